@@ -1,0 +1,31 @@
+# How everything is compiled: the language, the warnings, where results go.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+# Debug information of templates doubles build time and size; line tables are enough for backtraces.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+option(TRAINYARD_WERROR "Treat warnings as errors" OFF)
+add_library(trainyard_options INTERFACE)
+target_include_directories(trainyard_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
+target_compile_definitions(trainyard_options INTERFACE
+  TRAINYARD_VERSION="${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}" SPDLOG_COMPILED_LIB SPDLOG_FMT_EXTERNAL)
+target_compile_options(trainyard_options INTERFACE
+  -Wall -Wextra -Wno-missing-field-initializers $<$<BOOL:${TRAINYARD_WERROR}>:-Werror>)
+
+find_program(TRAINYARD_CCACHE ccache)
+if(TRAINYARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${TRAINYARD_CCACHE}")
+endif()
+find_program(TRAINYARD_MOLD mold)
+if(TRAINYARD_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()

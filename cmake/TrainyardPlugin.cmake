@@ -1,0 +1,50 @@
+# trainyard_plugin(KIND kind [TORCH] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
+#
+# Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
+# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch.
+# The same call works outside the tree after find_package(trainyard).
+function(trainyard_plugin)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
+  if(NOT arg_NAME)
+    get_filename_component(arg_NAME "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  endif()
+  if(arg_TORCH AND NOT TARGET trainyard::libtorch)
+    message(STATUS "${arg_KIND} ${arg_NAME}: left out, it needs LibTorch")
+    return()
+  endif()
+  if(NOT arg_SOURCES)
+    file(GLOB arg_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    list(FILTER arg_SOURCES EXCLUDE REGEX "_test\\.cpp$")
+  endif()
+  set(target "trainyard_${arg_KIND}_${arg_NAME}")
+  add_library(${target} SHARED ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}"
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}s")
+  target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
+  install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${arg_KIND}s")
+
+  file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
+  if(TRAINYARD_TESTS AND tests)
+    trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES})
+  endif()
+endfunction()
+
+# trainyard_test(name SOURCES file... [LIBRARIES target...] [LABELS label...])
+# One GoogleTest program; every test in it is a ctest of its own.
+function(trainyard_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${arg_LABELS}")
+endfunction()
+
+# trainyard_family(): every subfolder with a CMakeLists.txt is a plugin of this family.
+function(trainyard_family)
+  file(GLOB folders CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt")
+  foreach(folder ${folders})
+    get_filename_component(folder "${folder}" DIRECTORY)
+    add_subdirectory("${folder}")
+  endforeach()
+endfunction()

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/plugin/plugin_context.h"
+
+namespace trainyard {
+
+class EventLoop;
+
+/// What a component is made with.
+struct ComponentContext : PluginContext {
+  std::string name;           ///< Full name in the run: "rank0/optimizer".
+  std::uint32_t index = 0;    ///< In the plan; Header::source of what it sends.
+  EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
+
+  /// Tells the launcher that the run is over. Any component may; the first one counts.
+  std::function<void(const std::string& reason, bool success)> finish_run;
+
+  /// Calls a service of another component; the answer or the error comes back on this component's loop.
+  std::function<void(const std::string& target, const std::string& method, const std::string& json,
+                     std::function<void(bool ok, const std::string& body)> answer, int timeout_ms)>
+      call;
+};
+
+}  // namespace trainyard

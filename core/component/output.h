@@ -1,0 +1,99 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/component/port.h"
+#include "messages/message_type.h"
+
+namespace trainyard {
+
+class Edge;
+
+/// The part of an output that does not depend on its type.
+class OutputBase {
+ public:
+  virtual ~OutputBase();
+  OutputBase(const OutputBase&) = delete;
+  OutputBase& operator=(const OutputBase&) = delete;
+
+  const std::string& name() const { return name_; }
+  const std::string& help() const { return help_; }
+  const MessageType& type() const { return type_; }
+  const OutputOptions& options() const { return options_; }
+  Component& owner() const { return owner_; }
+  std::size_t connections() const { return edges_.size(); }
+  std::uint64_t sent() const { return sequence_; }
+
+  /// True if every blocking edge has room for one more message. A source sends only while this holds; a component whose
+  /// output is not ready is given no further input until it is, so anyone else need not ask.
+  bool ready() const;
+
+  /// Called on the component's loop when ready() becomes true again after it was false.
+  void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
+
+  // For the runtime.
+  void add_edge(Edge& edge);
+  void remove_edge(Edge& edge);
+  const std::vector<Edge*>& edges() const { return edges_; }
+  void room_again();
+  bool blocked() const { return blocked_edges_ != 0; }
+  void edge_blocked() { ++blocked_edges_; }
+
+ protected:
+  OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
+
+  void send_erased(std::shared_ptr<const void> message);
+
+ private:
+  Component& owner_;
+  std::string name_;
+  std::string help_;
+  const MessageType& type_;
+  OutputOptions options_;
+  std::vector<Edge*> edges_;
+  std::uint64_t sequence_ = 0;
+  int blocked_edges_ = 0;  ///< Blocking edges that hold messages back for want of credit.
+  std::function<void()> on_ready_;
+};
+
+/// A place where messages of one type go out, to any number of inputs, from handlers on the component's event loop.
+///
+///     Output<Batch> batches_{*this, "batches", "training data"};
+///
+/// A steady stream without allocation: `auto m = batches_.loan(); m->samples = 64; batches_.send(std::move(m));`
+template <Message T>
+class Output final : public OutputBase {
+ public:
+  Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
+      : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
+
+  /// A message to fill and send. Recycles one that every reader has let go of, with its old contents, so that strings
+  /// and vectors keep their capacity: set every field.
+  std::shared_ptr<T> loan() {
+    for (std::size_t i = 0; i < loans_.size(); ++i) {
+      next_loan_ = (next_loan_ + 1) % loans_.size();
+      if (loans_[next_loan_].use_count() == 1) {
+        std::atomic_thread_fence(std::memory_order_acquire);  // Pairs with the release of the last reader's decrement.
+        return loans_[next_loan_];
+      }
+    }
+    auto fresh = std::make_shared<T>();
+    if (loans_.size() < kMaxLoans) loans_.push_back(fresh);
+    return fresh;
+  }
+
+  /// Sends; nobody may write to the message afterwards.
+  void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
+  void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
+
+ private:
+  static constexpr std::size_t kMaxLoans = 16;
+  std::vector<std::shared_ptr<T>> loans_;
+  std::size_t next_loan_ = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/edge/envelope.h"
+
+namespace trainyard {
+
+class Component;
+struct MessageType;
+
+/// What happens when the receiver is slower than the sender.
+enum class Policy {
+  kBlock,       ///< Nothing is ever lost; the sender's component is held back.
+  kLatest,      ///< Only the newest undelivered message is kept.
+  kDropOldest,  ///< A bounded queue whose oldest message goes first; drops are counted.
+};
+
+/// How an input wants to be served; a launch file can override all but `optional`.
+struct InputOptions {
+  bool optional = false;  ///< May stay unconnected.
+  Policy policy = Policy::kBlock;
+  std::uint64_t window_messages = 64;      ///< At most this many messages under way.
+  std::uint64_t window_bytes = 256 << 20;  ///< At most this many bytes under way, but always one message.
+  std::string topic;                       ///< Default topic if not the port's name.
+};
+
+struct OutputOptions {
+  std::string topic;  ///< Default topic if not the port's name; a leading '/' makes it absolute.
+};
+
+/// What a handler may ask about the message in hand.
+struct MessageInfo {
+  std::uint64_t sequence = 0;
+  std::int64_t send_time_ns = 0;  ///< CLOCK_REALTIME.
+  std::uint64_t trace = 0;
+  std::uint32_t source = 0;  ///< Component index of the sender.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,52 @@
+#include "core/config/nearest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard {
+namespace {
+
+/// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost one each.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  std::iota(above.begin(), above.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t differs = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + differs});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, above);
+    std::swap(above, row);
+  }
+  return above[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(std::string_view given, std::span<const std::string> known) {
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::max<std::size_t>(2, given.size() / 3) + 1;
+  for (const std::string& name : known) {
+    const std::size_t d = distance(given.substr(0, 200), name);
+    if (d < best_distance) {
+      best = &name;
+      best_distance = d;
+    }
+  }
+  return best == nullptr ? "" : *best;
+}
+
+std::string suggestion(std::string_view given, std::vector<std::string> known) {
+  if (known.empty()) return "; none is known";
+  std::ranges::sort(known);
+  const std::string meant = nearest(given, known);
+  const std::string list = fmt::format("known: {}", fmt::join(known, ", "));
+  return meant.empty() ? "; " + list : fmt::format("; did you mean '{}'? {}", meant, list);
+}
+
+}  // namespace trainyard

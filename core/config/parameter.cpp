@@ -1,0 +1,116 @@
+#include "core/config/parameter.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/config/configurable.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+template <class T>
+constexpr ValueKind kind_of() {
+  if constexpr (std::is_same_v<T, bool>) return ValueKind::kBool;
+  if constexpr (std::is_same_v<T, std::int64_t>) return ValueKind::kInteger;
+  if constexpr (std::is_same_v<T, double>) return ValueKind::kNumber;
+  if constexpr (std::is_same_v<T, std::string>) return ValueKind::kString;
+  if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) return ValueKind::kIntegers;
+  if constexpr (std::is_same_v<T, std::vector<double>>) return ValueKind::kNumbers;
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return ValueKind::kStrings;
+  return ValueKind::kPlugin;
+}
+
+template <class T>
+json to_json_value(const T& value) {
+  return value;
+}
+json to_json_value(const PluginSpec& spec) {
+  json value = json::parse(spec.parameters);
+  value["plugin"] = spec.plugin;
+  return value;
+}
+
+template <class T>
+void from_json_value(const json& value, T& out) {
+  out = value.get<T>();
+}
+void from_json_value(const json& value, PluginSpec& out) {
+  if (value.is_string()) {
+    out = {value.get<std::string>(), "{}"};
+    return;
+  }
+  json rest = value;
+  rest.erase("plugin");
+  out = {value.at("plugin").get<std::string>(), rest.dump()};
+}
+
+template <class T>
+ParameterInfo describe(std::string name, bool required, std::string default_json, std::string help,
+                       ParameterRules rules) {
+  return {std::move(name), kind_of<T>(), required, std::move(default_json), std::move(help), std::move(rules)};
+}
+
+}  // namespace
+
+ParameterBase::ParameterBase(Configurable& owner, ParameterInfo info) : info_(std::move(info)) {
+  if (owner.find_parameter(info_.name) != nullptr) {
+    throw Error(Code::kInternal, "{} declares the parameter '{}' twice", owner.where(), info_.name);
+  }
+  owner.parameters_.push_back(this);
+}
+
+void ParameterBase::assign(const json& value) {
+  check_value(info_, value);
+  store(value);
+}
+
+void ParameterBase::take_given(Configurable& owner) {
+  const auto found = owner.given_->find(info_.name);
+  if (found != owner.given_->end()) {
+    try {
+      assign(*found);
+    } catch (const Error& error) {
+      throw Error(error.code(), "{}: {}", owner.where(), error.what());
+    }
+  } else if (info_.required && !owner.describing()) {
+    throw Error(Code::kInvalidArgument, "{}: the parameter '{}' must be given; {}", owner.where(), info_.name,
+                describe_allowed(info_));
+  }
+}
+
+template <class T>
+Parameter<T>::Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules)
+    : ParameterBase(owner, describe<T>(std::move(name), false, to_json_value(default_value).dump(), std::move(help),
+                                       std::move(rules))),
+      value_(std::move(default_value)) {
+  take_given(owner);
+}
+
+template <class T>
+Parameter<T>::Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules)
+    : ParameterBase(owner, describe<T>(std::move(name), true, "", std::move(help), std::move(rules))) {
+  take_given(owner);
+}
+
+template <class T>
+json Parameter<T>::value() const {
+  return to_json_value(value_);
+}
+
+template <class T>
+void Parameter<T>::store(const json& value) {
+  from_json_value(value, value_);
+}
+
+template class Parameter<bool>;
+template class Parameter<std::int64_t>;
+template class Parameter<double>;
+template class Parameter<std::string>;
+template class Parameter<std::vector<std::int64_t>>;
+template class Parameter<std::vector<double>>;
+template class Parameter<std::vector<std::string>>;
+template class Parameter<PluginSpec>;
+
+}  // namespace trainyard

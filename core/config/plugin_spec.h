@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace trainyard {
+
+/// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`.
+struct PluginSpec {
+  std::string plugin;             ///< Registered name; empty = none.
+  std::string parameters = "{}";  ///< JSON object, without the key "plugin".
+};
+
+}  // namespace trainyard

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace trainyard {
+
+struct MessageType;
+
+/// A message on its way through an edge: a reference to the immutable message and what the header says of it.
+struct Envelope {
+  std::shared_ptr<const void> message;
+  const MessageType* type = nullptr;
+  std::uint64_t sequence = 0;     ///< Per output port.
+  std::int64_t send_time_ns = 0;  ///< CLOCK_REALTIME.
+  std::uint64_t trace = 0;
+  std::uint64_t bytes = 0;   ///< What the message counts for against byte credits.
+  std::uint32_t source = 0;  ///< Component index.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// Where a data loader stands in the training stream: the next batch to deliver. With the seed and the dataset it
+/// determines every later batch.
+struct LoaderCursor {
+  static constexpr const char* kTypeName = "LoaderCursor";
+
+  std::uint64_t epoch = 0;
+  std::uint64_t batch = 0;  ///< Index of the next batch within the epoch.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(epoch), CEREAL_NVP(batch));
+  }
+};
+
+/// One micro-batch. `tensors` are in the order of DatasetInfo::fields, each with the batch as its first dimension.
+struct Batch {
+  static constexpr const char* kTypeName = "Batch";
+
+  std::uint64_t order = 0;  ///< The Order this batch was asked for by.
+  std::string split;        ///< "train", "validate", "test" or "predict".
+  std::uint64_t epoch = 0;
+  std::uint64_t index = 0;    ///< Within the epoch or the evaluation, from 0.
+  std::uint64_t samples = 0;  ///< Rows; the last batch of a split may be short.
+  bool last_in_epoch = false;
+  LoaderCursor next;  ///< Where to resume after this batch was used.
+  std::vector<Tensor> tensors;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(split), CEREAL_NVP(epoch), CEREAL_NVP(index), CEREAL_NVP(samples),
+            CEREAL_NVP(last_in_epoch), CEREAL_NVP(next), CEREAL_NVP(tensors));
+  }
+};
+
+}  // namespace trainyard

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "messages/binary_writer.h"
+#include "messages/message_field.h"
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// The cereal input archive of the wire. Trusts nothing: every count is checked against the bytes that remain before
+/// memory is taken for it, and every tensor against the payload it refers to. Throws kCorrupt, with the byte offset.
+class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
+ public:
+  BinaryReader(std::span<const std::byte> body, std::span<const Buffer> payloads)
+      : cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
+
+  void read(void* data, std::size_t size) {
+    if (size > remaining()) throw_truncated(size);
+    if (size != 0) std::memcpy(data, body_.data() + position_, size);
+    position_ += size;
+  }
+
+  template <class T>
+  T read_number() {
+    T value;
+    read(&value, sizeof value);
+    return value;
+  }
+
+  /// A count of elements that take at least `element_bytes` each; throws if they cannot all be there.
+  std::size_t read_count(std::size_t element_bytes);
+  bool read_bool();
+  void read_tensor(Tensor& tensor);
+
+  std::size_t remaining() const { return body_.size() - position_; }
+
+  /// Throws if bytes are left over: a message is exactly its fields.
+  void finish() const;
+
+ private:
+  [[noreturn]] void throw_truncated(std::size_t wanted) const;
+
+  std::span<const std::byte> body_;
+  std::span<const Buffer> payloads_;
+  std::size_t position_ = 0;
+};
+
+template <class T>
+void prologue(BinaryReader&, const T&) {
+  require_message_field<T>();
+}
+template <class T>
+void epilogue(BinaryReader&, const T&) {}
+
+template <class T>
+requires std::is_arithmetic_v<T>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    value = archive.read_bool();
+  } else {
+    value = archive.read_number<T>();
+  }
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& field) {
+  archive(field.value);
+}
+
+inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) {
+  text.resize(archive.read_count(1));
+  archive.read(text.data(), text.size());
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::vector<T>& list) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    list.resize(archive.read_count(sizeof(T)));
+    archive.read(list.data(), list.size() * sizeof(T));
+  } else {
+    const std::size_t count = archive.read_count(1);
+    list.clear();  // Grown one by one: memory follows the bytes read, not the count claimed.
+    for (std::size_t i = 0; i < count; ++i) archive(list.emplace_back());
+  }
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::map<std::string, T>& map) {
+  const std::size_t count = archive.read_count(sizeof(std::uint32_t));
+  map.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string key;
+    archive(key);
+    archive(map[key]);
+  }
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::optional<T>& optional) {
+  if (archive.read_bool()) {
+    archive(optional.emplace());
+  } else {
+    optional.reset();
+  }
+}
+
+inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, Tensor& tensor) { archive.read_tensor(tensor); }
+
+}  // namespace trainyard
+
+// Enums travel as their underlying type; cereal checks that reading mirrors writing.
+CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::BinaryReader, trainyard::BinaryWriter)

@@ -1,0 +1,36 @@
+#include "messages/dtype.h"
+
+#include <array>
+
+namespace trainyard {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::size_t bytes;
+};
+
+constexpr std::array<Row, 10> kRows{{{"uint8", 1},
+                                     {"int8", 1},
+                                     {"int16", 2},
+                                     {"int32", 4},
+                                     {"int64", 8},
+                                     {"float16", 2},
+                                     {"bfloat16", 2},
+                                     {"float32", 4},
+                                     {"float64", 8},
+                                     {"bool", 1}}};
+
+}  // namespace
+
+std::size_t size_of(DType dtype) {
+  const auto index = static_cast<std::size_t>(dtype);
+  return index < kRows.size() ? kRows[index].bytes : 0;
+}
+
+std::string_view name_of(DType dtype) {
+  const auto index = static_cast<std::size_t>(dtype);
+  return index < kRows.size() ? kRows[index].name : "invalid";
+}
+
+}  // namespace trainyard

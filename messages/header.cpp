@@ -1,0 +1,26 @@
+#include "messages/header.h"
+
+#include <cstring>
+
+#include "messages/error.h"
+#include "messages/limits.h"
+
+namespace trainyard {
+
+Header read_header(std::span<const std::byte> frame) {
+  Header header;
+  if (frame.size() != sizeof header) {
+    throw Error(Code::kCorrupt, "message header has {} bytes; {} expected", frame.size(), sizeof header);
+  }
+  std::memcpy(&header, frame.data(), sizeof header);
+  if (header.magic != Header::kMagic) throw Error(Code::kCorrupt, "message header has magic {:#x}", header.magic);
+  if (header.version != Header::kVersion) {
+    throw Error(Code::kCorrupt, "message has wire version {}; this build speaks {}", header.version, Header::kVersion);
+  }
+  if (header.payloads > kMaxPayloads) {
+    throw Error(Code::kCorrupt, "message has {} payloads; at most {}", header.payloads, kMaxPayloads);
+  }
+  return header;
+}
+
+}  // namespace trainyard

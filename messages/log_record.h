@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <string>
+
+namespace trainyard {
+
+/// One line of a component's log.
+struct LogRecord {
+  static constexpr const char* kTypeName = "LogRecord";
+
+  std::int64_t time_ns = 0;  ///< CLOCK_REALTIME.
+  std::string level;         ///< "debug", "info", "warning", "error".
+  std::string component;
+  std::string text;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(time_ns), CEREAL_NVP(level), CEREAL_NVP(component), CEREAL_NVP(text));
+  }
+};
+
+}  // namespace trainyard

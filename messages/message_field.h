@@ -1,0 +1,40 @@
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+namespace trainyard {
+
+namespace detail {
+
+template <class T>
+struct IsSmartPointer : std::false_type {};
+template <class T, class Deleter>
+struct IsSmartPointer<std::unique_ptr<T, Deleter>> : std::true_type {};
+template <class T>
+struct IsSmartPointer<std::shared_ptr<T>> : std::true_type {};
+template <class T>
+struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
+
+}  // namespace detail
+
+/// What may be a field of a message. Pointers of any kind and polymorphic types may not: on the wire they would let a
+/// peer choose which type is constructed, or make two fields share one object.
+template <class T>
+concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
+
+/// Stops the build, with a sentence, at the first field that is no MessageField.
+template <class T>
+constexpr void require_message_field() {
+  static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");
+}
+
+/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP.
+template <class T>
+concept Message = std::is_class_v<T> && std::default_initializable<T> && MessageField<T> && requires {
+  { T::kTypeName } -> std::convertible_to<const char*>;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/binary_reader.h"
+#include "messages/binary_writer.h"
+#include "messages/schema_builder.h"
+
+namespace trainyard {
+
+/// Everything the runtime must know of a message type without knowing the type: made once per type, compared by address
+/// within a process and by fingerprint between processes.
+struct MessageType {
+  std::string name;
+  std::string schema_text;
+  std::uint64_t fingerprint = 0;
+
+  /// Appends the binary form of `*message` to `body` and its buffers to `payloads`.
+  void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
+
+  /// A new message read from the binary form; throws kCorrupt.
+  std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
+};
+
+template <Message T>
+void encode(const T& message, std::string& body, std::vector<Buffer>& payloads) {
+  BinaryWriter writer(body, payloads);
+  writer(message);
+}
+
+template <Message T>
+void decode(T& message, std::span<const std::byte> body, std::span<const Buffer> payloads = {}) {
+  BinaryReader reader(body, payloads);
+  reader(message);
+  reader.finish();
+}
+
+template <Message T>
+const MessageType& message_type() {
+  static const MessageType type = [] {
+    MessageType made;
+    made.name = T::kTypeName;
+    made.schema_text = to_text(SchemaBuilder::build<T>());
+    made.fingerprint = fingerprint(made.schema_text);
+    made.encode = [](const void* message, std::string& body, std::vector<Buffer>& payloads) {
+      encode(*static_cast<const T*>(message), body, payloads);
+    };
+    made.decode = [](std::span<const std::byte> body, std::span<const Buffer> payloads) -> std::shared_ptr<void> {
+      auto message = std::make_shared<T>();
+      decode(*message, body, payloads);
+      return message;
+    };
+    return made;
+  }();
+  return type;
+}
+
+}  // namespace trainyard

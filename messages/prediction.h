@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// What a model says when asked to predict: text for a person, tensors for a program, or both.
+struct Prediction {
+  static constexpr const char* kTypeName = "Prediction";
+
+  std::uint64_t order = 0;
+  std::uint64_t step = 0;
+  std::string title;
+  std::string text;
+  std::vector<Tensor> tensors;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(title), CEREAL_NVP(text), CEREAL_NVP(tensors));
+  }
+};
+
+}  // namespace trainyard

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "messages/batch.h"
+#include "messages/scalar.h"
+
+namespace trainyard {
+
+/// Asks the checkpoint writer to copy the arena now, between two steps. Sent by the accelerator host, which sends no
+/// further Gradients until SnapshotTaken has come back.
+struct Snapshot {
+  static constexpr const char* kTypeName = "Snapshot";
+
+  std::uint64_t order = 0;
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t samples = 0;
+  std::string reason;
+  LoaderCursor cursor;
+  std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator.
+  std::vector<Scalar> metrics;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples), CEREAL_NVP(reason),
+            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics));
+  }
+};
+
+/// The copy is made; the arena may change again.
+struct SnapshotTaken {
+  static constexpr const char* kTypeName = "SnapshotTaken";
+
+  std::uint64_t order = 0;
+  std::uint64_t step = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(step));
+  }
+};
+
+/// The checkpoint is on disk, or is not and `error` says why.
+struct CheckpointDone {
+  static constexpr const char* kTypeName = "CheckpointDone";
+
+  std::uint64_t order = 0;
+  std::uint64_t step = 0;
+  std::string path;
+  std::uint64_t bytes = 0;
+  std::string error;  ///< Empty = written, hashed and synced.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(path), CEREAL_NVP(bytes), CEREAL_NVP(error));
+  }
+};
+
+/// Where the run begins: at zero, or where a checkpoint left it. Sent once by the checkpoint writer, after it has
+/// filled the arena.
+struct RunState {
+  static constexpr const char* kTypeName = "RunState";
+
+  bool resumed = false;
+  std::string path;
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t samples = 0;
+  LoaderCursor cursor;
+  std::vector<std::uint8_t> rng;
+  std::vector<Scalar> metrics;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(resumed), CEREAL_NVP(path), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
+            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics));
+  }
+};
+
+}  // namespace trainyard

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <string>
+
+namespace trainyard {
+
+/// The gradients of `bucket` are in the arena and reduced; nobody but the optimizer touches them until it answers with
+/// Parameters. The optimizer leaves them zeroed.
+struct Gradients {
+  static constexpr const char* kTypeName = "Gradients";
+
+  std::uint64_t step = 0;  ///< The step that these gradients complete, from 1.
+  std::uint32_t bucket = 0;
+  std::uint32_t buckets = 1;
+  double scale = 1;               ///< Multiply by this before use: clipping by norm, loss scaling.
+  double norm = 0;                ///< Global L2 norm before `scale`; 0 = not computed.
+  std::uint64_t total_steps = 0;  ///< From the Order.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(step), CEREAL_NVP(bucket), CEREAL_NVP(buckets), CEREAL_NVP(scale), CEREAL_NVP(norm),
+            CEREAL_NVP(total_steps));
+  }
+};
+
+/// The parameters in the arena are those after `step` updates, and nobody but the accelerator host touches them until
+/// it sends the next Gradients. Step 0 says that the optimizer is ready.
+struct Parameters {
+  static constexpr const char* kTypeName = "Parameters";
+
+  std::uint64_t step = 0;
+  double learning_rate = 0;  ///< Used for this step.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(step), CEREAL_NVP(learning_rate));
+  }
+};
+
+}  // namespace trainyard

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "core/config/configurable.h"
+#include "core/plugin/plugin.h"
+#include "core/plugin/plugin_context.h"
+#include "messages/dataset_info.h"
+#include "messages/prediction.h"
+
+namespace trainyard {
+
+using ModelContext = PluginContext;
+
+/// A tensor of the model with the name it has in checkpoints.
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+/// One number about a batch, as a 0-dimensional tensor so that nothing waits for the device to tell it.
+struct NamedMetric {
+  std::string name;
+  at::Tensor value;  ///< The mean over the batch.
+};
+
+/// What a step is given: the tensors of a batch, in the order of DatasetInfo::fields, on the model's device.
+struct ModelBatch {
+  std::string split;
+  std::vector<at::Tensor> tensors;
+};
+
+/// Layers and a loss. Knows nothing of optimizers, devices, ranks or checkpoints.
+///
+/// Life: constructed (parameters only), `build` (layers exist, initialised from the seeded default generator, on the
+/// CPU), then the accelerator host moves every parameter into the arena by `set_data` and gives it its gradient there.
+/// From then on a model changes its parameters through nobody but the optimizer.
+class Model : public Configurable {
+ public:
+  static constexpr const char* kKind = "model";
+  using Context = ModelContext;
+
+  explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
+
+  /// Makes the layers for this data. Throws kShapeMismatch with what the model needs and what the dataset has.
+  virtual void build(const DatasetInfo& data) = 0;
+
+  /// Trainable tensors, in the order in which forward uses them: leaves that require a gradient.
+  virtual std::vector<NamedTensor> parameters() = 0;
+
+  /// Tensors that belong into a checkpoint but are not trained: running means and the like.
+  virtual std::vector<NamedTensor> buffers() { return {}; }
+
+  /// Switches dropout, batch norm and the like between training and evaluation.
+  virtual void set_training(bool training) = 0;
+
+  /// Forward and loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
+  virtual at::Tensor training_step(const ModelBatch& batch) = 0;
+
+  /// Metrics of one batch, without gradients; the first one is "loss".
+  virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
+
+  /// Predictions for a batch; or, if `batch` has no tensors, something generated from nothing. Throws kUnsupported
+  /// where a model cannot.
+  virtual Prediction predict(const ModelBatch& batch);
+
+ protected:
+  const ModelContext& context() const { return context_; }
+
+ private:
+  ModelContext context_;
+};
+
+}  // namespace trainyard
+
+/// Registers a model; the last line of its .cpp, inside no namespace.
+#define TRAINYARD_MODEL(Class, name, description) \
+  TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

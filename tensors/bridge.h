@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// A LibTorch view on the bytes of `tensor`; it keeps the buffer alive and copies nothing. The buffer must be host
+/// memory.
+at::Tensor view_of(const Tensor& tensor);
+
+/// A message tensor over the memory of `tensor` (contiguous, on the CPU), which it keeps alive. Copies nothing.
+Tensor message_of(const at::Tensor& tensor);
+
+at::ScalarType scalar_type_of(DType dtype);
+DType dtype_of(at::ScalarType type);
+
+}  // namespace trainyard
