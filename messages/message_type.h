@@ -9,6 +9,7 @@
 
 #include "messages/binary_reader.h"
 #include "messages/binary_writer.h"
+#include "messages/payload_meter.h"
 #include "messages/schema_builder.h"
 
 namespace trainyard {
@@ -25,6 +26,9 @@ struct MessageType {
 
   /// A new message read from the binary form; throws kCorrupt.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
+
+  /// What `*message` counts for against byte credits (payload_meter.h).
+  std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
 template <Message T>
@@ -38,6 +42,13 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   BinaryReader reader(body, payloads);
   reader(message);
   reader.finish();
+}
+
+template <Message T>
+std::uint64_t payload_bytes(const T& message) {
+  PayloadMeter meter;
+  meter(message);
+  return meter.bytes();
 }
 
 template <Message T>
@@ -55,6 +66,7 @@ const MessageType& message_type() {
       decode(*message, body, payloads);
       return message;
     };
+    made.payload_bytes = [](const void* message) { return trainyard::payload_bytes(*static_cast<const T*>(message)); };
     return made;
   }();
   return type;

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/message_field.h"
+#include "messages/tensor.h"
+
+namespace trainyard {
+
+/// A cereal output archive that writes nothing and sums what a message counts for against byte credits: the bytes of
+/// its tensors, its strings (keys of maps too) and its lists of numbers. Single numbers and bools count nothing.
+///
+/// The sum follows from the body alone, so both ends of an edge come to the same number whether the payloads travelled
+/// inline, as handles or not at all. A buffer that two tensors share is counted for both.
+class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
+ public:
+  PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
+
+  void add(std::uint64_t bytes) { bytes_ += bytes; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::uint64_t bytes_ = 0;
+};
+
+template <class T>
+void prologue(PayloadMeter&, const T&) {
+  require_message_field<T>();
+}
+template <class T>
+void epilogue(PayloadMeter&, const T&) {}
+
+template <class T>
+requires std::is_arithmetic_v<T>
+void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter&, const T&) {}
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const cereal::NameValuePair<T>& field) {
+  archive(field.value);
+}
+
+inline void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::string& text) { archive.add(text.size()); }
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::vector<T>& list) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    archive.add(list.size() * sizeof(T));
+  } else {
+    for (const T& element : list) archive(element);
+  }
+}
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::map<std::string, T>& map) {
+  for (const auto& [key, value] : map) archive(key, value);
+}
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::optional<T>& optional) {
+  if (optional) archive(*optional);
+}
+
+/// A tensor without a buffer has no payload and counts nothing, whatever its shape.
+inline void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const Tensor& tensor) {
+  if (!tensor.buffer.empty()) archive.add(tensor.bytes());
+}
+
+}  // namespace trainyard
