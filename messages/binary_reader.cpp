@@ -20,31 +20,42 @@ bool BinaryReader::read_bool() {
   return value == 1;
 }
 
-void BinaryReader::read_tensor(Tensor& tensor) {
+TensorPlace BinaryReader::read_tensor_place() {
   const std::size_t start = position_;
-  tensor.dtype = static_cast<DType>(read_number<std::uint8_t>());
+  TensorPlace place;
+  place.dtype = static_cast<DType>(read_number<std::uint8_t>());
   const std::size_t rank = read_number<std::uint8_t>();
   if (rank > kMaxRank)
     throw Error(Code::kCorrupt, "tensor at byte {} has {} dimensions; at most {}", start, rank, kMaxRank);
-  tensor.shape.resize(rank);
-  read(tensor.shape.data(), rank * sizeof(std::int64_t));
-  const auto index = read_number<std::uint32_t>();
-  tensor.offset = read_number<std::uint64_t>();
-  const std::size_t bytes = checked_bytes(tensor.dtype, tensor.shape);
-  if (index == kNoPayload) {
-    tensor.buffer = {};
-    if (tensor.offset != 0) throw Error(Code::kCorrupt, "tensor at byte {} has an offset but no payload", start);
-    return;
+  place.shape.resize(rank);
+  read(place.shape.data(), rank * sizeof(std::int64_t));
+  place.payload = read_number<std::uint32_t>();
+  place.offset = read_number<std::uint64_t>();
+  place.bytes = checked_bytes(place.dtype, place.shape);
+  if (place.payload == kNoPayload && place.offset != 0) {
+    throw Error(Code::kCorrupt, "tensor at byte {} has an offset but no payload", start);
   }
-  if (index >= payloads_.size()) {
-    throw Error(Code::kCorrupt, "tensor at byte {} refers to payload {} of {}", start, index, payloads_.size());
+  return place;
+}
+
+void BinaryReader::read_tensor(Tensor& tensor) {
+  const std::size_t start = position_;
+  TensorPlace place = read_tensor_place();
+  tensor = {place.dtype, std::move(place.shape), place.offset, {}};
+  if (place.payload == kNoPayload) return;
+  if (place.payload >= payloads_.size()) {
+    throw Error(Code::kCorrupt, "tensor at byte {} refers to payload {} of {}", start, place.payload, payloads_.size());
   }
-  const Buffer& buffer = payloads_[index];
-  if (tensor.offset > buffer.size() || bytes > buffer.size() - tensor.offset) {
-    throw Error(Code::kCorrupt, "tensor at byte {} needs {} bytes at offset {} of a payload of {}", start, bytes,
-                tensor.offset, buffer.size());
+  const Buffer& buffer = payloads_[place.payload];
+  if (place.offset > buffer.size() || place.bytes > buffer.size() - place.offset) {
+    throw Error(Code::kCorrupt, "tensor at byte {} needs {} bytes at offset {} of a payload of {}", start, place.bytes,
+                place.offset, buffer.size());
   }
   tensor.buffer = buffer;
+}
+
+void BinaryReader::throw_repeated(const std::string& key) const {
+  throw Error(Code::kCorrupt, "message has the key '{}' a second time in a map, before byte {}", key, position_);
 }
 
 void BinaryReader::finish() const {

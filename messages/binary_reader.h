@@ -15,6 +15,15 @@
 
 namespace trainyard {
 
+/// What a body says of a tensor: everything but the bytes.
+struct TensorPlace {
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  std::uint32_t payload = 0;  ///< Index, or kNoPayload.
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;  ///< What dtype and shape need; known not to overflow.
+};
+
 /// The cereal input archive of the wire. Trusts nothing: every count is checked against the bytes that remain before
 /// memory is taken for it, and every tensor against the payload it refers to. Throws kCorrupt, with the byte offset.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
@@ -39,8 +48,12 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   std::size_t read_count(std::size_t element_bytes);
   bool read_bool();
   void read_tensor(Tensor& tensor);
+  /// The same without looking for the payload, for those who have only the body.
+  TensorPlace read_tensor_place();
 
   std::size_t remaining() const { return body_.size() - position_; }
+
+  [[noreturn]] void throw_repeated(const std::string& key) const;
 
   /// Throws if bytes are left over: a message is exactly its fields.
   void finish() const;
@@ -82,6 +95,7 @@ inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) 
 
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::vector<T>& list) {
+  static_assert(!std::is_empty_v<T>, "a list of empty structs could claim any length at no cost");
   if constexpr (std::is_arithmetic_v<T>) {
     list.resize(archive.read_count(sizeof(T)));
     archive.read(list.data(), list.size() * sizeof(T));
@@ -99,7 +113,9 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::map<std::string, T>& 
   for (std::size_t i = 0; i < count; ++i) {
     std::string key;
     archive(key);
-    archive(map[key]);
+    const auto [entry, is_new] = map.try_emplace(std::move(key));
+    if (!is_new) archive.throw_repeated(entry->first);
+    archive(entry->second);
   }
 }
 

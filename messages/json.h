@@ -10,7 +10,8 @@
 namespace trainyard {
 
 /// A message in binary form as JSON, by its schema alone: the type need not be compiled in. Not-a-number and infinities
-/// become the strings "NaN", "Infinity" and "-Infinity"; a tensor becomes its dtype, shape and payload index.
+/// become the strings "NaN", "Infinity" and "-Infinity"; a tensor becomes its dtype, shape, payload index
+/// (null = none) and offset.
 /// Throws kCorrupt. `indent` < 0 gives one line.
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 

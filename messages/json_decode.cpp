@@ -1,0 +1,151 @@
+// From the binary form to JSON, guided by a schema and nothing else.
+#include <set>
+#include <string>
+
+#include "messages/error.h"
+#include "messages/json.h"
+#include "messages/json_text.h"
+#include "messages/limits.h"
+
+namespace trainyard {
+namespace {
+
+class Decoder {
+ public:
+  Decoder(const Schema& schema, std::span<const std::byte> body, int indent)
+      : schema_(schema), reader_(body, {}), text_(indent) {}
+
+  std::string decode() {
+    if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
+    decode_struct(schema_.structs.front(), 0);
+    reader_.finish();
+    return text_.take();
+  }
+
+ private:
+  void decode_struct(const StructType& type, std::size_t depth) {
+    // parse_schema() refuses such schemas, but this one may have been made by hand.
+    if (depth > kMaxNesting) throw Error(Code::kCorrupt, "message of type {} nests too deeply", type.name);
+    text_.open('{');
+    for (const Field& field : type.fields) {
+      text_.key(field.name);
+      decode_value(field.type, depth + 1);
+    }
+    text_.close('}');
+  }
+
+  void decode_value(const FieldType& type, std::size_t depth) {
+    switch (type.kind) {
+      case FieldKind::kList:
+        return decode_list(type.element.at(0), depth);
+      case FieldKind::kMap:
+        return decode_map(type.element.at(0), depth);
+      case FieldKind::kOptional:
+        return reader_.read_bool() ? decode_value(type.element.at(0), depth + 1) : text_.literal("null");
+      case FieldKind::kStruct: {
+        const StructType* found = schema_.find(type.struct_name);
+        if (found == nullptr) throw Error(Code::kCorrupt, "schema has no struct '{}'", type.struct_name);
+        return decode_struct(*found, depth);
+      }
+      case FieldKind::kString:
+        return text_.text(read_string());
+      case FieldKind::kTensor:
+        return decode_tensor();
+      default:
+        return decode_number(type.kind);
+    }
+  }
+
+  void decode_list(const FieldType& element, std::size_t depth) {
+    if (element.kind == FieldKind::kStruct) refuse_empty(element.struct_name);
+    text_.open('[');
+    const std::size_t count = reader_.read_count(1);
+    for (std::size_t i = 0; i < count; ++i) decode_value(element, depth + 1);
+    text_.close(']');
+  }
+
+  void decode_map(const FieldType& element, std::size_t depth) {
+    text_.open('{');
+    const std::size_t count = reader_.read_count(sizeof(std::uint32_t));
+    std::set<std::string> keys;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto [key, is_new] = keys.insert(read_string());
+      if (!is_new) reader_.throw_repeated(*key);
+      text_.key(*key);
+      decode_value(element, depth + 1);
+    }
+    text_.close('}');
+  }
+
+  void decode_tensor() {
+    const TensorPlace place = reader_.read_tensor_place();
+    text_.open('{');
+    text_.key("dtype");
+    text_.text(name_of(place.dtype));
+    text_.key("shape");
+    text_.open('[');
+    for (const std::int64_t extent : place.shape) text_.literal(std::to_string(extent));
+    text_.close(']');
+    text_.key("payload");
+    text_.literal(place.payload == kNoPayload ? "null" : std::to_string(place.payload));
+    text_.key("offset");
+    text_.literal(std::to_string(place.offset));
+    text_.close('}');
+  }
+
+  void decode_number(FieldKind kind) {
+    switch (kind) {
+      case FieldKind::kBool:
+        return text_.literal(reader_.read_bool() ? "true" : "false");
+      case FieldKind::kI8:
+        return decode_integer<std::int8_t>();
+      case FieldKind::kI16:
+        return decode_integer<std::int16_t>();
+      case FieldKind::kI32:
+        return decode_integer<std::int32_t>();
+      case FieldKind::kI64:
+        return decode_integer<std::int64_t>();
+      case FieldKind::kU8:
+        return decode_integer<std::uint8_t>();
+      case FieldKind::kU16:
+        return decode_integer<std::uint16_t>();
+      case FieldKind::kU32:
+        return decode_integer<std::uint32_t>();
+      case FieldKind::kU64:
+        return decode_integer<std::uint64_t>();
+      case FieldKind::kF32:
+        return text_.number(reader_.read_number<float>());
+      default:
+        return text_.number(reader_.read_number<double>());
+    }
+  }
+
+  template <class T>
+  void decode_integer() {
+    text_.literal(std::to_string(reader_.read_number<T>()));
+  }
+
+  std::string read_string() {
+    std::string text(reader_.read_count(1), '\0');
+    reader_.read(text.data(), text.size());
+    return text;
+  }
+
+  /// Elements without bytes could be claimed in any number.
+  void refuse_empty(const std::string& name) const {
+    const StructType* found = schema_.find(name);
+    if (found != nullptr && found->fields.empty()) throw Error(Code::kCorrupt, "a list of empty structs '{}'", name);
+  }
+
+  const Schema& schema_;
+  BinaryReader reader_;
+  JsonText text_;
+};
+
+}  // namespace
+
+std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent) {
+  return Decoder(schema, body, indent).decode();
+}
+
+}  // namespace trainyard

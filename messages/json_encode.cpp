@@ -1,0 +1,192 @@
+// From JSON to the binary form. People and foreign tools write the JSON, so every complaint names the path.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <ranges>
+
+#include "messages/error.h"
+#include "messages/json.h"
+#include "messages/limits.h"
+
+namespace trainyard {
+namespace {
+
+using Json = nlohmann::json;
+
+class Encoder {
+ public:
+  explicit Encoder(const Schema& schema) : schema_(schema), writer_(body_, payloads_) {}
+
+  std::string encode(const Json& json) {
+    if (schema_.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
+    path_ = schema_.structs.front().name;
+    encode_struct(schema_.structs.front(), json, 0);
+    return std::move(body_);
+  }
+
+ private:
+  /// `json` may be null everywhere: then the field is missing and gets its zero.
+  void encode_struct(const StructType& type, const Json& json, std::size_t depth) {
+    if (depth > kMaxNesting) fail("nests too deeply");
+    expect(json, json.is_object(), "an object");
+    for (const auto& [name, value] : json.items()) {
+      if (std::ranges::find(type.fields, name, &Field::name) == type.fields.end()) {
+        const auto names = std::views::transform(type.fields, &Field::name);
+        fail("has no field '{}'; its fields: {}", name, fmt::join(names.begin(), names.end(), ", "));
+      }
+    }
+    for (const Field& field : type.fields) {
+      const auto found = json.find(field.name);
+      within("." + field.name, [&] { encode_value(field.type, found == json.end() ? Json() : *found, depth + 1); });
+    }
+  }
+
+  void encode_value(const FieldType& type, const Json& json, std::size_t depth) {
+    switch (type.kind) {
+      case FieldKind::kList:
+        return encode_list(type.element.at(0), json, depth);
+      case FieldKind::kMap:
+        return encode_map(type.element.at(0), json, depth);
+      case FieldKind::kOptional:
+        writer_.write_number(static_cast<std::uint8_t>(!json.is_null()));
+        return json.is_null() ? void() : encode_value(type.element.at(0), json, depth + 1);
+      case FieldKind::kStruct: {
+        const StructType* found = schema_.find(type.struct_name);
+        if (found == nullptr) fail("has a type that the schema lacks: '{}'", type.struct_name);
+        return encode_struct(*found, json, depth);
+      }
+      case FieldKind::kString:
+        expect(json, json.is_string(), "a string");
+        return write(json.is_null() ? std::string() : json.get<std::string>());
+      case FieldKind::kTensor:
+        if (!json.is_null()) fail("is a tensor, which cannot be given as JSON");
+        return write(Tensor{});
+      default:
+        return encode_number(type.kind, json);
+    }
+  }
+
+  void encode_list(const FieldType& element, const Json& json, std::size_t depth) {
+    expect(json, json.is_array(), "an array");
+    writer_.write_count(json.size());
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      within(fmt::format("[{}]", i), [&] { encode_value(element, json[i], depth + 1); });
+    }
+  }
+
+  void encode_map(const FieldType& element, const Json& json, std::size_t depth) {
+    expect(json, json.is_object(), "an object");
+    writer_.write_count(json.size());
+    for (const auto& [key, value] : json.items()) {  // Sorted by key, as std::map writes it.
+      writer_(key);
+      within(fmt::format("[\"{}\"]", key), [&] { encode_value(element, value, depth + 1); });
+    }
+  }
+
+  void encode_number(FieldKind kind, const Json& json) {
+    switch (kind) {
+      case FieldKind::kBool:
+        expect(json, json.is_boolean(), "true or false");
+        return write(!json.is_null() && json.get<bool>());
+      case FieldKind::kI8:
+        return encode_integer<std::int8_t>(json);
+      case FieldKind::kI16:
+        return encode_integer<std::int16_t>(json);
+      case FieldKind::kI32:
+        return encode_integer<std::int32_t>(json);
+      case FieldKind::kI64:
+        return encode_integer<std::int64_t>(json);
+      case FieldKind::kU8:
+        return encode_integer<std::uint8_t>(json);
+      case FieldKind::kU16:
+        return encode_integer<std::uint16_t>(json);
+      case FieldKind::kU32:
+        return encode_integer<std::uint32_t>(json);
+      case FieldKind::kU64:
+        return encode_integer<std::uint64_t>(json);
+      case FieldKind::kF32:
+        return encode_real<float>(json);
+      default:
+        return encode_real<double>(json);
+    }
+  }
+
+  template <class T>
+  void encode_integer(const Json& json) {
+    using Limits = std::numeric_limits<T>;
+    if (json.is_null()) return writer_.write_number(T{0});
+    const bool fits = json.is_number_unsigned()
+                          ? std::in_range<T>(json.get<std::uint64_t>())
+                          : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) fail("is {}; an integer from {} to {} is allowed", brief(json), +Limits::min(), +Limits::max());
+    writer_.write_number(json.get<T>());
+  }
+
+  template <class T>
+  void encode_real(const Json& json) {
+    writer_.write_number(json.is_null() ? T{0} : static_cast<T>(real(json, std::numeric_limits<T>::max())));
+  }
+
+  double real(const Json& json, double largest) const {
+    if (json == "NaN") return std::numeric_limits<double>::quiet_NaN();
+    if (json == "Infinity") return std::numeric_limits<double>::infinity();
+    if (json == "-Infinity") return -std::numeric_limits<double>::infinity();
+    if (!json.is_number()) fail("is {}; a number, \"NaN\", \"Infinity\" or \"-Infinity\" is allowed", brief(json));
+    if (std::abs(json.get<double>()) > largest) fail("is {}; at most {} fits", brief(json), largest);
+    return json.get<double>();
+  }
+
+  template <class T>
+  void write(const T& value) {
+    writer_(value);
+  }
+
+  /// Runs `encode` with `step` at the end of the path.
+  template <class Encode>
+  void within(const std::string& step, Encode encode) {
+    const std::size_t length = path_.size();
+    path_ += step;
+    encode();
+    path_.resize(length);
+  }
+
+  void expect(const Json& json, bool is_it, std::string_view what) const {
+    if (!is_it && !json.is_null()) fail("is {}; {} is allowed", brief(json), what);
+  }
+
+  /// The value for an error message. Only simple ones are shown: writing a deep one would recurse as deeply.
+  static std::string brief(const Json& json) {
+    if (json.is_structured()) return fmt::format("an {}", json.type_name());
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60);
+  }
+
+  template <class... Args>
+  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
+    throw Error(Code::kInvalidArgument, "{} {}", path_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const Schema& schema_;
+  std::string body_;
+  std::vector<Buffer> payloads_;  ///< Stays empty.
+  BinaryWriter writer_;
+  std::string path_;  ///< "Order.metrics[0].value"
+};
+
+Json parse(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::exception& error) {
+    throw Error(Code::kInvalidArgument, "message is no JSON: {}", error.what());
+  }
+}
+
+}  // namespace
+
+std::string binary_from_json(const Schema& schema, std::string_view json) {
+  return Encoder(schema).encode(parse(json));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,103 @@
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "messages/error.h"
+#include "messages/schema.h"
+
+namespace trainyard {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json integer() {
+  return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
+}
+
+/// JSON has no word for not-a-number and the infinities, so they are strings (json.h).
+Json number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
+
+Json tensor() {
+  const Json count = {{"type", "integer"}, {"minimum", 0}};
+  const Json index = {{"type", {"integer", "null"}}, {"minimum", 0}};
+  Json made = {{"type", "object"}};
+  made["properties"] = {{"dtype", {{"type", "string"}}},
+                        {"shape", {{"type", "array"}, {"items", count}}},
+                        {"payload", index},
+                        {"offset", count}};
+  made["required"] = {"dtype", "shape", "payload", "offset"};
+  return made;
+}
+
+Json describe_simple(FieldKind kind) {
+  switch (kind) {
+    case FieldKind::kBool:
+      return {{"type", "boolean"}};
+    case FieldKind::kI8:
+      return integer<std::int8_t>();
+    case FieldKind::kI16:
+      return integer<std::int16_t>();
+    case FieldKind::kI32:
+      return integer<std::int32_t>();
+    case FieldKind::kI64:
+      return integer<std::int64_t>();
+    case FieldKind::kU8:
+      return integer<std::uint8_t>();
+    case FieldKind::kU16:
+      return integer<std::uint16_t>();
+    case FieldKind::kU32:
+      return integer<std::uint32_t>();
+    case FieldKind::kU64:
+      return integer<std::uint64_t>();
+    case FieldKind::kF32:
+    case FieldKind::kF64:
+      return number();
+    case FieldKind::kString:
+      return {{"type", "string"}};
+    default:
+      return tensor();
+  }
+}
+
+Json describe(const Schema& schema, const FieldType& type) {
+  switch (type.kind) {
+    case FieldKind::kList:
+      return {{"type", "array"}, {"items", describe(schema, type.element.at(0))}};
+    case FieldKind::kMap:
+      return {{"type", "object"}, {"additionalProperties", describe(schema, type.element.at(0))}};
+    case FieldKind::kOptional:
+      return {{"anyOf", {describe(schema, type.element.at(0)), {{"type", "null"}}}}};
+    case FieldKind::kStruct:
+      return {{"$ref", type.struct_name == schema.structs.at(0).name ? "#" : "#/$defs/" + type.struct_name}};
+    default:
+      return describe_simple(type.kind);
+  }
+}
+
+void describe_struct(const Schema& schema, const StructType& type, Json& into) {
+  into["title"] = type.name;
+  into["type"] = "object";
+  into["properties"] = Json::object();
+  into["required"] = Json::array();
+  for (const Field& field : type.fields) {
+    into["properties"][field.name] = describe(schema, field.type);
+    into["required"].push_back(field.name);
+  }
+  into["additionalProperties"] = false;
+}
+
+}  // namespace
+
+// The message itself stands at the root, not behind a $ref: viewers look for an object there.
+std::string to_json_schema(const Schema& schema) {
+  if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
+  Json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
+  describe_struct(schema, schema.structs.front(), root);
+  for (std::size_t i = 1; i < schema.structs.size(); ++i) {
+    describe_struct(schema, schema.structs[i], root["$defs"][schema.structs[i].name]);
+  }
+  return root.dump(2);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,81 @@
+#include "messages/json_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace trainyard {
+namespace {
+
+/// The name of a number that JSON cannot write, or empty.
+std::string_view not_finite(double value) {
+  if (std::isnan(value)) return "\"NaN\"";
+  if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  return {};
+}
+
+/// The shortest text that reads back as the same number of the same width, and shows that it is no integer.
+template <class T>
+std::string number_text(T value) {
+  const std::string_view name = not_finite(value);
+  if (!name.empty()) return std::string(name);
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+}  // namespace
+
+void JsonText::open(char bracket) {
+  before_value();
+  out_ += bracket;
+  ++depth_;
+  first_ = true;
+}
+
+void JsonText::close(char bracket) {
+  --depth_;
+  if (!first_) new_line();
+  out_ += bracket;
+  first_ = false;
+}
+
+void JsonText::key(std::string_view name) {
+  text(name);
+  out_ += indent_ < 0 ? ":" : ": ";
+  after_key_ = true;
+}
+
+void JsonText::text(std::string_view value) {
+  before_value();
+  out_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void JsonText::number(double value) { literal(number_text(value)); }
+
+void JsonText::number(float value) { literal(number_text(value)); }
+
+void JsonText::literal(std::string_view value) {
+  before_value();
+  out_ += value;
+}
+
+void JsonText::before_value() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (depth_ == 0) return;
+  if (!first_) out_ += ',';
+  first_ = false;
+  new_line();
+}
+
+void JsonText::new_line() {
+  if (indent_ < 0) return;
+  out_ += '\n';
+  out_.append(static_cast<std::size_t>(depth_ * indent_), ' ');
+}
+
+}  // namespace trainyard
