@@ -55,6 +55,7 @@ class Component : public Configurable {
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
   State state() const { return state_; }
+  EventLoop& loop() const { return *context_.loop; }
 
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
@@ -78,6 +79,9 @@ class Component : public Configurable {
   /// Puts the component into the error state and reports it.
   void fail(const std::string& what);
 
+  /// Runs `action`; what it throws fails the component.
+  void guarded(const std::function<void()>& action);
+
  protected:
   /// Before edges exist: check parameters, open files, take memory.
   virtual void on_configure() {}
@@ -89,7 +93,6 @@ class Component : public Configurable {
   virtual void on_finalize() {}
 
   spdlog::logger& log() const { return *context_.log; }
-  EventLoop& loop() const { return *context_.loop; }
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:
@@ -103,6 +106,7 @@ class Component : public Configurable {
   ComponentContext context_;
   ComponentTraits traits_;
   State state_ = State::kUnconfigured;
+  bool was_active_ = false;  ///< Before that, what arrives is held.
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;

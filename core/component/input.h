@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "core/component/port.h"
+#include "core/edge/delivery.h"
 #include "messages/message_type.h"
 
 namespace trainyard {
@@ -31,6 +33,16 @@ class InputBase {
   /// Runs the handler.
   virtual void handle(const Envelope& envelope) = 0;
 
+  /// For a component that cannot use more of this input now: what arrives waits, and its credit with it, so that the
+  /// sender is held back while other inputs are served. From the component's own handlers and hooks only.
+  void pause() { paused_ = true; }
+
+  /// Hands over what waited, in order, until the handler pauses again.
+  void resume();
+
+  /// For the runtime: true if the delivery was put aside because of `pause`.
+  bool put_aside(const Delivery& delivery);
+
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
@@ -41,6 +53,9 @@ class InputBase {
   const MessageType& type_;
   InputOptions options_;
   std::size_t connections_ = 0;
+  bool paused_ = false;
+  bool resuming_ = false;
+  std::deque<Delivery> aside_;  ///< Arrived while paused.
 };
 
 /// A place where messages of one type come in. The handler runs on the component's event loop, never concurrently with

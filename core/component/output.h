@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,7 +40,8 @@ class OutputBase {
   void add_edge(Edge& edge);
   void remove_edge(Edge& edge);
   const std::vector<Edge*>& edges() const { return edges_; }
-  void room_again();
+  /// A blocking edge can carry a message again; `was_waiting`: it had kept some back, and has none left.
+  void room_again(bool was_waiting);
   bool blocked() const { return blocked_edges_ != 0; }
   void edge_blocked() { ++blocked_edges_; }
 

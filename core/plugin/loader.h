@@ -41,10 +41,15 @@ class PluginLoader {
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
+  /// The same for a library whose path is known; `context` is the kind's context and the result the kind's base class.
+  static void* create(const PluginEntry& entry, void* context, const std::string& where);
+
+  /// A plugin that only declares its parameters and ports.
+  static Configurable* describe(const PluginEntry& entry, const std::string& where);
+
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:
-  void* create(const PluginEntry& entry, void* context, const std::string& where);
 
   struct Library;
   std::vector<std::string> directories_;

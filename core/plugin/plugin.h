@@ -4,6 +4,8 @@
 
 namespace trainyard {
 
+class Configurable;
+
 /// The one C symbol of a plugin. `create` takes a pointer to the kind's context and returns a pointer to the kind's
 /// base class; it may throw. It is called only after the ABI tag has been compared.
 struct PluginEntry {
@@ -11,6 +13,7 @@ struct PluginEntry {
   const char* kind;
   const char* name;
   void* (*create)(void* context);
+  Configurable* (*describe)(const char* where);  ///< Makes one that only declares: with an empty context.
 };
 
 }  // namespace trainyard
@@ -18,12 +21,17 @@ struct PluginEntry {
 /// Registers a plugin; the last line of its .cpp. Kinds wrap it: TRAINYARD_COMPONENT, TRAINYARD_MODEL, ...
 ///
 /// The label lies in a section of its own, so that a file can be listed, and refused, without running any of its code.
-#define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                              \
-  extern "C" {                                                                                                \
-  __attribute__((used, section(".trainyard"))) const char trainyard_plugin_label[] =                          \
-      kind "\n" name "\n" version "\n" description "\n" TRAINYARD_ABI_TAG;                                    \
-  __attribute__((visibility("default"))) extern const ::trainyard::PluginEntry trainyard_plugin_entry;        \
-  const ::trainyard::PluginEntry trainyard_plugin_entry = {                                                   \
-      TRAINYARD_ABI_TAG, kind, name,                                                                          \
-      [](void* context) -> void* { return static_cast<Base*>(new Class(*static_cast<Context*>(context))); }}; \
+#define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                     \
+  extern "C" {                                                                                       \
+  __attribute__((used, section(".trainyard"))) const char trainyard_plugin_label[] =                 \
+      kind "\n" name "\n" version "\n" description "\n" TRAINYARD_ABI_TAG;                           \
+  __attribute__((visibility("default"))) extern const ::trainyard::PluginEntry trainyard_plugin_entry; \
+  const ::trainyard::PluginEntry trainyard_plugin_entry = {                                          \
+      TRAINYARD_ABI_TAG, kind, name,                                                                 \
+      [](void* context) -> void* { return static_cast<Base*>(new Class(*static_cast<Context*>(context))); }, \
+      [](const char* where) -> ::trainyard::Configurable* {                                          \
+        Context context{};                                                                           \
+        context.where = where;                                                                       \
+        return new Class(context);                                                                   \
+      }};                                                                                            \
   }

@@ -1,0 +1,130 @@
+#include "core/component/component.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "core/component/boundary.h"
+#include "core/edge/edge.h"
+#include "core/loop/event_loop.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::kUnconfigured: return "unconfigured";
+    case State::kInactive: return "inactive";
+    case State::kActive: return "active";
+    case State::kFinalized: return "finalized";
+    case State::kError: return "error";
+  }
+  return "unknown";
+}
+
+Component::Component(ComponentContext& context, ComponentTraits traits)
+    : Configurable(context.where, context.parameters), context_(context), traits_(traits) {}
+
+Component::~Component() = default;
+
+void Component::transition(State target) {
+  const State from = state_;
+  try {
+    if (from == State::kUnconfigured && target == State::kInactive) {
+      check_all_given_are_known();
+      on_configure();
+    } else if (from == State::kInactive && target == State::kActive) {
+      on_activate();
+    } else if (from == State::kActive && target == State::kInactive) {
+      on_deactivate();
+    } else if (from == State::kInactive && target == State::kFinalized) {
+      on_finalize();
+    } else {
+      throw Error(Code::kInternal, "{} cannot go from {} to {}", where(), name_of(from), name_of(target));
+    }
+  } catch (...) {
+    state_ = State::kError;
+    throw;
+  }
+  state_ = target;
+  if (target == State::kActive) {
+    was_active_ = true;
+    release_held();
+  }
+}
+
+bool Component::held() const {
+  if (!was_active_) return true;
+  return std::ranges::any_of(outputs_, [](const OutputBase* output) { return output->blocked(); });
+}
+
+void Component::deliver(Delivery delivery) {
+  if (!held_.empty() || held()) {
+    held_.push_back(std::move(delivery));
+  } else {
+    dispatch(delivery);
+  }
+}
+
+void Component::dispatch(const Delivery& delivery) {
+  if (delivery.input->put_aside(delivery)) return;
+  // A failed or finalized component still gives credit back, so that it cannot hold up the others' way out.
+  if (state_ == State::kActive || state_ == State::kInactive) {
+    loop().set_trace(delivery.envelope.trace);
+    guarded([&] { delivery.input->handle(delivery.envelope); });
+  }
+  delivery.receiver->consumed(delivery.envelope);
+}
+
+void Component::release_held() {
+  while (!held_.empty() && !held()) {
+    const Delivery delivery = std::move(held_.front());
+    held_.pop_front();
+    dispatch(delivery);
+  }
+}
+
+void Component::guarded(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (...) {
+    fail(describe_current_exception());
+  }
+}
+
+void Component::fail(const std::string& what) {
+  state_ = State::kError;
+  was_active_ = true;  // Whatever was held is let through and discarded.
+  for (InputBase* input : inputs_) input->resume();
+  if (on_error_) on_error_(what);
+}
+
+InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options)
+    : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {
+  owner.inputs_.push_back(this);
+}
+
+bool InputBase::put_aside(const Delivery& delivery) {
+  if (!paused_ && (resuming_ || aside_.empty())) return false;
+  aside_.push_back(delivery);
+  return true;
+}
+
+void InputBase::resume() {
+  paused_ = false;
+  if (resuming_) return;  // Called by the handler that the loop below has called.
+  resuming_ = true;
+  while (!paused_ && !aside_.empty()) {
+    const Delivery delivery = std::move(aside_.front());
+    aside_.pop_front();
+    owner_.dispatch(delivery);
+  }
+  resuming_ = false;
+}
+
+ServiceBase::ServiceBase(Component& owner, std::string name, std::string help, const MessageType& request,
+                         const MessageType& reply)
+    : name_(std::move(name)), help_(std::move(help)), request_(request), reply_(reply) {
+  owner.services_.push_back(this);
+}
+
+}  // namespace trainyard

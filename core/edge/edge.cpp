@@ -1,0 +1,49 @@
+#include "core/edge/edge.h"
+
+#include "core/component/output.h"
+
+namespace trainyard {
+
+Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages,
+           std::uint64_t window_bytes)
+    : window_messages_(window_messages), window_bytes_(window_bytes), output_(output), id_(id), policy_(policy) {}
+
+void Edge::send(const Envelope& envelope) {
+  if (waiting_.empty() && has_room()) {
+    carry(envelope);
+  } else {
+    keep_back(envelope);
+  }
+}
+
+void Edge::keep_back(const Envelope& envelope) {
+  counters_.blocked.fetch_add(1, std::memory_order_relaxed);
+  if (policy_ == Policy::kBlock) {
+    if (waiting_.empty()) output_.edge_blocked();
+  } else {
+    const std::uint64_t keep = policy_ == Policy::kLatest ? 1 : window_messages_;
+    while (waiting_.size() >= keep) {
+      waiting_.pop_front();
+      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  waiting_.push_back(envelope);
+}
+
+void Edge::on_room() {
+  const bool was_waiting = !waiting_.empty();
+  while (!waiting_.empty() && has_room()) {
+    const Envelope next = std::move(waiting_.front());
+    waiting_.pop_front();
+    carry(next);
+  }
+  if (policy_ == Policy::kBlock && waiting_.empty()) output_.room_again(was_waiting);
+}
+
+void Edge::carry(const Envelope& envelope) {
+  counters_.sent.fetch_add(1, std::memory_order_relaxed);
+  counters_.bytes.fetch_add(envelope.bytes, std::memory_order_relaxed);
+  transmit(envelope);
+}
+
+}  // namespace trainyard

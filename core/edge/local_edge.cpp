@@ -1,0 +1,24 @@
+#include "core/edge/local_edge.h"
+
+#include "core/loop/event_loop.h"
+
+namespace trainyard {
+
+LocalEdge::LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
+                     std::uint64_t window_messages, std::uint64_t window_bytes)
+    : Edge(output, id, policy, window_messages, window_bytes), input_(input), loop_(loop) {}
+
+void LocalEdge::transmit(const Envelope& envelope) {
+  ++messages_;
+  bytes_ += envelope.bytes;
+  loop_.enqueue({&input_, envelope, this});
+}
+
+void LocalEdge::consumed(const Envelope& envelope) {
+  const bool had_room = has_room();
+  --messages_;
+  bytes_ -= envelope.bytes;
+  if (!had_room || waiting() != 0) on_room();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "core/edge/delivery.h"
+#include "core/edge/edge.h"
+
+namespace trainyard {
+
+class EventLoop;
+
+/// Between two components of one event loop: a message is an entry in the loop's queue.
+class LocalEdge final : public Edge, public Receiver {
+ public:
+  LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
+            std::uint64_t window_messages, std::uint64_t window_bytes);
+
+  bool drained() const override { return messages_ == 0 && waiting() == 0; }
+  void consumed(const Envelope& envelope) override;
+
+ private:
+  bool has_room() const override { return within_window(messages_, bytes_); }
+  void transmit(const Envelope& envelope) override;
+
+  InputBase& input_;
+  EventLoop& loop_;
+  std::uint64_t messages_ = 0;  ///< Under way.
+  std::uint64_t bytes_ = 0;     ///< Under way.
+};
+
+}  // namespace trainyard

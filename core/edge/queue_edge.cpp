@@ -1,0 +1,76 @@
+#include "core/edge/queue_edge.h"
+
+#include "core/component/component.h"
+
+namespace trainyard {
+
+QueueEdge::QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
+                     Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes)
+    : Edge(output, id, policy, window_messages, window_bytes),
+      input_(input),
+      sender_(sender),
+      receiver_(receiver),
+      ring_(window_messages),
+      credits_(*this),
+      incoming_(*this) {}
+
+bool QueueEdge::has_room() const {
+  const auto room = [this] {
+    return within_window(sent_messages_ - consumed_messages_.load(std::memory_order_acquire),
+                         sent_bytes_ - consumed_bytes_.load(std::memory_order_acquire));
+  };
+  if (room()) return true;
+  // Ask to be woken, then look again: the receiver may have returned credit in between.
+  starved_ = true;
+  wants_wake_.store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return room();
+}
+
+void QueueEdge::transmit(const Envelope& envelope) {
+  ++sent_messages_;
+  sent_bytes_ += envelope.bytes;
+  ring_.push(Envelope(envelope));  // Cannot be full: the window is its capacity.
+  receiver_.wake();
+}
+
+void QueueEdge::consumed(const Envelope& envelope) {
+  consumed_bytes_.fetch_add(envelope.bytes, std::memory_order_release);
+  consumed_messages_.fetch_add(1, std::memory_order_release);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (wants_wake_.load(std::memory_order_relaxed)) sender_.wake();
+}
+
+bool QueueEdge::drained() const {
+  const auto done = [this] { return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_; };
+  if (done()) return true;
+  wants_wake_.store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return done();
+}
+
+bool QueueEdge::Credits::has_work() const {
+  return edge_.starved_ && edge_.within_window(
+                               edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
+                               edge_.sent_bytes_ - edge_.consumed_bytes_.load(std::memory_order_acquire));
+}
+
+bool QueueEdge::Credits::poll() {
+  if (!has_work()) return false;
+  edge_.starved_ = false;
+  edge_.wants_wake_.store(false, std::memory_order_relaxed);
+  edge_.on_room();
+  return true;
+}
+
+bool QueueEdge::Incoming::poll() {
+  constexpr int kRound = 16;
+  Envelope envelope;
+  int taken = 0;
+  for (; taken < kRound && edge_.ring_.pop(envelope); ++taken) {
+    edge_.input_.owner().deliver({&edge_.input_, std::move(envelope), &edge_});
+  }
+  return taken != 0;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+
+#include "core/edge/delivery.h"
+#include "core/edge/edge.h"
+#include "core/loop/event_loop.h"
+#include "core/loop/spsc_ring.h"
+
+namespace trainyard {
+
+/// Between two event loops of one process: a message is an entry in a lock-free ring, credits are two counters.
+///
+/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll on the receiver's.
+class QueueEdge final : public Edge, public Receiver {
+ public:
+  QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id, Policy policy,
+            std::uint64_t window_messages, std::uint64_t window_bytes);
+
+  bool drained() const override;
+  void consumed(const Envelope& envelope) override;
+
+  /// To be added to the sender's loop: notices returned credit.
+  Source& credit_source() { return credits_; }
+  /// To be added to the receiver's loop: takes messages out of the ring.
+  Source& message_source() { return incoming_; }
+
+ private:
+  class Credits final : public Source {
+   public:
+    explicit Credits(QueueEdge& edge) : edge_(edge) {}
+    bool poll() override;
+    bool has_work() const override;
+
+   private:
+    QueueEdge& edge_;
+  };
+  class Incoming final : public Source {
+   public:
+    explicit Incoming(QueueEdge& edge) : edge_(edge) {}
+    bool poll() override;
+    bool has_work() const override { return !edge_.ring_.empty(); }
+
+   private:
+    QueueEdge& edge_;
+  };
+
+  bool has_room() const override;
+  void transmit(const Envelope& envelope) override;
+
+  InputBase& input_;
+  EventLoop& sender_;
+  EventLoop& receiver_;
+  SpscRing<Envelope> ring_;
+  Credits credits_;
+  Incoming incoming_;
+  std::uint64_t sent_messages_ = 0;  ///< Sender's.
+  std::uint64_t sent_bytes_ = 0;     ///< Sender's.
+  mutable bool starved_ = false;     ///< Sender's: room was asked for in vain, or everything must drain.
+  alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
+  std::atomic<std::uint64_t> consumed_bytes_{0};
+  mutable std::atomic<bool> wants_wake_{false};
+};
+
+}  // namespace trainyard

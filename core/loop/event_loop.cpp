@@ -1,0 +1,136 @@
+#include "core/loop/event_loop.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/component/component.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+void EventLoop::Queue::push(Delivery delivery) {
+  if (tail_ - head_ == slots_.size()) {
+    std::vector<Delivery> larger(slots_.size() * 2);
+    for (std::size_t i = head_; i != tail_; ++i) larger[i - head_] = std::move(slots_[i % slots_.size()]);
+    tail_ -= head_;
+    head_ = 0;
+    slots_ = std::move(larger);
+  }
+  slots_[tail_++ % slots_.size()] = std::move(delivery);
+}
+
+Delivery EventLoop::Queue::pop() { return std::exchange(slots_[head_++ % slots_.size()], {}); }
+
+EventLoop::EventLoop(std::string name) : name_(std::move(name)) {}
+
+EventLoop::~EventLoop() = default;
+
+void EventLoop::post(std::function<void()> task) {
+  {
+    const std::lock_guard lock(posted_mutex_);
+    posted_.push_back(std::move(task));
+    any_posted_.store(true, std::memory_order_release);
+  }
+  wakeup_.notify();
+}
+
+EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, std::function<void()> task) {
+  const TimerId id = next_timer_++;
+  timers_.emplace(Clock::now() + delay, std::pair(id, std::move(task)));
+  return id;
+}
+
+void EventLoop::cancel(TimerId timer) {
+  std::erase_if(timers_, [timer](const auto& entry) { return entry.second.first == timer; });
+}
+
+void EventLoop::enqueue(Delivery delivery) { queue_.push(std::move(delivery)); }
+
+void EventLoop::add(Source& source) { sources_.push_back(&source); }
+
+void EventLoop::remove(Source& source) { std::erase(sources_, &source); }
+
+void EventLoop::run() {
+  while (!stopping_.load(std::memory_order_acquire)) {
+    if (!run_once()) wait(std::chrono::milliseconds(1000));
+  }
+}
+
+bool EventLoop::run_once() {
+  bool worked = run_queue();
+  // By index: a handler may add a source. A removed one is noticed in the next round.
+  for (std::size_t i = 0; i < sources_.size(); ++i) worked |= sources_[i]->poll();
+  if (any_posted_.load(std::memory_order_acquire)) worked |= run_posted();
+  if (!timers_.empty()) worked |= run_timers();
+  return worked;
+}
+
+bool EventLoop::run_queue() {
+  constexpr int kRound = 64;  // Then look at the other sources, so that a busy pair of components starves nobody.
+  int handled = 0;
+  for (; handled < kRound && !queue_.empty(); ++handled) {
+    Delivery delivery = queue_.pop();
+    delivery.input->owner().deliver(std::move(delivery));
+  }
+  return handled != 0;
+}
+
+bool EventLoop::run_posted() {
+  std::vector<std::function<void()>> tasks;
+  {
+    const std::lock_guard lock(posted_mutex_);
+    tasks.swap(posted_);
+    any_posted_.store(false, std::memory_order_release);
+  }
+  for (auto& task : tasks) task();
+  return !tasks.empty();
+}
+
+bool EventLoop::run_timers() {
+  bool worked = false;
+  const Clock::time_point now = Clock::now();
+  while (!timers_.empty() && timers_.begin()->first <= now) {
+    auto node = timers_.extract(timers_.begin());
+    node.mapped().second();
+    worked = true;
+  }
+  return worked;
+}
+
+bool EventLoop::has_work() const {
+  if (stopping_.load(std::memory_order_acquire) || !queue_.empty()) return true;
+  if (any_posted_.load(std::memory_order_acquire)) return true;
+  return std::ranges::any_of(sources_, [](const Source* source) { return source->has_work(); });
+}
+
+int EventLoop::sleep_ms(std::chrono::milliseconds limit) const {
+  if (timers_.empty()) return static_cast<int>(limit.count());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - Clock::now());
+  return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), limit).count());
+}
+
+void EventLoop::wait(std::chrono::milliseconds limit) {
+  wakeup_.prepare();
+  if (!has_work()) {
+    zmq_pollitem_t items[64];
+    int count = 0;
+    items[count++] = {nullptr, wakeup_.fd(), ZMQ_POLLIN, 0};
+    for (const Source* source : sources_) {
+      if (source->socket() != nullptr && count < 64) items[count++] = {source->socket(), 0, ZMQ_POLLIN, 0};
+    }
+    if (zmq_poll(items, count, sleep_ms(limit)) < 0 && zmq_errno() != EINTR) {
+      throw Error(Code::kIo, "event loop '{}' cannot poll: {}", name_, zmq_strerror(zmq_errno()));
+    }
+  }
+  wakeup_.done();
+}
+
+void EventLoop::stop() {
+  stopping_.store(true, std::memory_order_release);
+  wakeup_.notify();
+}
+
+}  // namespace trainyard

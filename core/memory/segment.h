@@ -1,0 +1,44 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/memory/shared_pool.h"
+
+namespace trainyard {
+
+/// The first page of a counted segment, seen by its owner and by every reader. Lives in shared memory: lock-free atomics
+/// only, and never a pointer.
+struct SegmentHeader {
+  static constexpr std::size_t kBytes = 4096;
+  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< References of each process of the run.
+
+  bool free() const {
+    for (const auto& count : held) {
+      if (count.load(std::memory_order_acquire) != 0) return false;
+    }
+    return true;
+  }
+};
+static_assert(sizeof(SegmentHeader) <= SegmentHeader::kBytes);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// A mapped memfd.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(int fd, std::size_t bytes, bool writable);
+  ~Mapping();
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace trainyard

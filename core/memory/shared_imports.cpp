@@ -1,0 +1,90 @@
+#include "core/memory/shared_imports.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <unordered_map>
+
+#include "core/memory/segment.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Opens the memfd that the handle names and checks that it is that one still. The caller closes it.
+int open_segment(const SharedHandle& handle) {
+  const std::string path = fmt::format("/proc/{}/fd/{}", handle.pid, handle.fd);
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) throw Error(Code::kPeerLost, "cannot open shared memory {}: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || status.st_ino != handle.inode) {
+    ::close(fd);
+    throw Error(Code::kPeerLost, "shared memory {} has inode {}, the handle says {}: its owner is gone", path,
+                status.st_ino, handle.inode);
+  }
+  if (static_cast<std::uint64_t>(status.st_size) != handle.segment_bytes) {
+    ::close(fd);
+    throw Error(Code::kCorrupt, "shared memory {} has {} bytes, the handle says {}", path, status.st_size,
+                handle.segment_bytes);
+  }
+  return fd;
+}
+
+void check_range(const SharedHandle& handle) {
+  const bool fits = handle.offset <= handle.segment_bytes && handle.bytes <= handle.segment_bytes - handle.offset;
+  const bool header_fits = handle.counted == 0 || handle.offset >= SegmentHeader::kBytes;
+  if (!fits || !header_fits) {
+    throw Error(Code::kCorrupt, "shared buffer of {} bytes at offset {} does not fit its segment of {}", handle.bytes,
+                handle.offset, handle.segment_bytes);
+  }
+}
+
+}  // namespace
+
+/// Mappings by inode; a memfd's inode is unique while anybody has it open or mapped.
+struct SharedImports::Impl {
+  std::uint32_t self;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Mapping>> mappings;
+
+  const std::shared_ptr<Mapping>& map(const SharedHandle& handle) {
+    constexpr std::size_t kMany = 1024;
+    if (mappings.size() > kMany) std::erase_if(mappings, [](const auto& entry) { return entry.second.use_count() == 1; });
+    auto& mapping = mappings[handle.inode];
+    if (mapping == nullptr || mapping->size() != handle.segment_bytes) {
+      mappings.erase(handle.inode);
+      const int fd = open_segment(handle);
+      const auto made = [&] {
+        try {
+          return std::make_shared<Mapping>(fd, handle.segment_bytes, true);
+        } catch (...) {
+          ::close(fd);
+          throw;
+        }
+      }();
+      ::close(fd);
+      return mappings[handle.inode] = made;
+    }
+    return mapping;
+  }
+};
+
+SharedImports::SharedImports(std::uint32_t self) : impl_(std::make_unique<Impl>()) { impl_->self = self; }
+
+SharedImports::~SharedImports() = default;
+
+Buffer SharedImports::open(const SharedHandle& handle) {
+  check_range(handle);
+  const std::shared_ptr<Mapping> mapping = impl_->map(handle);
+  std::byte* data = mapping->data() + handle.offset;
+  if (handle.counted == 0) return {mapping, data, handle.bytes, handle};
+  std::shared_ptr<void> owner(mapping->data(), [mapping, self = impl_->self](void* start) {
+    static_cast<SegmentHeader*>(start)->held[self].fetch_sub(1, std::memory_order_release);
+  });
+  return {std::move(owner), data, handle.bytes, handle};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,130 @@
+#include "core/memory/shared_pool.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "core/memory/segment.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+int make_memfd(std::size_t bytes) {
+  const int fd = ::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) throw Error(Code::kIo, "cannot make shared memory: {}", std::strerror(errno));
+  // Sealed against shrinking, so that no reader can be killed by SIGBUS.
+  if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0 || ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    const int error = errno;
+    ::close(fd);
+    throw Error(Code::kIo, "cannot reserve {} bytes of shared memory: {}", bytes, std::strerror(error));
+  }
+  return fd;
+}
+
+}  // namespace
+
+/// The segments of a pool, each free, in use here, or still read elsewhere.
+struct SharedPool::Impl {
+  struct Segment {
+    int fd = -1;
+    std::uint64_t inode = 0;
+    Mapping mapping;
+    bool in_use = false;  ///< By this process.
+
+    Segment(std::size_t bytes) : fd(make_memfd(bytes)), mapping(fd, bytes, true) {
+      struct stat status {};
+      ::fstat(fd, &status);
+      inode = status.st_ino;
+    }
+    ~Segment() { ::close(fd); }
+    SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(mapping.data()); }
+  };
+
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Segment>> segments;   ///< Counted: used again.
+  std::vector<std::unique_ptr<Segment>> permanent;  ///< Arenas.
+
+  Segment& take(std::size_t bytes) {
+    for (auto& segment : segments) {
+      if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) {
+        segment->in_use = true;
+        return *segment;
+      }
+    }
+    segments.push_back(std::make_unique<Segment>(bytes));
+    segments.back()->in_use = true;
+    return *segments.back();
+  }
+};
+
+namespace {
+
+SharedHandle handle_of(int fd, std::uint64_t inode, std::size_t segment_bytes, std::size_t offset, std::size_t bytes) {
+  return {.pid = ::getpid(), .fd = fd, .inode = inode, .segment_bytes = segment_bytes, .offset = offset, .bytes = bytes,
+          .counted = offset != 0 ? 1u : 0u};
+}
+
+}  // namespace
+
+SharedPool::SharedPool() : impl_(std::make_shared<Impl>()) {}
+
+SharedPool::~SharedPool() = default;
+
+Buffer SharedPool::allocate(std::size_t bytes) {
+  // Powers of two, so that batches of slightly different size share segments.
+  const std::size_t segment_bytes = std::bit_ceil(std::max(bytes, kPage)) + SegmentHeader::kBytes;
+  const std::lock_guard lock(impl_->mutex);
+  Impl::Segment& segment = impl_->take(segment_bytes);
+  std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_, &segment](void*) {
+    const std::lock_guard release(impl->mutex);
+    segment.in_use = false;
+  });
+  return {std::move(owner), segment.mapping.data() + SegmentHeader::kBytes, bytes,
+          handle_of(segment.fd, segment.inode, segment_bytes, SegmentHeader::kBytes, bytes)};
+}
+
+Buffer SharedPool::allocate_permanent(std::size_t bytes) {
+  const std::size_t segment_bytes = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->permanent.push_back(std::make_unique<Impl::Segment>(segment_bytes));
+  Impl::Segment& segment = *impl_->permanent.back();
+  std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_](void*) {});  // Keeps the mapping, not the pool.
+  return {std::move(owner), segment.mapping.data(), bytes,
+          handle_of(segment.fd, segment.inode, segment_bytes, 0, bytes)};
+}
+
+void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
+  const SharedHandle& handle = buffer.shared().value();
+  if (handle.counted == 0) return;
+  if (reader >= kMaxProcesses) {
+    throw Error(Code::kUnsupported, "process number {} cannot share buffers; at most {} processes", reader, kMaxProcesses);
+  }
+  auto* header = reinterpret_cast<SegmentHeader*>(buffer.data() - handle.offset);
+  header->held[reader].fetch_add(1, std::memory_order_relaxed);
+}
+
+void SharedPool::forget(std::uint32_t reader) {
+  if (reader >= kMaxProcesses) return;
+  const std::lock_guard lock(impl_->mutex);
+  for (auto& segment : impl_->segments) segment->header().held[reader].store(0, std::memory_order_release);
+}
+
+std::size_t SharedPool::reserved_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  std::size_t bytes = 0;
+  for (const auto& segment : impl_->segments) bytes += segment->mapping.size();
+  for (const auto& segment : impl_->permanent) bytes += segment->mapping.size();
+  return bytes;
+}
+
+}  // namespace trainyard

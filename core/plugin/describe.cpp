@@ -1,0 +1,63 @@
+#include "core/plugin/describe.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/component/component.h"
+#include "core/plugin/loader.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+PortInfo describe_port(const std::string& name, const std::string& topic, const MessageType& type, const std::string& help) {
+  PortInfo port;
+  port.name = name;
+  port.topic = topic.empty() ? name : topic;
+  port.type = type.name;
+  port.fingerprint = type.fingerprint;
+  port.schema = type.schema_text;
+  port.help = help;
+  return port;
+}
+
+std::string policy_name(Policy policy) {
+  return policy == Policy::kBlock ? "block" : policy == Policy::kLatest ? "latest" : "drop_oldest";
+}
+
+void describe_component(const Component& component, PluginInfo& info) {
+  for (const InputBase* input : component.inputs()) {
+    PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
+    port.optional = input->options().optional;
+    port.policy = policy_name(input->options().policy);
+    port.window_messages = input->options().window_messages;
+    port.window_bytes = input->options().window_bytes;
+    info.inputs.push_back(std::move(port));
+  }
+  for (const OutputBase* output : component.outputs()) {
+    info.outputs.push_back(describe_port(output->name(), output->options().topic, output->type(), output->help()));
+  }
+  for (const ServiceBase* service : component.services()) {
+    info.services.push_back(
+        {service->name(), service->request_type().schema_text, service->reply_type().schema_text, service->help()});
+  }
+  info.per_rank = component.traits().per_rank;
+  info.thread = component.traits().thread;
+}
+
+}  // namespace
+
+PluginInfo describe_plugin(PluginLoader& loader, const std::string& path) {
+  PluginInfo info;
+  info.label = read_plugin_label(path);
+  info.path = path;
+  const PluginEntry& entry = loader.load(path);
+  const std::string where = info.label.kind + " '" + info.label.name + "'";
+  const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where));
+  if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
+  for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());
+  info.facts = plugin->facts();
+  return info;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,141 @@
+#include "core/plugin/loader.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "core/component/boundary.h"
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A library runs its constructors when it is loaded, so whoever may write to it may run code here.
+void refuse_writable_by_others(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path.string());
+  const bool sticky = (status.st_mode & S_ISVTX) != 0;
+  if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
+    throw Error(Code::kPluginLoad, "{} can be written by everyone; take that right away (chmod o-w) before loading from it",
+                path.string());
+  }
+}
+
+/// The folder of this very library: <build>/lib or <prefix>/lib.
+fs::path own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&refuse_writable_by_others), &info) == 0) return {};
+  return fs::absolute(info.dli_fname).parent_path();
+}
+
+}  // namespace
+
+struct PluginLoader::Library {
+  std::string path;
+  const PluginEntry* entry = nullptr;
+};
+
+PluginLoader::PluginLoader(std::vector<std::string> directories) : directories_(std::move(directories)) {}
+
+PluginLoader::~PluginLoader() = default;
+
+std::vector<std::string> PluginLoader::default_directories() {
+  std::vector<std::string> directories;
+  if (const char* path = std::getenv("TRAINYARD_PLUGIN_PATH")) {
+    std::istringstream parts(path);
+    for (std::string part; std::getline(parts, part, ':');) {
+      if (!part.empty()) directories.push_back(part);
+    }
+  }
+  const fs::path own = own_folder();
+  for (const fs::path& candidate : {own / "trainyard" / "plugins", own.parent_path() / "plugins"}) {
+    if (fs::is_directory(candidate)) directories.push_back(candidate.string());
+  }
+  return directories;
+}
+
+std::vector<PluginLoader::Found> PluginLoader::list() const {
+  std::vector<Found> found;
+  for (const std::string& directory : directories_) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
+      if (entry.path().extension() != ".so") continue;
+      try {
+        found.push_back({read_plugin_label(entry.path()), entry.path()});
+      } catch (const Error&) {
+        // Some other library in the folder.
+      }
+    }
+  }
+  std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label.kind, f.label.name); });
+  return found;
+}
+
+std::string PluginLoader::find(std::string_view kind, std::string_view name) const {
+  for (const std::string& directory : directories_) {
+    for (const fs::path& folder : {fs::path(directory) / fmt::format("{}s", kind), fs::path(directory)}) {
+      const fs::path path = folder / fmt::format("{}.so", name);
+      if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind) return path;
+    }
+  }
+  std::vector<std::string> known;
+  for (const Found& found : list()) {
+    if (found.label.kind == kind) known.push_back(found.label.name);
+  }
+  throw Error(Code::kNotFound, "no {} named '{}'{} (looked in {})", kind, name, suggestion(name, known),
+              fmt::join(directories_, ", "));
+}
+
+const PluginEntry& PluginLoader::load(const std::string& path) {
+  const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
+  if (loaded != libraries_.end()) return *(*loaded)->entry;
+  refuse_writable_by_others(path);
+  refuse_writable_by_others(fs::absolute(path).parent_path());
+  const PluginLabel label = read_plugin_label(path);
+  if (!abi_matches(label.abi_tag, host_abi_tag())) {
+    throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation", path,
+                label.abi_tag, host_abi_tag());
+  }
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) throw Error(Code::kPluginLoad, "cannot load {}: {}", path, ::dlerror());
+  const auto* entry = static_cast<const PluginEntry*>(::dlsym(handle, "trainyard_plugin_entry"));
+  if (entry == nullptr) throw Error(Code::kPluginLoad, "{} has no entry 'trainyard_plugin_entry'", path);
+  libraries_.push_back(std::make_unique<Library>(Library{path, entry}));
+  return *entry;
+}
+
+namespace {
+
+template <class Make>
+auto named(const PluginEntry& entry, const std::string& where, Make make) {
+  try {
+    return make();
+  } catch (const Error&) {
+    throw;
+  } catch (...) {
+    throw Error(Code::kPluginLoad, "{}: making the {} '{}' failed: {}", where, entry.kind, entry.name,
+                describe_current_exception());
+  }
+}
+
+}  // namespace
+
+void* PluginLoader::create(const PluginEntry& entry, void* context, const std::string& where) {
+  return named(entry, where, [&] { return entry.create(context); });
+}
+
+Configurable* PluginLoader::describe(const PluginEntry& entry, const std::string& where) {
+  return named(entry, where, [&] { return entry.describe(where.c_str()); });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,70 @@
+#include "core/plugin/plugin_info.h"
+
+#include <nlohmann/json.hpp>
+
+namespace trainyard {
+
+using nlohmann::json;
+
+namespace {
+
+json port_to_json(const PortInfo& port) {
+  return {{"name", port.name}, {"topic", port.topic}, {"type", port.type}, {"fingerprint", port.fingerprint},
+          {"schema", port.schema}, {"help", port.help}, {"optional", port.optional}, {"policy", port.policy},
+          {"window_messages", port.window_messages}, {"window_bytes", port.window_bytes}};
+}
+
+PortInfo port_from_json(const json& in) {
+  PortInfo port;
+  in.at("name").get_to(port.name);
+  in.at("topic").get_to(port.topic);
+  in.at("type").get_to(port.type);
+  in.at("fingerprint").get_to(port.fingerprint);
+  in.at("schema").get_to(port.schema);
+  in.at("help").get_to(port.help);
+  in.at("optional").get_to(port.optional);
+  in.at("policy").get_to(port.policy);
+  in.at("window_messages").get_to(port.window_messages);
+  in.at("window_bytes").get_to(port.window_bytes);
+  return port;
+}
+
+}  // namespace
+
+json to_json(const PluginInfo& info) {
+  json out{{"kind", info.label.kind}, {"name", info.label.name}, {"version", info.label.version},
+           {"description", info.label.description}, {"abi_tag", info.label.abi_tag}, {"path", info.path},
+           {"per_rank", info.per_rank}, {"thread", info.thread}, {"facts", info.facts},
+           {"parameters", json::array()}, {"inputs", json::array()}, {"outputs", json::array()},
+           {"services", json::array()}};
+  for (const ParameterInfo& parameter : info.parameters) out["parameters"].push_back(to_json(parameter));
+  for (const PortInfo& port : info.inputs) out["inputs"].push_back(port_to_json(port));
+  for (const PortInfo& port : info.outputs) out["outputs"].push_back(port_to_json(port));
+  for (const ServiceInfo& service : info.services) {
+    out["services"].push_back({{"name", service.name}, {"request", service.request_schema},
+                               {"reply", service.reply_schema}, {"help", service.help}});
+  }
+  return out;
+}
+
+PluginInfo plugin_info_from_json(const json& in) {
+  PluginInfo info;
+  in.at("kind").get_to(info.label.kind);
+  in.at("name").get_to(info.label.name);
+  in.at("version").get_to(info.label.version);
+  in.at("description").get_to(info.label.description);
+  in.at("abi_tag").get_to(info.label.abi_tag);
+  in.at("path").get_to(info.path);
+  in.at("per_rank").get_to(info.per_rank);
+  in.at("thread").get_to(info.thread);
+  in.at("facts").get_to(info.facts);
+  for (const json& parameter : in.at("parameters")) info.parameters.push_back(parameter_info_from_json(parameter));
+  for (const json& port : in.at("inputs")) info.inputs.push_back(port_from_json(port));
+  for (const json& port : in.at("outputs")) info.outputs.push_back(port_from_json(port));
+  for (const json& service : in.at("services")) {
+    info.services.push_back({service.at("name"), service.at("request"), service.at("reply"), service.at("help")});
+  }
+  return info;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,80 @@
+#include "core/transport/frames.h"
+
+#include <memory>
+
+#include "messages/error.h"
+#include "messages/limits.h"
+
+namespace trainyard {
+
+bool receive_frames(zmq::socket_t& socket, Frames& frames) {
+  frames.clear();
+  do {
+    zmq::message_t frame;
+    if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
+    frames.push_back(std::move(frame));
+    if (frames.size() > kMaxPayloads + 8) throw Error(Code::kCorrupt, "message of more than {} frames", kMaxPayloads + 8);
+  } while (frames.back().more());
+  return true;
+}
+
+bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const bool last = i + 1 == frames.size();
+    const auto flags = last ? zmq::send_flags::dontwait : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
+    try {
+      if (!socket.send(frames[i], flags)) return false;
+    } catch (const zmq::error_t& error) {
+      if (error.num() == EHOSTUNREACH || error.num() == EAGAIN) return false;
+      throw Error(Code::kIo, "cannot send: {}", error.what());
+    }
+  }
+  return true;
+}
+
+zmq::message_t frame_of(const Buffer& buffer) {
+  auto* kept = new Buffer(buffer);
+  return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
+}
+
+Buffer buffer_of(zmq::message_t&& frame) {
+  auto kept = std::make_shared<zmq::message_t>(std::move(frame));
+  auto* data = static_cast<std::byte*>(kept->data());
+  const std::size_t size = kept->size();
+  return {std::move(kept), data, size};
+}
+
+zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
+  zmq::socket_t socket(context, type);
+  socket.set(zmq::sockopt::linger, 500);
+  socket.set(zmq::sockopt::sndhwm, 0);
+  socket.set(zmq::sockopt::rcvhwm, 0);
+  socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
+  if (type == zmq::socket_type::router) {
+    socket.set(zmq::sockopt::router_mandatory, true);
+    socket.set(zmq::sockopt::router_handover, true);
+  }
+  return socket;
+}
+
+std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
+  check_address(address);
+  try {
+    socket.bind(address);
+  } catch (const zmq::error_t& error) {
+    throw Error(Code::kIo, "cannot bind {}: {}", address, error.what());
+  }
+  return socket.get(zmq::sockopt::last_endpoint);
+}
+
+void check_address(const std::string& address) {
+  for (const char* allowed : {"ipc://", "inproc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:"}) {
+    if (address.starts_with(allowed)) return;
+  }
+  throw Error(Code::kUnsupported,
+              "address {} is refused: beyond this machine keys are required, and they are not yet supported; "
+              "use ipc or tcp on 127.0.0.1",
+              address);
+}
+
+}  // namespace trainyard

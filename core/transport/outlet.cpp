@@ -1,0 +1,101 @@
+#include "core/transport/outlet.h"
+
+#include <algorithm>
+
+#include "core/component/component.h"
+#include "core/component/output.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+Outlet::Outlet(zmq::context_t& context, const std::string& bind_address)
+    : socket_(make_socket(context, zmq::socket_type::router)), endpoint_(bind_socket(socket_, bind_address)) {}
+
+RemoteEdge& Outlet::add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
+                             std::uint64_t window_messages, std::uint64_t window_bytes) {
+  edges_.push_back(
+      std::make_unique<RemoteEdge>(*this, output, std::move(topic), id, policy, window_messages, window_bytes));
+  return *edges_.back();
+}
+
+void Outlet::remove_edge(RemoteEdge& edge) {
+  std::erase_if(edges_, [&edge](const auto& owned) { return owned.get() == &edge; });
+}
+
+bool Outlet::poll() {
+  constexpr int kRound = 16;
+  int taken = 0;
+  for (; taken < kRound && receive_frames(socket_, incoming_); ++taken) {
+    try {
+      handle(incoming_);
+    } catch (const Error&) {
+      // A peer that speaks nonsense is not answered; it cannot stop the others.
+    }
+  }
+  return taken != 0;
+}
+
+void Outlet::handle(Frames& frames) {
+  if (frames.size() != 4 || frames[1].size() != 0) return;
+  const std::string peer = frames[0].to_string();
+  const std::string kind = frames[2].to_string();
+  if (kind == Subscribe::kTypeName) {
+    subscribe(peer, read_message<Subscribe>(frames[3]));
+  } else if (kind == Credit::kTypeName) {
+    const auto credit = read_message<Credit>(frames[3]);
+    if (RemoteEdge* edge = find(peer, credit.subscription)) edge->credit(credit.messages, credit.bytes);
+  } else if (kind == Unsubscribe::kTypeName) {
+    RemoteEdge* edge = find(peer, read_message<Unsubscribe>(frames[3]).subscription);
+    if (edge == nullptr) return;
+    edge->detach();
+    if (edge->id() == kVisitorEdge && visitor_gone_) visitor_gone_(*edge);
+  }
+}
+
+RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
+  const auto found = std::ranges::find_if(
+      edges_, [&](const auto& edge) { return edge->peer() == peer && edge->subscription() == subscription; });
+  return found == edges_.end() ? nullptr : found->get();
+}
+
+void Outlet::subscribe(std::string_view peer, const Subscribe& request) {
+  Subscribed answer{.subscription = request.subscription, .topic = request.topic};
+  RemoteEdge* edge = find(peer, request.subscription);
+  if (edge == nullptr && request.edge == kVisitorEdge) {
+    if (visitor_) edge = visitor_(request, answer.error);
+  } else if (edge == nullptr) {
+    const auto found = std::ranges::find(edges_, request.edge, [](const auto& owned) { return owned->id(); });
+    if (found != edges_.end()) edge = found->get();
+  }
+  if (edge == nullptr) {
+    if (answer.error.empty()) answer.error = fmt::format("no topic '{}' here", request.topic);
+  } else {
+    const MessageType& type = edge->output().type();
+    answer.type = type.name;
+    answer.fingerprint = type.fingerprint;
+    answer.schema = type.schema_text;
+    if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) answer.error = "the message types differ";
+  }
+  send_control(socket_, peer, answer);
+  if (!answer.error.empty()) return;
+  edge->attach(peer, request);
+  edge->on_room();
+}
+
+void Outlet::sweep_visitors() {
+  std::vector<RemoteEdge*> gone;
+  for (const auto& edge : edges_) {
+    if (edge->id() != kVisitorEdge) continue;
+    // An empty frame that subscribers ignore: a ROUTER refuses to address a peer that has disconnected.
+    Frames probe;
+    probe.emplace_back(std::string_view(edge->peer()));
+    probe.emplace_back();
+    if (edge->peer().empty() || !send_frames(socket_, probe)) gone.push_back(edge.get());
+  }
+  for (RemoteEdge* edge : gone) {
+    edge->detach();
+    if (visitor_gone_) visitor_gone_(*edge);
+  }
+}
+
+}  // namespace trainyard
