@@ -9,6 +9,7 @@
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
 #include "messages/dataset_info.h"
+#include "messages/error.h"
 
 namespace trainyard {
 
@@ -40,6 +41,13 @@ class Dataset : public Configurable {
 
  protected:
   const DatasetContext& context() const { return context_; }
+
+  /// For `read`: throws kInvalidArgument if there is no sample `index` among the `samples` of `split`.
+  void check_sample(std::string_view split, std::uint64_t index, std::uint64_t samples) const {
+    if (index < samples) return;
+    throw Error(Code::kInvalidArgument, "{}: there is no sample {} in the split '{}', which has {}", where(), index,
+                split, samples);
+  }
 
  private:
   DatasetContext context_;

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace trainyard {
+
+/// A counter-based random number: the same 64 bits for the same `counter` and `key`, on every machine and in any order.
+/// Needs no state, so that any place of a random stream can be read at once. (The finaliser of SplitMix64, which passes
+/// BigCrush on consecutive counters.)
+constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
+  std::uint64_t bits = (counter + 1) * 0x9e3779b97f4a7c15 + key;
+  bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
+  return bits ^ (bits >> 31);
+}
+
+/// A key of its own for every purpose: keys of two names have nothing to do with each other.
+constexpr std::uint64_t random_key(std::uint64_t seed, std::string_view name, std::uint64_t number = 0) {
+  std::uint64_t key = random_bits(seed, 0);
+  for (const char letter : name) key = random_bits(static_cast<unsigned char>(letter), key);
+  return random_bits(number, key);
+}
+
+/// Uniform over [0, bound), from 64 random bits; `bound` > 0. The bias is below bound / 2^64.
+constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
+}
+
+/// Uniform over (0, 1): never 0, so that its logarithm is finite.
+constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53; }
+
+}  // namespace trainyard

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "messages/tensor.h"
+
+namespace trainyard::testing {
+
+/// A dataset with the parameters of `json`, made as a data loader makes it and opened. The context outlives it.
+template <class D>
+class Opened {
+ public:
+  explicit Opened(const std::string& json, std::uint64_t seed = 1) {
+    context_.where = "dataset under test";
+    context_.parameters = json;
+    context_.seed = seed;
+    dataset_ = std::make_unique<D>(context_);
+    dataset_->check_all_given_are_known();
+    dataset_->open();
+  }
+  D* operator->() { return dataset_.get(); }
+  D& operator*() { return *dataset_; }
+
+ private:
+  DatasetContext context_;
+  std::unique_ptr<D> dataset_;
+};
+
+/// One sample as tensors, in the order of the fields.
+inline std::vector<Tensor> read_sample(const Dataset& dataset, std::string_view split, std::uint64_t index) {
+  std::vector<Tensor> tensors;
+  std::vector<std::span<std::byte>> spans;
+  for (const DatasetField& field : dataset.info().fields) {
+    tensors.push_back(Tensor::empty(static_cast<DType>(field.dtype), field.shape));
+    spans.push_back(tensors.back().buffer.bytes());
+  }
+  dataset.read(split, index, spans);
+  return tensors;
+}
+
+template <class T>
+std::vector<T> values(const Tensor& tensor) {
+  return {tensor.as<T>().begin(), tensor.as<T>().end()};
+}
+
+/// A folder of its own for one test, removed with everything in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "trainyard-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error(Code::kIo, "cannot make a folder {}", name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+
+  /// Writes a file and gives its path.
+  std::string write(const std::string& name, std::string_view bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// The path of a real data file, below $TRAINYARD_TEST_DATA or `../shared/data` beside the sources; empty if absent:
+/// the test is then skipped.
+inline std::string real_data(const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path sources = fs::path(__FILE__).parent_path().parent_path().parent_path();
+  std::vector<fs::path> places{sources / ".." / "shared" / "data"};
+  if (const char* given = std::getenv("TRAINYARD_TEST_DATA")) places.insert(places.begin(), given);
+  for (const fs::path& place : places) {
+    if (fs::exists(place / name)) return fs::weakly_canonical(place / name).string();
+  }
+  return {};
+}
+
+/// The code and the message of the Error that `action` throws; the code is kInternal and the text empty if it throws
+/// none.
+template <class Action>
+std::pair<Code, std::string> error_of(Action&& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {error.code(), error.what()};
+  }
+  return {Code::kInternal, ""};
+}
+
+}  // namespace trainyard::testing

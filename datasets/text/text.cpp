@@ -1,0 +1,110 @@
+#include "datasets/text/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "datasets/text/characters.h"
+#include "messages/dtype.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+void Text::open() {
+  const std::vector<TextFile> files = read_text_files(*path_);
+  make_vocabulary(files);
+  make_tokens(files);
+  divide();
+}
+
+std::uint32_t Text::next_code(const TextFile& file, std::size_t& position) const {
+  const auto byte = static_cast<unsigned char>(file.bytes[position]);
+  if (by_bytes()) return ++position, byte;
+  const std::uint32_t code = next_code_point(file.bytes, position);
+  if (code != kNotUtf8) return code;
+  throw Error(Code::kCorrupt,
+              "{} at offset {}: byte 0x{:02x} does not belong to UTF-8 text; encoding = \"bytes\" takes any file",
+              file.path, position, byte);
+}
+
+void Text::make_vocabulary(const std::vector<TextFile>& files) {
+  std::vector<bool> occurs(kCodePoints);
+  for (const TextFile& file : files) {
+    for (std::size_t position = 0; position < file.bytes.size();) occurs[next_code(file, position)] = true;
+  }
+  codes_.clear();
+  for (std::uint32_t code = 0; code < kCodePoints; ++code) {
+    if (occurs[code]) codes_.push_back(code);
+  }
+  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
+  if (codes_.size() > kMost) {
+    throw Error(Code::kUnsupported, "{}: {} has {} distinct characters; allowed: at most {}", where(), *path_,
+                codes_.size(), kMost);
+  }
+}
+
+void Text::make_tokens(const std::vector<TextFile>& files) {
+  std::vector<std::uint16_t> token_of(kCodePoints);
+  for (std::size_t token = 0; token < codes_.size(); ++token)
+    token_of[codes_[token]] = static_cast<std::uint16_t>(token);
+  std::size_t bytes = 0;
+  for (const TextFile& file : files) bytes += file.bytes.size();
+  tokens_.clear();
+  tokens_.reserve(bytes);
+  for (const TextFile& file : files) {
+    for (std::size_t position = 0; position < file.bytes.size();)
+      tokens_.push_back(token_of[next_code(file, position)]);
+  }
+  tokens_.shrink_to_fit();
+}
+
+/// Cuts where the usual `int(fraction * n)` cuts, so that losses can be compared with published ones.
+void Text::divide() {
+  const std::uint64_t all = tokens_.size();
+  train_ = {0, static_cast<std::uint64_t>(*train_fraction_ * static_cast<double>(all))};
+  validate_ = {train_.characters, all - train_.characters};
+  const auto check = [&](const char* split, const Part& part) {
+    if (samples_of(part) > 0) return;
+    throw Error(Code::kInvalidArgument,
+                "{}: {} characters of {} are for '{}', which is too few for context = {}; allowed: at least {}",
+                where(), part.characters, *path_, split, *length_, *length_ + 1);
+  };
+  check("train", train_);
+  if (*train_fraction_ < 1) check("validate", validate_);
+}
+
+/// The last target of the last sample is the last character.
+std::uint64_t Text::samples_of(const Part& part) const {
+  const auto length = static_cast<std::uint64_t>(*length_);
+  return part.characters > length ? part.characters - length : 0;
+}
+
+DatasetInfo Text::info() const {
+  DatasetInfo info;
+  info.dataset = "text";
+  info.splits = {{"train", samples_of(train_)}};
+  if (validate_.characters > 0) info.splits.push_back({"validate", samples_of(validate_)});
+  const auto dtype = static_cast<std::uint8_t>(DType::kInt64);
+  info.fields = {{"input", dtype, {*length_}}, {"target", dtype, {*length_}}};
+  info.classes = codes_.size();
+  for (const std::uint32_t code : codes_) {
+    info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : to_utf8(code));
+  }
+  info.unit = "token";
+  info.units_per_sample = static_cast<std::uint64_t>(*length_);
+  info.attributes = {{"path", *path_}, {"encoding", *encoding_}, {"characters", fmt::to_string(tokens_.size())}};
+  return info;
+}
+
+void Text::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
+  const Part& part = split == "train" ? train_ : validate_;
+  check_sample(split, index, samples_of(part));
+  const std::uint16_t* start = tokens_.data() + part.first + index;
+  std::copy_n(start, *length_, reinterpret_cast<std::int64_t*>(fields[0].data()));
+  std::copy_n(start + 1, *length_, reinterpret_cast<std::int64_t*>(fields[1].data()));
+}
+
+}  // namespace trainyard
+
+TRAINYARD_DATASET(trainyard::Text, "text", "Characters of a text file or folder, for language models.")

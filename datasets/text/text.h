@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/text/text_files.h"
+
+namespace trainyard {
+
+/// Language data, one token per character: a sample is `context` characters and the same characters one place on.
+///
+/// The text is a file or all files of a folder, one after another. Its first part trains, the rest validates; sample i
+/// of a split starts at the split's character i. The vocabulary is the sorted set of the characters that occur.
+///
+/// A character is a Unicode code point of UTF-8 text. `encoding = "bytes"` takes any file: a token is then a byte, and
+/// the vocabulary shows bytes beyond ASCII as "\xNN".
+///
+/// Parameters  path            required
+///             context         64
+///             train_fraction  0.9; 1 = no validate split
+///             encoding        utf-8 | bytes
+/// Fields      input           int64 [context]
+///             target          int64 [context]
+/// Errors      kNotFound, kIo; kCorrupt (file and offset of what is not UTF-8); kInvalidArgument (text too short)
+class Text final : public Dataset {
+ public:
+  explicit Text(DatasetContext& context) : Dataset(context) {}
+
+  void open() override;
+  DatasetInfo info() const override;
+  void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
+
+ private:
+  /// Characters [first, first + characters) of the text.
+  struct Part {
+    std::uint64_t first = 0;
+    std::uint64_t characters = 0;
+  };
+
+  bool by_bytes() const { return *encoding_ == "bytes"; }
+  std::uint32_t next_code(const TextFile& file, std::size_t& position) const;
+  void make_vocabulary(const std::vector<TextFile>& files);
+  void make_tokens(const std::vector<TextFile>& files);
+  void divide();
+  std::uint64_t samples_of(const Part& part) const;
+
+  Parameter<std::string> path_{*this, "path", kRequired, "text file, or folder of text files joined in order of name"};
+  Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
+  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "the first part of the text trains",
+                                    positive() | ParameterRules{.maximum = 1}};
+  Parameter<std::string> encoding_{*this, "encoding", "utf-8", "what a token is: a Unicode character or a byte",
+                                   one_of({"utf-8", "bytes"})};
+
+  std::vector<std::uint32_t> codes_;   ///< Code point (or byte) of every token, ascending.
+  std::vector<std::uint16_t> tokens_;  ///< The whole text.
+  Part train_;
+  Part validate_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,63 @@
+#include "datasets/text/text_files.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+TextFile read_file(const std::string& path) {
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error(Code::kIo, "cannot open {}: {}", path, std::strerror(errno));
+  TextFile file{path, {}};
+  std::error_code failure;
+  const std::uintmax_t size = fs::file_size(path, failure);
+  if (!failure) file.bytes.reserve(size);
+  file.bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  if (stream.bad()) throw Error(Code::kIo, "cannot read {} beyond byte {}", path, file.bytes.size());
+  return file;
+}
+
+std::vector<std::string> sorted_files_of(const std::string& folder) {
+  std::error_code failure;
+  std::vector<std::string> paths;
+  fs::directory_iterator entry(folder, failure);
+  if (failure) throw Error(Code::kIo, "cannot list the folder {}: {}", folder, failure.message());
+  for (; entry != fs::directory_iterator(); entry.increment(failure)) {
+    if (entry->is_regular_file(failure)) paths.push_back(entry->path().string());
+  }
+  if (failure) throw Error(Code::kIo, "cannot list the folder {}: {}", folder, failure.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+std::vector<TextFile> read_text_files(const std::string& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (!fs::exists(status)) throw Error(Code::kNotFound, "there is no file or folder {}", path);
+  if (fs::is_regular_file(status)) return {read_file(path)};
+  if (!fs::is_directory(status)) throw Error(Code::kInvalidArgument, "{} is neither a regular file nor a folder", path);
+
+  std::vector<TextFile> files;
+  std::set<fs::path> seen;
+  for (const std::string& name : sorted_files_of(path)) {
+    if (seen.insert(fs::canonical(name, failure)).second) files.push_back(read_file(name));
+  }
+  if (files.empty()) throw Error(Code::kNotFound, "there is no regular file in the folder {}", path);
+  return files;
+}
+
+}  // namespace trainyard
