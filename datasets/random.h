@@ -28,7 +28,7 @@ constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
-/// Uniform over (0, 1): never 0, so that its logarithm is finite.
-constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 11) + 0.5) * 0x1.0p-53; }
+/// Uniform over (0, 1), both ends excluded: its logarithm is finite.
+constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52; }
 
 }  // namespace trainyard

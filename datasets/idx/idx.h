@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/idx/idx_file.h"
+
+namespace trainyard {
+
+/// Labelled images in IDX files, as MNIST, Fashion-MNIST and EMNIST come, gzipped or not.
+///
+/// Given are two files, or a folder with files of MNIST's names: `train-images-idx3-ubyte` and `t10k-images-idx3-ubyte`
+/// (and labels likewise), each perhaps with `.gz`. In a folder with both sets, t10k becomes the split "test"; in one
+/// with t10k alone, that is the data. The first `train_count` samples train, the following validate.
+///
+/// Parameters  images, labels  files; or
+///             folder          of MNIST's file names
+///             train_count     0 = all samples train
+///             mean, std       0.1307, 0.3081: MNIST's, of pixels scaled to [0, 1]
+///             flatten         false
+/// Fields      input           float32 [1, rows, columns], flattened [rows * columns]: (pixel / 255 - mean) / std
+///             target          int64 []
+/// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (which parameters do not go together)
+class Idx final : public Dataset {
+ public:
+  explicit Idx(DatasetContext& context) : Dataset(context) {}
+
+  void open() override;
+  DatasetInfo info() const override;
+  void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
+
+ private:
+  struct Files {
+    IdxFile images;
+    IdxFile labels;
+  };
+  struct Split {
+    std::string name;
+    const Files* files = nullptr;
+    std::uint64_t first = 0;
+    std::uint64_t samples = 0;
+  };
+
+  void open_folder();
+  Files read_files(const std::string& images, const std::string& labels) const;
+  void divide();
+  void make_pixel_table();
+  std::vector<std::int64_t> input_shape() const;
+  const Split& split_named(std::string_view name) const;
+
+  Parameter<std::string> images_{*this, "images", "", "IDX file of images"};
+  Parameter<std::string> labels_{*this, "labels", "", "IDX file of labels"};
+  Parameter<std::string> folder_{*this, "folder", "", "folder with files named as MNIST's, instead of two files"};
+  Parameter<std::int64_t> train_count_{*this, "train_count", 0,
+                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+  Parameter<double> mean_{*this, "mean", 0.1307, "subtracted from pixels, which are scaled to [0, 1]"};
+  Parameter<double> std_{*this, "std", 0.3081, "pixels are divided by it, after the mean", positive()};
+  Parameter<bool> flatten_{*this, "flatten", false, "samples without rows, columns and channel"};
+
+  Files main_;
+  std::optional<Files> test_;
+  std::vector<Split> splits_;
+  std::array<float, 256> pixel_{};  ///< What a byte of an image becomes.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.h"
+
+namespace trainyard {
+
+/// Gaussian clusters, one per class: data for tests and benchmarks that costs next to nothing to make.
+///
+/// Sample i of a split is of class i modulo `classes`: the centre of its class plus noise. The noise is cut from one
+/// short table, at two places that depend on seed, split and i, and added up; so a sample costs little more than a copy
+/// of it, nothing is stored, and opening takes a millisecond whatever the number of samples. Every machine and every
+/// rank with the same seed sees the same samples.
+///
+/// Parameters  samples           10000, of the split "train"
+///             validate_samples  1000; 0 = no such split
+///             test_samples      0; likewise
+///             features          784
+///             shape             instead of features: [1, 28, 28]
+///             classes           10
+///             separation        1: standard deviation of the centres around zero, in every feature
+///             noise             1: standard deviation around the centre
+/// Fields      input             float32 [features] or `shape`
+///             target            int64 []
+class Synthetic final : public Dataset {
+ public:
+  explicit Synthetic(DatasetContext& context) : Dataset(context) {}
+
+  void open() override;
+  DatasetInfo info() const override;
+  void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
+
+ private:
+  std::vector<std::int64_t> sample_shape() const;
+  std::uint64_t samples_of(std::string_view split) const;
+
+  Parameter<std::int64_t> samples_{*this, "samples", 10000, "of the split 'train'", positive()};
+  Parameter<std::int64_t> validate_samples_{*this, "validate_samples", 1000, "of the split 'validate'", at_least(0)};
+  Parameter<std::int64_t> test_samples_{*this, "test_samples", 0, "of the split 'test'", at_least(0)};
+  Parameter<std::int64_t> features_{*this, "features", 784, "numbers in a sample", between(1, 1 << 28)};
+  Parameter<std::vector<std::int64_t>> shape_{*this, "shape", std::vector<std::int64_t>{},
+                                              "shape of a sample, instead of features", positive()};
+  Parameter<std::int64_t> classes_{*this, "classes", 10, "number of clusters", between(1, 1 << 20)};
+  Parameter<double> separation_{*this, "separation", 1, "standard deviation of the centres", at_least(0)};
+  Parameter<double> noise_{*this, "noise", 1, "standard deviation around a centre", at_least(0)};
+
+  std::size_t width_ = 0;       ///< Numbers in a sample.
+  std::vector<float> centres_;  ///< [classes, width]
+  std::vector<float> table_;    ///< Noise; a sample begins at any of the first kPlaces.
+};
+
+}  // namespace trainyard
