@@ -1,0 +1,172 @@
+#include "launch/file/component_reader.h"
+
+#include <algorithm>
+
+#include "launch/file/condition.h"
+#include "launch/file/table_reader.h"
+
+namespace trainyard {
+namespace {
+
+const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",  "when",    "namespace",
+                                              "remap",  "inputs",      "process", "thread",  "host",
+                                              "cpus",   "environment", "respawn", "required"};
+const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
+const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
+const std::vector<std::string> kPolicies{"block", "latest", "drop_oldest"};
+const std::vector<std::string> kRespawns{"never", "on_failure", "always"};
+
+/// What a group gives to its components.
+struct Surroundings {
+  std::string key;         ///< "" or "group.eval".
+  std::string name_space;  ///< "" or "eval".
+  std::map<std::string, std::string> environment;
+};
+
+bool enabled(const TableReader& table) {
+  const Value* when = table.find("when");
+  return when == nullptr || holds(*when, table.key("when"));
+}
+
+std::string join_names(const std::string& outer, const std::string& inner) {
+  return outer.empty() ? inner : inner.empty() ? outer : outer + "/" + inner;
+}
+
+std::optional<Word> word(const TableReader& table, const std::string& name) {
+  if (!table.has(name)) return std::nullopt;
+  return Word{table.name(name, ""), table.find(name)->origin};
+}
+
+bool read_host(const TableReader& table) {
+  const std::string host = table.text("host", "local");
+  if (host == "local") return false;
+  if (host == "127.0.0.1" || host == "localhost") return true;
+  throw error_at(table.find("host")->origin, table.key("host"),
+                 fmt::format("\"{}\" is not allowed: beyond this machine keys are required and not yet supported; "
+                             "\"local\", \"127.0.0.1\" or \"localhost\"",
+                             host.substr(0, 200)),
+                 Code::kUnsupported);
+}
+
+RespawnPolicy::When respawn_when(const std::string& name) {
+  const auto found = std::ranges::find(kRespawns, name);
+  return static_cast<RespawnPolicy::When>(found - kRespawns.begin());
+}
+
+RespawnPolicy read_respawn(const TableReader& component) {
+  RespawnPolicy policy;
+  const Value* value = component.find("respawn");
+  if (value == nullptr) return policy;
+  if (value->get_if<Value::Table>() == nullptr) {
+    policy.when = respawn_when(component.one_of("respawn", kRespawns, "never"));
+    return policy;
+  }
+  const TableReader table(*value, component.key("respawn"), {"policy", "delay_ms", "max", "window_ms"});
+  policy.when = respawn_when(table.one_of("policy", kRespawns, "never"));
+  policy.delay = std::chrono::milliseconds(table.integer("delay_ms", policy.delay.count(), 0, kMaxMilliseconds));
+  policy.max = static_cast<std::uint32_t>(table.integer("max", policy.max, 1, 1'000'000));
+  policy.window = std::chrono::milliseconds(table.integer("window_ms", policy.window.count(), 1, kMaxMilliseconds));
+  return policy;
+}
+
+std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
+  std::map<std::string, InputSpec> inputs;
+  const Value* value = component.find("inputs");
+  if (value == nullptr) return inputs;
+  const std::string key = component.key("inputs");
+  for (const auto& [port, options] : table_of(*value, key)) {
+    const TableReader table(options, join_key(key, port), {"policy", "window_messages", "window_bytes"});
+    InputSpec& input = inputs[port];
+    input.origin = options.origin;
+    if (table.has("policy")) input.policy = table.one_of("policy", kPolicies, "");
+    if (table.has("window_messages")) input.window_messages = table.integer("window_messages", 0, 1);
+    if (table.has("window_bytes")) input.window_bytes = table.integer("window_bytes", 0, 1);
+  }
+  return inputs;
+}
+
+std::map<std::string, Word> read_remap(const TableReader& component) {
+  std::map<std::string, Word> remap;
+  for (const auto& [port, topic] : component.text_table("remap")) {
+    remap[port] = {topic, component.find("remap")->find(port)->origin};
+  }
+  return remap;
+}
+
+void check_kind(const TableReader& table, const ComponentSpec& spec) {
+  if (table.has("plugin") == table.has("command")) {
+    throw error_at(spec.origin, spec.key,
+                   table.has("plugin") ? "has plugin and command; only one of them can be"
+                                       : "needs plugin = \"name\" or command = [\"program\", ...]");
+  }
+  if (table.has("plugin")) return;
+  if (spec.command.empty()) throw not_allowed(*table.find("command"), table.key("command"), "a program and arguments");
+  for (const std::string& name : kPluginOnlyKeys) {
+    if (!table.has(name)) continue;
+    throw error_at(table.find(name)->origin, table.key(name), "is not for an external program; only for a plugin");
+  }
+}
+
+std::optional<ComponentSpec> read_component(const std::string& name, const Value& value, const Surroundings& outer) {
+  ComponentSpec spec;
+  spec.key = join_key(join_key(outer.key, "component"), name);
+  spec.origin = value.origin;
+  check_name(value, spec.key, name);
+  const TableReader table(value, spec.key, kComponentKeys);
+  if (!enabled(table)) return std::nullopt;
+  spec.name_space = join_names(outer.name_space, table.name("namespace", ""));
+  spec.name = join_names(spec.name_space, name);
+  if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
+  spec.command = table.texts("command");
+  check_kind(table, spec);
+  const Value* parameters = table.find("params");
+  spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;
+  table_of(spec.parameters, table.key("params"));
+  spec.remap = read_remap(table);
+  spec.inputs = read_inputs(table);
+  spec.environment = read_environment(table);
+  spec.environment.insert(outer.environment.begin(), outer.environment.end());
+  spec.process = word(table, "process");
+  spec.thread = word(table, "thread");
+  spec.tcp = read_host(table);
+  spec.cpus = table.indices("cpus");
+  spec.respawn = read_respawn(table);
+  spec.required = table.flag("required", true);
+  return spec;
+}
+
+void add_components(const Value* components, const Surroundings& outer, std::vector<ComponentSpec>& out) {
+  if (components == nullptr) return;
+  for (const auto& [name, value] : table_of(*components, join_key(outer.key, "component"))) {
+    if (auto spec = read_component(name, value, outer)) out.push_back(std::move(*spec));
+  }
+}
+
+void add_group(const std::string& name, const Value& value, std::vector<ComponentSpec>& out) {
+  Surroundings outer{.key = "group." + name};
+  check_name(value, outer.key, name);
+  const TableReader table(value, outer.key, kGroupKeys);
+  if (!enabled(table)) return;
+  outer.name_space = table.name("namespace", "");
+  outer.environment = read_environment(table);
+  add_components(table.find("component"), outer, out);
+}
+
+}  // namespace
+
+std::vector<ComponentSpec> read_components(const Value& root) {
+  std::vector<ComponentSpec> specs;
+  add_components(root.find("component"), {}, specs);
+  if (const Value* groups = root.find("group")) {
+    for (const auto& [name, value] : table_of(*groups, "group")) add_group(name, value, specs);
+  }
+  std::ranges::stable_sort(specs, {}, &ComponentSpec::name);
+  const auto twice = std::ranges::adjacent_find(specs, {}, &ComponentSpec::name);
+  if (twice != specs.end()) {
+    throw error_at(std::next(twice)->origin, std::next(twice)->key,
+                   fmt::format("the name '{}' is taken by {} ({})", twice->name, twice->key, to_text(twice->origin)));
+  }
+  return specs;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string_view>
+
+#include "launch/file/value.h"
+
+namespace trainyard {
+
+/// Whether a `when` holds: true, false, "a == b" or "a != b", after substitution. Both sides are compared as text,
+/// without the spaces around them.
+bool holds(const Value& when, std::string_view key);
+
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+#include "launch/file/include.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "launch/file/substitution.h"
+#include "launch/file/text_guard.h"
+#include "launch/file/toml_reader.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxDepth = 16;
+constexpr std::size_t kMaxFiles = 256;  ///< In all, or a few files that include each other twice would take for ever.
+
+class IncludeReader {
+ public:
+  Value read(const std::string& path) {
+    chain_.push_back(path);
+    if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
+    Value own = read_toml(read_launch_text(path), path);
+    Value merged{Value::Table{}, own.origin};
+    auto& table = std::get<Value::Table>(own.data);
+    if (const auto include = table.extract("include"); !include.empty()) add_included(merged, include.mapped());
+    merge(merged, std::move(own));
+    chain_.pop_back();
+    return merged;
+  }
+
+ private:
+  void add_included(Value& merged, const Value& include) {
+    const Value::List one{include};
+    const auto* list = include.get_if<Value::List>();
+    for (const Value& entry : list != nullptr ? *list : one) {
+      const Value resolved = Substitution().resolve(entry, "include");
+      const auto* name = resolved.get_if<std::string>();
+      if (name == nullptr) throw not_allowed(entry, "include", "a list of files");
+      merge(merged, read_included(entry.origin, *name));
+    }
+  }
+
+  Value read_included(const Origin& origin, const std::string& name) {
+    const std::string path = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
+    if (!fs::is_regular_file(path)) {
+      throw error_at(origin, "include", fmt::format("\"{}\" is not a file", path), Code::kNotFound);
+    }
+    check_chain(origin, path);
+    return read(path);
+  }
+
+  void check_chain(const Origin& origin, const std::string& path) const {
+    const auto same = [&path](const std::string& open) {
+      std::error_code gone;  // Between two looks; reading it will say so.
+      return fs::equivalent(open, path, gone);
+    };
+    if (const auto first = std::ranges::find_if(chain_, same); first != chain_.end()) {
+      const std::string chain = fmt::format("{} -> {}", fmt::join(first, chain_.end(), " -> "), path);
+      throw error_at(origin, "include", fmt::format("files include one another: {}", chain));
+    }
+    if (chain_.size() >= kMaxDepth) {
+      throw error_at(origin, "include", fmt::format("files are included more than {} deep", kMaxDepth));
+    }
+  }
+
+  std::vector<std::string> chain_;  ///< The files that are being read, outermost first.
+  std::size_t files_ = 0;
+};
+
+bool names_another(const Value::Table& base, const Value::Table& over, const std::string& key) {
+  const auto mine = over.find(key);
+  if (mine == over.end()) return false;
+  const auto theirs = base.find(key);
+  return theirs != base.end() && to_json(mine->second) != to_json(theirs->second);
+}
+
+bool replaces(const Value::Table& base, const Value::Table& over) {
+  return names_another(base, over, "plugin") || names_another(base, over, "command") ||
+         (base.contains("plugin") && over.contains("command")) || (base.contains("command") && over.contains("plugin"));
+}
+
+}  // namespace
+
+void merge(Value& base, Value over) {
+  auto* below = base.get_if<Value::Table>();
+  auto* above = over.get_if<Value::Table>();
+  if (below == nullptr || above == nullptr || replaces(*below, *above)) {
+    base = std::move(over);
+    return;
+  }
+  base.origin = over.origin;
+  for (auto& [key, value] : *above) {
+    const auto [place, fresh] = below->try_emplace(key, std::move(value));
+    if (!fresh) merge(place->second, std::move(value));
+  }
+}
+
+Value read_with_includes(const std::string& path) { return IncludeReader().read(path); }
+
+}  // namespace trainyard

@@ -1,0 +1,110 @@
+#include "launch/file/launch_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+
+#include "launch/file/component_reader.h"
+#include "launch/file/include.h"
+#include "launch/file/overrides.h"
+#include "launch/file/substitution.h"
+#include "launch/file/table_reader.h"
+
+namespace trainyard {
+namespace {
+
+const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
+const std::vector<std::string> kLogLevels{"trace", "debug", "info", "warning", "error", "critical", "off"};
+
+/// The file's stem, made to fit: "my run.toml" -> "my_run".
+std::string default_run_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).stem().string().substr(0, 60);
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-'; }, '_');
+  return name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "run_" + name : name;
+}
+
+std::chrono::milliseconds seconds(const TableReader& table, const std::string& name, double fallback) {
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
+}
+
+RunSpec read_run(const Value& run, const std::string& path) {
+  const TableReader table(run, "run");
+  RunSpec spec;
+  spec.name = table.name("name", default_run_name(path));
+  spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
+  spec.directory = table.text("directory", "runs/" + spec.name);
+  spec.log_level = table.one_of("log_level", kLogLevels, "info");
+  spec.start_timeout = seconds(table, "start_timeout_s", 30);
+  spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
+  for (const auto& [key, value] : table_of(run, "run")) {
+    if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;
+  }
+  return spec;
+}
+
+void read_placement_table(const Value& placement, TopologySpec& spec) {
+  const TableReader table(placement, "topology.placement");
+  for (const auto& [process, components] : table_of(placement, "topology.placement")) {
+    check_name(components, table.key(process), process);
+    for (const std::string& component : table.texts(process)) {
+      const auto [place, fresh] = spec.placed.try_emplace(component, Word{process, components.origin});
+      if (fresh) continue;
+      throw error_at(components.origin, table.key(process),
+                     fmt::format("'{}' is placed in '{}' already", component, place->second.text));
+    }
+  }
+}
+
+TopologySpec read_topology(const Value& topology) {
+  const TableReader table(topology, "topology", topology_keys());
+  TopologySpec spec;
+  const Value* placement = table.find("placement");
+  if (placement != nullptr && placement->get_if<Value::Table>() != nullptr) {
+    read_placement_table(*placement, spec);
+  } else if (placement != nullptr) {
+    const auto* text = placement->get_if<std::string>();
+    if (text == nullptr || (*text != "composed" && *text != "processes")) {
+      throw not_allowed(*placement, "topology.placement",
+                        "\"composed\", \"processes\" or a table { process = [\"component\", ...] }");
+    }
+    spec.processes = *text == "processes";
+  }
+  spec.given = table_of(topology, "topology");
+  spec.given.erase("placement");
+  return spec;
+}
+
+/// Reads the file and makes every value final.
+Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys) {
+  Value root = read_with_includes(path);
+  TableReader(root, "", kRootKeys);
+  run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
+  const CommandLine line = sort_command_line(words, root, run_keys);
+  const Substitution substitution(resolve_arguments(root.find("args"), line.arguments));
+  auto& table = std::get<Value::Table>(root.data);
+  table.erase("args");
+  root = substitution.resolve(root, "");
+  for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
+  return root;
+}
+
+}  // namespace
+
+LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
+                            const std::vector<std::string>& manager_keys) {
+  const Value root = resolve(path, words, manager_keys);
+  const Value none{Value::Table{}, {path, 0}};
+  const auto section = [&](const char* name) -> const Value& {
+    const Value* found = root.find(name);
+    return found == nullptr ? none : *found;
+  };
+  LaunchFile file{path, read_run(section("run"), path), read_topology(section("topology")), read_components(root)};
+  if (file.components.empty()) {
+    throw Error(Code::kInvalidArgument, "{}: has no component; at least one [component.NAME] is needed", path);
+  }
+  return file;
+}
+
+}  // namespace trainyard

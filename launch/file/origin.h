@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+/// Where a value was written.
+struct Origin {
+  std::string file;  ///< As it was opened; empty = the command line.
+  std::uint32_t line = 0;
+};
+
+/// "mnist.toml:12" or "command line".
+std::string to_text(const Origin& origin);
+
+/// The one form of every error about a launch file: "mnist.toml:12: run.seed: `text`".
+Error error_at(const Origin& origin, std::string_view key, std::string_view text, Code code = Code::kInvalidArgument);
+
+}  // namespace trainyard

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "launch/file/value.h"
+
+namespace trainyard {
+
+/// Replaces `${name}` (an argument), `${env:NAME}` and `${file_dir}` (the folder of the file it stands in) in every
+/// string of a value; `$$` is a dollar. A string that is nothing but `${name}` takes the type of the argument.
+///
+/// Bounded: an argument's default may name other arguments, 16 deep; a string grows to 64 KiB at most.
+class Substitution {
+ public:
+  Substitution() = default;
+  /// Arguments may hold `${...}` themselves, unless they come from the command line: a shell has its own.
+  explicit Substitution(std::map<std::string, Value> arguments) : arguments_(std::move(arguments)) {}
+
+  /// `key` is the path of `value`, for errors.
+  Value resolve(const Value& value, const std::string& key) const;
+
+ private:
+  struct Place;  // Where in the file we are, for errors and file_dir.
+
+  Value resolve(const Value& value, const Place& place) const;
+  Value resolve_text(const std::string& text, const Place& place) const;
+  Value lookup(std::string_view name, const Place& place) const;
+  std::vector<std::string> known_names() const;
+
+  std::map<std::string, Value> arguments_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,73 @@
+#include "launch/file/toml_reader.h"
+
+// The only place that knows the TOML library: it is header-only and slow to compile.
+#include <toml++/toml.h>
+
+#include <cmath>
+
+#include "launch/file/text_guard.h"
+
+namespace trainyard {
+namespace {
+
+Value convert(const toml::node& node, const Origin& outer);
+
+Origin origin_of(const toml::node& node, const Origin& outer) {
+  const std::uint32_t line = node.source().begin.line;
+  return {outer.file, line == 0 ? outer.line : line};
+}
+
+Value convert_table(const toml::table& table, const Origin& origin) {
+  Value::Table out;
+  for (const auto& [key, element] : table) out.emplace(std::string(key.str()), convert(element, origin));
+  return {std::move(out), origin};
+}
+
+Value convert_list(const toml::array& array, const Origin& origin) {
+  Value::List out;
+  for (const toml::node& element : array) out.push_back(convert(element, origin));
+  return {std::move(out), origin};
+}
+
+/// Parameters travel as JSON, which has no other numbers.
+Value convert_number(double number, const Origin& origin) {
+  if (std::isfinite(number)) return {number, origin};
+  throw error_at(origin, "", fmt::format("{} is not allowed; a finite number", number));
+}
+
+Value convert(const toml::node& node, const Origin& outer) {
+  const Origin origin = origin_of(node, outer);
+  if (const auto* table = node.as_table()) return convert_table(*table, origin);
+  if (const auto* array = node.as_array()) return convert_list(*array, origin);
+  if (const auto* text = node.as_string()) return {text->get(), origin};
+  if (const auto* integer = node.as_integer()) return {integer->get(), origin};
+  if (const auto* number = node.as_floating_point()) return convert_number(number->get(), origin);
+  if (const auto* flag = node.as_boolean()) return {flag->get(), origin};
+  throw error_at(origin, "", "dates and times are not allowed; write them as strings");
+}
+
+}  // namespace
+
+Value read_toml(std::string_view text, const std::string& file) {
+  check_text_limits(text, file);
+  try {
+    return convert(toml::parse(text, std::string_view(file)), {file, 1});
+  } catch (const toml::parse_error& error) {
+    throw error_at({file, error.source().begin.line}, "", error.description());
+  }
+}
+
+Value read_command_line_value(const std::string& text) {
+  Value literal{text, {}};
+  // A line break would let the text define more than one value, and nobody writes comments on a command line.
+  if (text.size() > kMaxFileBytes || text.find_first_of("\n#") != std::string::npos) return literal;
+  try {
+    Value read = read_toml("value = " + text, "");
+    Value::Table& table = std::get<Value::Table>(read.data);
+    return std::move(table.at("value"));
+  } catch (const Error&) {
+    return literal;
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "launch/file/origin.h"
+
+namespace trainyard {
+
+/// A value of a launch file that knows where it was written, so that an error found much later can say so.
+struct Value {
+  using List = std::vector<Value>;
+  using Table = std::map<std::string, Value>;
+
+  std::variant<bool, std::int64_t, double, std::string, List, Table> data;
+  Origin origin;
+
+  template <class T>
+  const T* get_if() const {
+    return std::get_if<T>(&data);
+  }
+  template <class T>
+  T* get_if() {
+    return std::get_if<T>(&data);
+  }
+
+  /// Null if this is no table or has no such key.
+  const Value* find(const std::string& key) const;
+};
+
+nlohmann::json to_json(const Value& value);
+
+/// The value as it would be written, at most 200 bytes of it, for error messages.
+std::string to_text(const Value& value);
+
+/// The error that names a value and what is allowed in its place: `"fast" is not allowed; a number > 0`.
+Error not_allowed(const Value& value, std::string_view key, std::string_view allowed);
+
+/// "run.seed", or "seed" if `path` is empty.
+std::string join_key(std::string_view path, std::string_view key);
+
+}  // namespace trainyard

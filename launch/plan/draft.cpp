@@ -1,0 +1,85 @@
+#include "launch/plan/draft.h"
+
+#include "launch/file/toml_reader.h"
+#include "launch/plan/catalogue.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::int64_t kMostRanks = 4096;
+
+const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
+  try {
+    return catalogue.info("component", spec.plugin.text);
+  } catch (const Error& error) {
+    throw error_at(spec.plugin.origin, spec.key + ".plugin", error.what(), error.code());
+  }
+}
+
+/// A request may come as text, from an argument: "2", "[0, 1]".
+Value read_request(const Value& devices) {
+  const auto* text = devices.get_if<std::string>();
+  if (text == nullptr || *text == "auto") return devices;
+  Value read = read_command_line_value(*text);
+  read.origin = devices.origin;
+  return read;
+}
+
+/// 0 for what is no request at all.
+std::int64_t count_of(const Value& request) {
+  if (const auto* count = request.get_if<std::int64_t>()) return *count == -1 ? 1 : *count;
+  if (const auto* list = request.get_if<Value::List>()) return static_cast<std::int64_t>(list->size());
+  const auto* text = request.get_if<std::string>();
+  return text != nullptr && *text == "auto" ? 1 : 0;
+}
+
+std::string strategy_name(const TopologySpec& topology) {
+  const auto found = topology.given.find("strategy");
+  if (found == topology.given.end()) return "auto";
+  const Value* plugin = found->second.find("plugin");
+  const auto* name = (plugin == nullptr ? found->second : *plugin).get_if<std::string>();
+  return name == nullptr ? "" : *name;
+}
+
+Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
+  Draft draft{.spec = &spec, .info = &info};
+  if (info.per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
+  draft.plan.name = draft.rank_name.empty() ? spec.name : draft.rank_name + "/" + spec.name;
+  draft.plan.plugin = spec.plugin.text;
+  draft.plan.library = info.path;
+  draft.plan.rank = rank;
+  draft.plan.world_size = ranks;
+  draft.plan.cpus = spec.cpus;
+  return draft;
+}
+
+}  // namespace
+
+std::uint32_t world_size(const TopologySpec& topology) {
+  const auto devices = topology.given.find("devices");
+  if (devices == topology.given.end()) return 1;
+  const std::int64_t count = count_of(read_request(devices->second));
+  if (count < 1 || count > kMostRanks) {
+    throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
+  }
+  if (count > 1 && strategy_name(topology) == "single_device") {
+    throw error_at(devices->second.origin, "topology.devices",
+                   fmt::format("{} devices are not allowed with the strategy single_device, which has 1", count));
+  }
+  return static_cast<std::uint32_t>(count);
+}
+
+std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue) {
+  std::vector<Draft> drafts;
+  for (const ComponentSpec& spec : file.components) {
+    if (spec.plugin.text.empty()) continue;
+    const PluginInfo& info = find_plugin(spec, catalogue);
+    for (std::uint32_t rank = 0; rank < (info.per_rank ? world_size : 1); ++rank) {
+      drafts.push_back(make_draft(spec, info, rank, world_size));
+      drafts.back().plan.index = static_cast<std::uint32_t>(drafts.size() - 1);
+    }
+  }
+  return drafts;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/plugin/plugin_info.h"
+#include "launch/file/launch_file.h"
+#include "messages/plan.h"
+
+namespace trainyard {
+
+/// A component on its way into the plan. Lives as long as the launch file and the catalogue.
+struct Draft {
+  const ComponentSpec* spec = nullptr;
+  const PluginInfo* info = nullptr;
+  std::string rank_name;  ///< "rank0"; empty if there is one rank or the component is not made per rank.
+  ComponentPlan plan;
+};
+
+/// How many ranks `[topology]` asks for: `devices` as a count or a list; "auto" and -1 are one. Throws for anything
+/// else, and for more than one with the strategy single_device.
+std::uint32_t world_size(const TopologySpec& topology);
+
+/// The plugin components of the file, per-rank ones once for each rank, with names and indices. Throws, with the place
+/// in the file, for plugins that do not exist.
+class Catalogue;
+std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
+
+}  // namespace trainyard

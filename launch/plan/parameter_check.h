@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launch/file/value.h"
+#include "launch/plan/catalogue.h"
+
+namespace trainyard {
+
+/// A value for a parameter, with its place in the file: "run.max_steps" for a parameter "max_steps".
+struct GivenParameter {
+  Value value;
+  std::string key;
+};
+
+/// Checks what is given for one plugin against what it declares. `where` is the place of missing ones, `key` the path
+/// under which they would stand.
+class ParameterCheck {
+ public:
+  explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}
+
+  void check(const std::vector<ParameterInfo>& declared, const std::map<std::string, GivenParameter>& given,
+             const Origin& where, const std::string& key, int depth = 0);
+
+ private:
+  void check_one(const ParameterInfo& info, const GivenParameter& given, int depth);
+  void check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth);
+  void check_plugin(const std::string& kind, const GivenParameter& given, int depth);
+
+  Catalogue& catalogue_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,101 @@
+#include "launch/plan/parameters.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/config/nearest.h"
+#include "launch/file/overrides.h"
+#include "launch/plan/parameter_check.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using Given = std::map<std::string, GivenParameter>;
+
+const ParameterInfo* find_declared(const PluginInfo& info, const std::string& name) {
+  const auto found = std::ranges::find(info.parameters, name, &ParameterInfo::name);
+  return found == info.parameters.end() ? nullptr : &*found;
+}
+
+bool is_manager(const Draft& draft) { return draft.spec->plugin.text == kManagerPlugin; }
+
+/// A request for devices is text for the accelerator, but is written as a number or a list.
+Value fit_kind(const Value& value, const ParameterInfo& declared) {
+  if (declared.kind != ValueKind::kString || value.get_if<std::string>() != nullptr) return value;
+  return {to_text(value), value.origin};
+}
+
+void add_topology(const TopologySpec& topology, const Draft& draft, Given& given) {
+  for (const auto& [name, value] : topology.given) {
+    const ParameterInfo* declared = find_declared(*draft.info, name);
+    if (declared != nullptr) given.try_emplace(name, GivenParameter{fit_kind(value, *declared), "topology." + name});
+  }
+}
+
+void add_run(const RunSpec& run, const Draft& draft, Given& given) {
+  for (const auto& [name, value] : run.manager) {
+    const std::string key = "run." + name;
+    if (find_declared(*draft.info, name) == nullptr) {
+      std::vector<std::string> known = launcher_run_keys();
+      for (const ParameterInfo& info : draft.info->parameters) known.push_back(info.name);
+      throw error_at(value.origin, key, "unknown key" + suggestion(name, known));
+    }
+    const auto [place, fresh] = given.try_emplace(name, GivenParameter{value, key});
+    if (fresh) continue;
+    throw error_at(value.origin, key,
+                   fmt::format("is given by {} too ({}); only one of them can be", place->second.key,
+                               to_text(place->second.value.origin)));
+  }
+}
+
+Given gather(const LaunchFile& file, const Draft& draft) {
+  Given given;
+  const std::string key = draft.spec->key + ".params";
+  for (const auto& [name, value] : std::get<Value::Table>(draft.spec->parameters.data)) {
+    given[name] = {value, join_key(key, name)};
+  }
+  add_topology(file.topology, draft, given);
+  if (is_manager(draft)) add_run(file.run, draft, given);
+  return given;
+}
+
+std::string dump(const Given& given, const ComponentSpec& spec) {
+  json out = json::object();
+  for (const auto& [name, parameter] : given) out[name] = to_json(parameter.value);
+  try {
+    return out.dump();
+  } catch (const json::exception&) {
+    throw error_at(spec.origin, spec.key + ".params", "holds text that is not UTF-8");
+  }
+}
+
+/// What nobody takes would be silently ignored.
+void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
+  if (!file.run.manager.empty() && std::ranges::none_of(drafts, is_manager)) {
+    const auto& [name, value] = *file.run.manager.begin();
+    throw error_at(
+        value.origin, "run." + name,
+        fmt::format("is for a component with plugin = \"{}\", and there is none; the launcher's own keys: {}",
+                    kManagerPlugin, suggestion(name, launcher_run_keys()).substr(2)));
+  }
+  for (const auto& [name, value] : file.topology.given) {
+    const auto declares = [&name = name](const Draft& draft) { return find_declared(*draft.info, name) != nullptr; };
+    if (name == "devices" || std::ranges::any_of(drafts, declares)) continue;
+    throw error_at(value.origin, "topology." + name, fmt::format("no component has a parameter '{}'", name));
+  }
+}
+
+}  // namespace
+
+void plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue) {
+  check_all_taken(file, drafts);
+  ParameterCheck checker(catalogue);
+  for (Draft& draft : drafts) {
+    const Given given = gather(file, draft);
+    checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
+    draft.plan.parameters = dump(given, *draft.spec);
+  }
+}
+
+}  // namespace trainyard

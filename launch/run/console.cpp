@@ -1,0 +1,23 @@
+#include "launch/run/console.h"
+
+#include <unistd.h>
+
+#include <string>
+
+namespace trainyard {
+
+Console::Console() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1} {}
+
+void Console::line(std::string_view prefix, std::string_view text, bool to_stderr) {
+  std::string whole = terminal_[to_stderr] ? "\r\033[K" : "";
+  whole.append(prefix).append(text).append("\n");
+  // One write per line, so that lines of several writers do not mix. A reader that went away is no reason to stop a run.
+  std::string_view rest = whole;
+  while (!rest.empty()) {
+    const ssize_t wrote = ::write(to_stderr ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());
+    if (wrote <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+}
+
+}  // namespace trainyard

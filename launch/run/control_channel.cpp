@@ -1,0 +1,41 @@
+#include "launch/run/control_channel.h"
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
+                               std::function<void(const std::string&, const std::string&)> on_broken)
+    : loop_(loop),
+      endpoint_(std::move(endpoint)),
+      socket_(context, endpoint_),
+      watch_(loop.watch_socket(socket_.handle(), [this] { receive(); })),
+      on_broken_(std::move(on_broken)) {}
+
+ControlChannel::~ControlChannel() { loop_.cancel(watch_); }
+
+void ControlChannel::receive() {
+  while (const auto frames = socket_.receive()) dispatch(*frames);
+}
+
+void ControlChannel::dispatch(const RouterSocket::Frames& frames) {
+  const std::string& process = frames.front();
+  if (frames.size() != 3) {
+    on_broken_(process, fmt::format("a control message of {} frames; 3 are allowed", frames.size()));
+    return;
+  }
+  const auto handler = handlers_.find(frames[1]);
+  if (handler == handlers_.end()) {
+    on_broken_(process, fmt::format("a control message of unknown type '{}'", frames[1]));
+    return;
+  }
+  if (any_) any_(process);
+  try {
+    handler->second(process, frames[2]);
+  } catch (const Error& error) {
+    if (error.code() != Code::kCorrupt) throw;
+    on_broken_(process, fmt::format("a broken {}: {}", frames[1], error.what()));
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/run/poll_loop.h"
+#include "launch/run/router_socket.h"
+#include "messages/message_type.h"
+
+namespace trainyard {
+
+/// The launcher's line to its processes: frames [process][type name][binary body], the messages of messages/control.h
+/// and messages/plan.h.
+class ControlChannel {
+ public:
+  /// `on_broken` is told of messages that cannot be read: which process, what is wrong.
+  ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
+                 std::function<void(const std::string& process, const std::string& what)> on_broken);
+  ~ControlChannel();
+  ControlChannel(const ControlChannel&) = delete;
+  ControlChannel& operator=(const ControlChannel&) = delete;
+
+  const std::string& endpoint() const { return endpoint_; }
+
+  /// Calls `handler` with every message of type T. One handler per type.
+  template <Message T>
+  void on(std::function<void(const std::string& process, const T& message)> handler) {
+    handlers_[T::kTypeName] = [handler = std::move(handler)](const std::string& process, const std::string& body) {
+      T message;
+      decode(message, std::as_bytes(std::span(body)));
+      handler(process, message);
+    };
+  }
+
+  /// Called for every message of whatever type, before its handler: a sign of life.
+  void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
+
+  /// False if the process is not connected.
+  template <Message T>
+  bool send(const std::string& process, const T& message) {
+    std::string body;
+    std::vector<Buffer> no_payloads;
+    encode(message, body, no_payloads);
+    return socket_.send({process, T::kTypeName, std::move(body)});
+  }
+
+ private:
+  void receive();
+  void dispatch(const RouterSocket::Frames& frames);
+
+  PollLoop& loop_;
+  std::string endpoint_;
+  RouterSocket socket_;
+  PollLoop::Id watch_;
+  std::function<void(const std::string&, const std::string&)> on_broken_;
+  std::function<void(const std::string&)> any_;
+  std::map<std::string, std::function<void(const std::string&, const std::string&)>> handlers_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,104 @@
+#include "launch/run/crew.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Above what programs expect to find free.
+constexpr int kLowestConsoleFile = 20;
+
+}  // namespace
+
+Crew::Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions options, OnEnd on_end)
+    : loop_(loop),
+      console_(console),
+      options_(std::move(options)),
+      on_end_(std::move(on_end)),
+      console_file_(::fcntl(STDOUT_FILENO, F_DUPFD, kLowestConsoleFile)) {
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) {
+    auto child = std::make_unique<ChildProcess>(
+        loop, plan.processes[i], static_cast<std::uint32_t>(i), [this, i](std::string_view line, bool from_stderr) {
+          print(*children_[i], line, from_stderr);
+        });
+    children_.push_back(std::move(child));
+  }
+}
+
+Crew::~Crew() {
+  no_more_restarts();
+  if (console_file_ >= 0) ::close(console_file_);
+}
+
+ChildProcess* Crew::find(const std::string& name) const {
+  const auto child = std::ranges::find_if(children_, [&](const auto& candidate) { return candidate->name() == name; });
+  return child == children_.end() ? nullptr : child->get();
+}
+
+SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
+  SpawnOptions options;
+  options.environment = child.planned().environment;
+  options.environment["TRAINYARD_RUN"] = options_.run;
+  options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
+  if (child.has_components()) {
+    options.command = {options_.process_program, "--control", options_.control_endpoint, "--process", child.name()};
+    if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
+  } else {
+    options.command = child.planned().command;
+    options.cpus = child.planned().cpus;
+    options.environment["TRAINYARD_PARAMETERS"] = child.planned().parameters;
+  }
+  return options;
+}
+
+void Crew::print(const ChildProcess& child, std::string_view line, bool from_stderr) {
+  // The runtime's own lines name their component; those of a stranger do not.
+  console_.line(child.has_components() ? "" : "[" + child.name() + "] ", line, from_stderr);
+}
+
+void Crew::start(ChildProcess& child) {
+  try {
+    child.start(spawn_options(child));
+  } catch (const Error& error) {
+    throw Error(error.code(), "process '{}': {}", child.name(), error.what());
+  }
+}
+
+void Crew::start_later(ChildProcess& child, std::function<void(const std::string&)> failed) {
+  restart_timers_.push_back(loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
+    try {
+      start(child);
+    } catch (const Error& error) {
+      failed(error.what());
+    }
+  }));
+}
+
+void Crew::reap() {
+  int status = 0;
+  pid_t pid = 0;
+  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+    const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
+    if (child == children_.end()) continue;  // A grandchild whose parent died before it.
+    (*child)->reaped();
+    on_end_(**child, status);
+  }
+}
+
+void Crew::no_more_restarts() {
+  for (const PollLoop::Id timer : restart_timers_) loop_.cancel(timer);
+  restart_timers_.clear();
+}
+
+bool Crew::all_gone() const {
+  return std::ranges::none_of(children_, [](const auto& child) { return child->running(); });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace trainyard {
+
+/// Owns one file descriptor; -1 = none.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) reset(std::exchange(other.descriptor_, -1));
+    return *this;
+  }
+  ~FileDescriptor() { reset(); }
+
+  int get() const { return descriptor_; }
+  explicit operator bool() const { return descriptor_ >= 0; }
+
+  void reset(int descriptor = -1) {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = descriptor;
+  }
+
+  /// Gives up ownership.
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Both ends of a pipe.
+struct Pipe {
+  FileDescriptor reader;
+  FileDescriptor writer;
+};
+
+/// A pipe whose ends are closed on exec; throws kIo.
+Pipe make_pipe();
+
+}  // namespace trainyard

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "launch/run/poll_loop.h"
+
+namespace trainyard {
+
+/// Notices processes that have stopped speaking. It only says so: a process that a debugger or SIGSTOP holds comes back.
+class HeartbeatWatch {
+ public:
+  using Say = std::function<void(const std::string& sentence)>;
+
+  HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
+  ~HeartbeatWatch();
+  HeartbeatWatch(const HeartbeatWatch&) = delete;
+  HeartbeatWatch& operator=(const HeartbeatWatch&) = delete;
+
+  void heard(const std::string& process);
+  void forget(const std::string& process) { voices_.erase(process); }
+
+ private:
+  struct Voice {
+    PollLoop::Clock::time_point last;
+    bool reported = false;
+  };
+
+  void check();
+
+  PollLoop& loop_;
+  std::chrono::milliseconds silence_;
+  Say say_;
+  std::map<std::string, Voice> voices_;
+  PollLoop::Id timer_ = 0;
+};
+
+}  // namespace trainyard

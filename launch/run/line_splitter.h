@@ -1,0 +1,43 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// Cuts a stream of bytes into lines. A line longer than `kLongest` is cut, so that a program without newlines cannot
+/// fill the launcher's memory.
+class LineSplitter {
+ public:
+  static constexpr std::size_t kLongest = 16384;
+  using Take = std::function<void(std::string_view line)>;
+
+  /// Calls `take` for every line that `bytes` completes, without its "\n" or "\r\n".
+  void feed(std::string_view bytes, const Take& take);
+
+  /// The stream has ended: what is left is a line too.
+  void finish(const Take& take);
+
+ private:
+  std::string begun_;
+};
+
+/// The last lines of a process, for the report of its failure.
+class LastLines {
+ public:
+  explicit LastLines(std::size_t most) : most_(most) {}
+
+  void add(std::string_view line) {
+    lines_.emplace_back(line);
+    if (lines_.size() > most_) lines_.pop_front();
+  }
+  const std::deque<std::string>& lines() const { return lines_; }
+
+ private:
+  std::size_t most_;
+  std::deque<std::string> lines_;
+};
+
+}  // namespace trainyard

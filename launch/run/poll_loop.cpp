@@ -1,0 +1,88 @@
+#include "launch/run/poll_loop.h"
+
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+PollLoop::Id PollLoop::watch_file(int file, Callback callback) {
+  watches_[next_id_] = {file, nullptr, std::move(callback)};
+  return next_id_++;
+}
+
+PollLoop::Id PollLoop::watch_socket(void* socket, Callback callback) {
+  watches_[next_id_] = {-1, socket, std::move(callback)};
+  return next_id_++;
+}
+
+PollLoop::Id PollLoop::after(std::chrono::milliseconds delay, Callback callback) {
+  timers_[next_id_] = {Clock::now() + delay, std::move(callback)};
+  return next_id_++;
+}
+
+void PollLoop::cancel(Id id) {
+  watches_.erase(id);
+  timers_.erase(id);
+}
+
+void PollLoop::run() {
+  quit_ = false;
+  while (!quit_) run_once(std::chrono::hours(1));
+}
+
+void PollLoop::run_once(std::chrono::milliseconds longest) {
+  std::vector<zmq_pollitem_t> items;
+  std::vector<Id> ids;
+  for (const auto& [id, watch] : watches_) {
+    items.push_back({watch.socket, watch.file, ZMQ_POLLIN, 0});
+    ids.push_back(id);
+  }
+  const auto wait = until_next_timer(longest).count();
+  if (zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(wait)) < 0 && errno != EINTR) {
+    throw Error(Code::kIo, "launcher: cannot wait for events: {}", zmq_strerror(errno));
+  }
+  std::vector<Id> ready;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].revents != 0) ready.push_back(ids[i]);
+  }
+  serve_watches(ready);
+  serve_timers();
+}
+
+void PollLoop::serve_watches(const std::vector<Id>& ready) {
+  for (const Id id : ready) {
+    const auto watch = watches_.find(id);
+    if (watch == watches_.end()) continue;              // An earlier callback has cancelled it.
+    const Callback callback = watch->second.callback;  // A copy: the callback may cancel itself.
+    callback();
+  }
+}
+
+void PollLoop::serve_timers() {
+  const auto now = Clock::now();
+  std::vector<Id> due;
+  for (const auto& [id, timer] : timers_) {
+    if (timer.when <= now) due.push_back(id);
+  }
+  std::ranges::stable_sort(due, {}, [this](Id id) { return timers_.at(id).when; });
+  for (const Id id : due) {
+    auto timer = timers_.extract(id);
+    if (timer) timer.mapped().callback();
+  }
+}
+
+std::chrono::milliseconds PollLoop::until_next_timer(std::chrono::milliseconds longest) const {
+  const auto now = Clock::now();
+  for (const auto& [id, timer] : timers_) {
+    // Rounded up: waking a fraction too early would turn the loop once more for nothing.
+    longest = std::min(longest, std::chrono::ceil<std::chrono::milliseconds>(timer.when - now));
+  }
+  return std::max(longest, std::chrono::milliseconds(0));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace trainyard {
+
+/// The launcher's one thread: waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and remove
+/// anything, themselves included.
+class PollLoop {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Callback = std::function<void()>;
+  using Id = std::uint64_t;
+
+  /// Calls back while `file` can be read or has ended.
+  Id watch_file(int file, Callback callback);
+
+  /// Calls back while the ZeroMQ socket has a message.
+  Id watch_socket(void* socket, Callback callback);
+
+  /// Calls back once, `delay` from now.
+  Id after(std::chrono::milliseconds delay, Callback callback);
+
+  /// Forgets a watch or a timer; an id that is not (or no longer) known does nothing.
+  void cancel(Id id);
+
+  /// Runs until `quit`.
+  void run();
+  void quit() { quit_ = true; }
+
+  /// Waits for the next event, at most `longest`, and serves all that are due.
+  void run_once(std::chrono::milliseconds longest);
+
+ private:
+  struct Watch {
+    int file = -1;
+    void* socket = nullptr;
+    Callback callback;
+  };
+  struct Timer {
+    Clock::time_point when;
+    Callback callback;
+  };
+
+  void serve_timers();
+  void serve_watches(const std::vector<Id>& ready);
+  std::chrono::milliseconds until_next_timer(std::chrono::milliseconds longest) const;
+
+  std::map<Id, Watch> watches_;
+  std::map<Id, Timer> timers_;
+  Id next_id_ = 1;
+  bool quit_ = false;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,80 @@
+#include "launch/run/process_tree.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace trainyard {
+namespace {
+
+/// The fields of /proc/<pid>/stat after the command name, "S 1 2 ..."; empty if the process is gone. The name stands in
+/// parentheses and may hold anything, even parentheses, so the search is for the last one.
+std::string fields_after_name(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  const std::size_t end = text.rfind(')');
+  return end == std::string::npos ? std::string() : text.substr(end + 1);
+}
+
+std::multimap<pid_t, pid_t> children_by_parent() {
+  std::multimap<pid_t, pid_t> children;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename();
+    pid_t pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc() || end != name.data() + name.size()) continue;
+    std::istringstream fields(fields_after_name(pid));
+    std::string state;
+    pid_t parent = 0;
+    if (fields >> state >> parent) children.emplace(parent, pid);
+  }
+  return children;
+}
+
+}  // namespace
+
+std::uint64_t start_ticks(pid_t pid) {
+  std::istringstream fields(fields_after_name(pid));
+  std::string skipped;
+  constexpr int kFieldsBetweenNameAndStart = 19;
+  for (int i = 0; i < kFieldsBetweenNameAndStart; ++i) fields >> skipped;
+  std::uint64_t ticks = 0;
+  fields >> ticks;
+  return ticks;
+}
+
+std::vector<pid_t> descendants(pid_t root) {
+  const std::multimap<pid_t, pid_t> children = children_by_parent();
+  std::vector<pid_t> found = {root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [begin, end] = children.equal_range(found[i]);
+    for (auto child = begin; child != end; ++child) found.push_back(child->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+std::size_t kill_descendants(std::chrono::milliseconds deadline) {
+  const auto until = std::chrono::steady_clock::now() + deadline;
+  std::size_t reaped = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    for (const pid_t pid : descendants(::getpid())) ::kill(pid, SIGKILL);
+    pid_t child = 0;
+    while ((child = ::waitpid(-1, nullptr, WNOHANG)) > 0) ++reaped;
+    if (child < 0) break;  // ECHILD: nobody is left.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return reaped;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace trainyard {
+
+/// When process `pid` was started, in clock ticks since boot (field 22 of /proc/<pid>/stat). With the pid it names a
+/// process for good: a pid alone may be reused. 0 if there is no such process.
+std::uint64_t start_ticks(pid_t pid);
+
+/// Every process below `root`, children before grandchildren; zombies included, `root` not.
+std::vector<pid_t> descendants(pid_t root);
+
+/// Kills every descendant of this process with SIGKILL and reaps it, again and again until none is left, so that a
+/// process that forks meanwhile does not escape. The caller must be a sub-reaper, or grandchildren of a killed child go
+/// to init. Returns how many were reaped; gives up after `deadline` (a process stuck in the kernel cannot be killed).
+std::size_t kill_descendants(std::chrono::milliseconds deadline = std::chrono::seconds(5));
+
+}  // namespace trainyard

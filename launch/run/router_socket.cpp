@@ -1,0 +1,49 @@
+#include "launch/run/router_socket.h"
+
+#include "messages/error.h"
+#include "messages/limits.h"
+
+namespace trainyard {
+namespace {
+
+constexpr int kMostWaitingMessages = 10'000;
+constexpr int kLingerMilliseconds = 200;
+
+}  // namespace
+
+RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint) try
+    : socket_(context, zmq::socket_type::router) {
+  socket_.set(zmq::sockopt::router_mandatory, true);  // Else a message to nobody vanishes without a word.
+  socket_.set(zmq::sockopt::router_handover, true);   // A respawned process takes its name over from the dead one.
+  socket_.set(zmq::sockopt::linger, kLingerMilliseconds);
+  socket_.set(zmq::sockopt::sndhwm, kMostWaitingMessages);
+  socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
+  socket_.bind(endpoint);
+} catch (const zmq::error_t& error) {
+  throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());
+}
+
+bool RouterSocket::send(const Frames& frames) {
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
+    }
+    return true;
+  } catch (const zmq::error_t& error) {
+    if (error.num() == EHOSTUNREACH) return false;
+    throw Error(Code::kIo, "cannot send to '{}': {}", frames.front(), error.what());
+  }
+}
+
+std::optional<RouterSocket::Frames> RouterSocket::receive() {
+  Frames frames;
+  zmq::message_t part;
+  do {
+    if (!socket_.recv(part, zmq::recv_flags::dontwait)) return std::nullopt;
+    frames.push_back(part.to_string());
+  } while (part.more());
+  return frames;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+namespace trainyard {
+
+/// A ROUTER socket bound to one address, for one poll loop: nothing here ever waits. The first frame of what is
+/// received and sent is the peer's identity.
+class RouterSocket {
+ public:
+  using Frames = std::vector<std::string>;
+
+  /// Throws kIo with the address and the reason.
+  RouterSocket(zmq::context_t& context, const std::string& endpoint);
+
+  /// False if there is no such peer, or if it has not read thousands of earlier messages.
+  bool send(const Frames& frames);
+
+  /// The next message, if there is one.
+  std::optional<Frames> receive();
+
+  void* handle() { return socket_.handle(); }
+
+ private:
+  zmq::socket_t socket_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,68 @@
+#include "launch/run/run_context.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "messages/control.h"
+
+namespace trainyard {
+namespace {
+
+std::vector<std::string> processes_with_components(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedProcess& process : plan.processes) {
+    if (process.command.empty()) names.push_back(process.name);
+  }
+  return names;
+}
+
+std::string announced_run(const Plan& plan, const LaunchOptions& options, const GuardLink& guard) {
+  std::string run = run_name(options.name.empty() ? plan.run : options.name, ::getpid());
+  guard.will_make(options.base + "/" + run);
+  return run;
+}
+
+}  // namespace
+
+RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, const GuardLink& guard,
+                       Crew::OnEnd on_end)
+    : plan(plan_in),
+      options(options_in),
+      directory(options.base, announced_run(plan, options, guard)),
+      calls(loop),
+      control(sockets, loop, directory.endpoint("control"),
+              [this](const std::string& process, const std::string& what) {
+                console.say(fmt::format("process '{}' sent {}", process, what));
+              }),
+      crew(loop, console, plan, {options.process_program, control.endpoint(), directory.run(), directory.path()},
+           std::move(on_end)),
+      barrier(processes_with_components(plan)),
+      states(plan.components.size(), "unconfigured") {}
+
+std::vector<std::uint32_t> RunContext::components_of(const std::string& process) const {
+  std::vector<std::uint32_t> found;
+  for (const std::uint32_t component : plan.activation) {
+    if (plan.components[component].process == process) found.push_back(component);
+  }
+  return found;
+}
+
+void RunContext::ask(std::uint32_t component, const std::string& state) {
+  control.send(process_of(component), Transition{plan.components[component].name, state});
+}
+
+void RunContext::call(const std::string& process, const std::string& component, const std::string& method,
+                      const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
+  const std::string what =
+      component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
+  const std::uint64_t id = calls.open(process, what, deadline, std::move(answer));
+  if (!control.send(process, Request{id, component, method, body})) {
+    calls.answered(id, false, fmt::format("{}: process '{}' is not there", what, process));
+  }
+}
+
+std::string describe_component(const ComponentPlan& component) {
+  return fmt::format("component '{}' (process {}, plugin {})", component.name, component.process, component.plugin);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/plugin/plugin_info.h"
+#include "launch/plan/plan.h"
+#include "launch/run/call_table.h"
+#include "launch/run/console.h"
+#include "launch/run/control_channel.h"
+#include "launch/run/crew.h"
+#include "launch/run/guard.h"
+#include "launch/run/poll_loop.h"
+#include "launch/run/run_directory.h"
+#include "launch/run/start_barrier.h"
+#include "launch/run/transition_sequence.h"
+
+namespace trainyard {
+
+/// What the launcher must know beyond the plan.
+struct LaunchOptions {
+  std::string name;                           ///< Of the run; empty = the plan's.
+  std::string base = runs_directory();        ///< Where run directories are made.
+  std::string process_program;                ///< Path of `trainyard-process`.
+  std::vector<std::string> plugin_path;       ///< Directories that processes load plugins from.
+  std::map<std::string, PluginInfo> plugins;  ///< Components' plugins by name: their ports and services.
+  std::chrono::milliseconds rung{2'000};      ///< Between SIGINT, SIGTERM and SIGKILL.
+  std::chrono::milliseconds silence{30'000};  ///< A process this long without a word is reported.
+};
+
+/// The state of a run, shared by the parts of the launcher. All of them live on one thread.
+struct RunContext {
+  /// `guard` is told of the run directory before it is made.
+  RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::OnEnd on_end);
+
+  const Plan& plan;
+  const LaunchOptions& options;
+  PollLoop loop;
+  Console console;
+  RunDirectory directory;
+  zmq::context_t sockets;
+  CallTable calls;
+  ControlChannel control;
+  Crew crew;
+  StartBarrier barrier;
+  ComponentStates states;
+
+  std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
+
+  /// Indices of the components of a process, in the order of activation.
+  std::vector<std::uint32_t> components_of(const std::string& process) const;
+
+  /// Sends to every process with components that is alive, but not to `except`.
+  template <Message T>
+  void send_to_all(const T& message, const std::string& except = {}) {
+    for (const auto& child : crew.children()) {
+      if (child->has_components() && child->running() && child->name() != except) control.send(child->name(), message);
+    }
+  }
+
+  /// Asks a component to change its state.
+  void ask(std::uint32_t component, const std::string& state);
+
+  /// Calls a method of a component, or of the process if `component` is empty.
+  void call(const std::string& process, const std::string& component, const std::string& method,
+            const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
+};
+
+/// "component 'rank0/optimizer' (process trainer, plugin optimizer)"
+std::string describe_component(const ComponentPlan& component);
+
+}  // namespace trainyard

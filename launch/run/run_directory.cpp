@@ -1,0 +1,154 @@
+#include "launch/run/run_directory.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "launch/run/process_tree.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestRunName = 24;
+constexpr std::size_t kLongestSocketPath = 107;
+constexpr std::size_t kRoomForSocketName = 16;  ///< "/control", "/registry", "/12.3", "/12.gateway".
+
+/// Others could plant sockets in a folder that they may write to, and would be believed.
+void require_private(const std::string& folder) {
+  struct stat status = {};
+  if (::lstat(folder.c_str(), &status) != 0) throw Error(Code::kIo, "{}: {}", folder, std::strerror(errno));
+  if (!S_ISDIR(status.st_mode)) throw Error(Code::kIo, "{}: is not a folder; runs need one of that name", folder);
+  if (status.st_uid != ::geteuid()) {
+    throw Error(Code::kIo, "{}: belongs to user {}, not to user {}; set XDG_RUNTIME_DIR to a folder of your own",
+                folder, status.st_uid, ::geteuid());
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw Error(Code::kIo, "{}: others may write to it (mode {:o}); chmod 700 it", folder, status.st_mode & 07777);
+  }
+}
+
+void make_private(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    throw Error(Code::kIo, "cannot make the folder {}: {}", folder, std::strerror(errno));
+  }
+  require_private(folder);
+}
+
+std::optional<RunInfo> read_info(const fs::path& directory) {
+  std::ifstream file(directory / "run.json");
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    RunInfo info;
+    json.at("run").get_to(info.run);
+    json.at("name").get_to(info.name);
+    json.at("file").get_to(info.file);
+    json.at("pid").get_to(info.pid);
+    json.at("start_ticks").get_to(info.start_ticks);
+    json.at("registry").get_to(info.registry);
+    info.directory = directory;
+    return info;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // Written by a stranger or another version: not a run that we can talk to.
+  }
+}
+
+bool alive(const RunInfo& info) { return info.start_ticks != 0 && start_ticks(info.pid) == info.start_ticks; }
+
+std::vector<fs::path> folders_in(const std::string& base) {
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(base, ignored)) {
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// A directory without run.json may be one that is being made at this moment; its name ends in its launcher's pid.
+bool maker_is_alive(const fs::path& folder) {
+  const std::string name = folder.filename();
+  const std::size_t dash = name.rfind('-');
+  const long pid = dash == std::string::npos ? 0 : std::strtol(name.c_str() + dash + 1, nullptr, 36);
+  return pid > 0 && start_ticks(static_cast<pid_t>(pid)) != 0;
+}
+
+}  // namespace
+
+std::string runs_directory() {
+  const char* given = std::getenv("XDG_RUNTIME_DIR");
+  const std::string parent = given != nullptr && fs::is_directory(given) ? given : "/tmp";
+  return fmt::format("{}/trainyard-{}", parent, ::geteuid());
+}
+
+std::vector<RunInfo> list_runs(const std::string& base) {
+  std::vector<RunInfo> runs;
+  if (!fs::exists(base)) return runs;
+  require_private(base);
+  for (const fs::path& folder : folders_in(base)) {
+    const std::optional<RunInfo> info = read_info(folder);
+    if (info && alive(*info)) runs.push_back(*info);
+  }
+  std::ranges::sort(runs, std::greater{}, &RunInfo::start_ticks);
+  return runs;
+}
+
+std::size_t sweep_stale_runs(const std::string& base) {
+  std::size_t swept = 0;
+  for (const fs::path& folder : folders_in(base)) {
+    const std::optional<RunInfo> info = read_info(folder);
+    const bool in_use = info ? alive(*info) : maker_is_alive(folder);
+    std::error_code ignored;
+    if (!in_use && fs::remove_all(folder, ignored) > 0) ++swept;
+  }
+  return swept;
+}
+
+std::string run_name(std::string_view name, pid_t pid) {
+  std::string suffix;
+  for (long rest = pid; rest > 0; rest /= 36) suffix.insert(suffix.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
+  std::string safe;
+  for (const char c : name.substr(0, kLongestRunName - 1 - suffix.size())) {
+    safe += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
+  }
+  return (safe.empty() ? "run" : safe) + "-" + suffix;
+}
+
+RunDirectory::RunDirectory(const std::string& base, std::string run) : run_(std::move(run)), path_(base + "/" + run_) {
+  if (path_.size() + kRoomForSocketName > kLongestSocketPath) {
+    throw Error(Code::kInvalidArgument, "run directory {}: its path has {} bytes, sockets in it leave room for {}", path_,
+                path_.size(), kLongestSocketPath - kRoomForSocketName);
+  }
+  make_private(base);
+  sweep_stale_runs(base);
+  if (::mkdir(path_.c_str(), 0700) != 0) {
+    throw Error(Code::kIo, "cannot make the run directory {}: {}", path_, std::strerror(errno));
+  }
+}
+
+RunDirectory::~RunDirectory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string RunDirectory::endpoint(std::string_view socket) const { return fmt::format("ipc://{}/{}", path_, socket); }
+
+void RunDirectory::announce(const std::string& name, const std::string& file, const std::string& registry) const {
+  const nlohmann::json json = {
+      {"run", run_},  {"name", name}, {"file", file}, {"pid", ::getpid()}, {"start_ticks", start_ticks(::getpid())},
+      {"registry", registry}};
+  const std::string temporary = path_ + "/run.json.new";
+  std::ofstream(temporary) << json.dump(2) << "\n";
+  fs::rename(temporary, path_ + "/run.json");
+}
+
+}  // namespace trainyard

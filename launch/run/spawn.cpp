@@ -1,0 +1,148 @@
+#include "launch/run/spawn.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+#include "messages/error.h"
+
+extern char** environ;
+
+namespace trainyard {
+namespace {
+
+/// All that the child needs between fork and exec, made before the fork: after it, in a program with threads, only
+/// async-signal-safe calls are allowed, so no memory may be taken.
+struct Prepared {
+  std::string program;
+  std::vector<std::string> environment;
+  std::vector<char*> arguments_pointers;
+  std::vector<char*> environment_pointers;
+  const char* directory = nullptr;
+  bool pinned = false;
+  cpu_set_t cpus;
+  pid_t parent = 0;
+  int null = -1;
+  int out = -1;
+  int err = -1;
+  int failure = -1;  ///< Closed by a successful exec; else the child writes errno.
+};
+
+std::string find_program(const std::string& name, const std::map<std::string, std::string>& environment) {
+  if (name.find('/') != std::string::npos) return name;
+  const auto given = environment.find("PATH");
+  const char* inherited = std::getenv("PATH");
+  std::istringstream path(given != environment.end() ? given->second : inherited ? inherited : "/usr/bin:/bin");
+  for (std::string directory; std::getline(path, directory, ':');) {
+    const std::string file = (directory.empty() ? "." : directory) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+  }
+  throw Error(Code::kNotFound, "cannot start '{}': no such program in PATH", name);
+}
+
+std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    if (!added.contains(text.substr(0, text.find('=')))) merged.push_back(text);
+  }
+  for (const auto& [name, value] : added) merged.push_back(name + "=" + value);
+  return merged;
+}
+
+[[noreturn]] void give_up(const Prepared& prepared) {
+  const int reason = errno;
+  [[maybe_unused]] const auto written = ::write(prepared.failure, &reason, sizeof reason);
+  ::_exit(127);
+}
+
+void reset_signals() {
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// Runs in the child; async-signal-safe calls only.
+[[noreturn]] void become(Prepared& prepared) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
+  reset_signals();
+  if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
+  if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
+  if (::dup2(prepared.null, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
+  ::execve(prepared.program.c_str(), prepared.arguments_pointers.data(), prepared.environment_pointers.data());
+  give_up(prepared);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+void prepare(Prepared& prepared, const SpawnOptions& options) {
+  if (options.command.empty()) throw Error(Code::kInvalidArgument, "cannot start a process: the command is empty");
+  prepared.program = find_program(options.command.front(), options.environment);
+  prepared.environment = merged_environment(options.environment);
+  prepared.arguments_pointers = pointers(options.command);
+  prepared.environment_pointers = pointers(prepared.environment);
+  if (!options.directory.empty()) prepared.directory = options.directory.c_str();
+  prepared.pinned = !options.cpus.empty();
+  CPU_ZERO(&prepared.cpus);
+  for (const std::uint32_t cpu : options.cpus) {
+    if (cpu >= CPU_SETSIZE) throw Error(Code::kInvalidArgument, "cannot pin to cpu {}: at most {}", cpu, CPU_SETSIZE - 1);
+    CPU_SET(cpu, &prepared.cpus);
+  }
+  prepared.parent = ::getpid();
+}
+
+/// Waits for the exec; throws if it failed.
+void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
+  failure.writer.reset();
+  int reason = 0;
+  ssize_t got = 0;
+  while ((got = ::read(failure.reader.get(), &reason, sizeof reason)) < 0 && errno == EINTR) {
+  }
+  if (got != sizeof reason) return;
+  ::waitpid(pid, nullptr, 0);
+  const std::string where = options.directory.empty() ? "" : fmt::format(" in '{}'", options.directory);
+  throw Error(reason == ENOENT ? Code::kNotFound : Code::kIo, "cannot start '{}'{}: {}", options.command.front(), where,
+              std::strerror(reason));
+}
+
+}  // namespace
+
+Spawned spawn(const SpawnOptions& options) {
+  Prepared prepared;
+  prepare(prepared, options);
+  Pipe out = make_pipe();
+  Pipe err = make_pipe();
+  Pipe failure = make_pipe();
+  const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  prepared.null = null.get();
+  prepared.out = out.writer.get();
+  prepared.err = err.writer.get();
+  prepared.failure = failure.writer.get();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw Error(Code::kIo, "cannot start '{}': {}", options.command.front(), std::strerror(errno));
+  if (pid == 0) become(prepared);
+  await_exec(pid, options, std::move(failure));
+  ::fcntl(out.reader.get(), F_SETFL, O_NONBLOCK);
+  ::fcntl(err.reader.get(), F_SETFL, O_NONBLOCK);
+  return {pid, std::move(out.reader), std::move(err.reader)};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,137 @@
+#include "launch/run/start_sequence.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+using Stage = StartBarrier::Stage;
+
+StartSequence::StartSequence(RunContext& run, std::function<void(const std::string&)> failed,
+                             std::function<void()> active)
+    : run_(run), failed_(std::move(failed)), active_(std::move(active)) {}
+
+StartSequence::~StartSequence() { run_.loop.cancel(deadline_); }
+
+void StartSequence::begin() {
+  deadline_ = run_.loop.after(run_.plan.start_timeout, [this] { too_late(); });
+  for (const auto& child : run_.crew.children()) {
+    if (child->has_components()) run_.crew.start(*child);
+  }
+  // Nothing but programs: there is nobody to wait for.
+  if (run_.plan.components.empty()) connect_all();
+}
+
+void StartSequence::cancel() {
+  cancelled_ = true;
+  activations_.clear();
+  run_.loop.cancel(std::exchange(deadline_, 0));
+}
+
+void StartSequence::on_hello(const std::string& process, const Hello&) {
+  const ChildProcess* child = run_.crew.find(process);
+  if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
+  run_.barrier.set_stage(process, Stage::kConfiguring);
+  run_.control.send(process, process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));
+}
+
+void StartSequence::on_configured(const std::string& process, const Configured& configured) {
+  if (cancelled_) return;
+  run_.barrier.configured(process, configured.endpoints);
+  for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = "inactive";
+  if (connecting_) {
+    rejoin(process);
+  } else if (run_.barrier.all_at_least(Stage::kConfigured)) {
+    connect_all();
+  }
+}
+
+void StartSequence::connect_all() {
+  connecting_ = true;
+  for (const auto& child : run_.crew.children()) {
+    if (child->has_components()) run_.barrier.set_stage(child->name(), Stage::kConnecting);
+  }
+  run_.send_to_all(Connect{run_.barrier.endpoints()});
+  if (run_.plan.components.empty()) activate_all();
+}
+
+void StartSequence::rejoin(const std::string& process) {
+  run_.barrier.set_stage(process, Stage::kConnecting);
+  run_.send_to_all(Connect{run_.barrier.endpoints()});
+}
+
+void StartSequence::on_connected(const std::string& process) {
+  // Those that had been connected already answer every further Connect; only the one that is waited for counts.
+  if (cancelled_ || run_.barrier.stage(process) != Stage::kConnecting) return;
+  run_.barrier.set_stage(process, Stage::kConnected);
+  if (complete_) {
+    activations_.insert_or_assign(process, activation(run_.components_of(process)));
+    on_state_changed();
+  } else if (run_.barrier.all_at_least(Stage::kConnected)) {
+    activate_all();
+  }
+}
+
+TransitionSequence StartSequence::activation(std::vector<std::uint32_t> components) {
+  return TransitionSequence(std::move(components), "active", TransitionSequence::Pace::kOneByOne, run_.states,
+                            [this](std::uint32_t component) { run_.ask(component, "active"); });
+}
+
+void StartSequence::activate_all() {
+  start_programs();
+  if (cancelled_) return;
+  activations_.insert_or_assign("", activation(run_.plan.activation));
+  on_state_changed();
+}
+
+/// Only now can an external program find every endpoint as soon as it asks.
+void StartSequence::start_programs() {
+  for (const auto& child : run_.crew.children()) {
+    if (child->has_components()) continue;
+    try {
+      run_.crew.start(*child);
+    } catch (const Error& error) {
+      failed_(error.what());
+      return;
+    }
+  }
+}
+
+void StartSequence::on_state_changed() {
+  for (auto sequence = activations_.begin(); sequence != activations_.end();) {
+    if (!sequence->second.advance()) {
+      ++sequence;
+      continue;
+    }
+    const bool all = sequence->first.empty();
+    sequence = activations_.erase(sequence);
+    if (!all) continue;
+    complete_ = true;
+    run_.loop.cancel(std::exchange(deadline_, 0));
+    active_();
+    return;  // The call may have changed anything.
+  }
+}
+
+void StartSequence::on_gone(const std::string& process) {
+  run_.barrier.reset(process);
+  activations_.erase(process);
+  on_state_changed();
+}
+
+void StartSequence::too_late() {
+  std::vector<std::string> reasons = run_.barrier.missing();
+  const auto all = activations_.find("");
+  if (all != activations_.end()) {
+    for (const std::uint32_t component : all->second.awaited()) {
+      reasons.push_back(describe_component(run_.plan.components[component]) + " did not become active");
+    }
+  }
+  const auto seconds = std::chrono::duration<double>(run_.plan.start_timeout).count();
+  failed_(fmt::format("the run did not start within {} s: {}", seconds, fmt::join(reasons, "; ")));
+}
+
+}  // namespace trainyard

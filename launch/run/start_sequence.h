@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "launch/run/run_context.h"
+#include "messages/control.h"
+
+namespace trainyard {
+
+/// Brings a run up, and a restarted process back into it:
+///
+///     every process:  Hello -> ProcessPlan -> Configured
+///     all are there:  Connect -> Connected
+///     all are there:  external programs start; components become active one by one, receivers before senders
+///
+/// A process that is restarted later goes the same way alone; the others are told Connect again for its new endpoints.
+class StartSequence {
+ public:
+  /// `failed` is told why the run cannot start (or a process not come back); `active` that everything works.
+  StartSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> active);
+  ~StartSequence();
+  StartSequence(const StartSequence&) = delete;
+  StartSequence& operator=(const StartSequence&) = delete;
+
+  /// Starts the processes. The plan's start_timeout begins now.
+  void begin();
+
+  /// The run is to end: nothing more is started.
+  void cancel();
+
+  bool complete() const { return complete_; }
+
+  void on_hello(const std::string& process, const Hello& hello);
+  void on_configured(const std::string& process, const Configured& configured);
+  void on_connected(const std::string& process);
+  void on_state_changed();
+  void on_gone(const std::string& process);
+
+ private:
+  void connect_all();
+  void activate_all();
+  void start_programs();
+  void rejoin(const std::string& process);
+  TransitionSequence activation(std::vector<std::uint32_t> components);
+  void too_late();
+
+  RunContext& run_;
+  std::function<void(const std::string&)> failed_;
+  std::function<void()> active_;
+  std::map<std::string, TransitionSequence> activations_;  ///< By restarted process; "" = all, at the start.
+  PollLoop::Id deadline_ = 0;
+  bool connecting_ = false;  ///< Everybody has been told all endpoints.
+  bool complete_ = false;
+  bool cancelled_ = false;
+};
+
+}  // namespace trainyard

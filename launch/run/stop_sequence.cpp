@@ -1,0 +1,154 @@
+#include "launch/run/stop_sequence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// After a failure nobody knows which messages will still be handled: what waits for them is not waited for long.
+constexpr milliseconds kPatienceAfterFailure{2'000};
+
+/// For a process whose components are all finalized to come to its end.
+constexpr milliseconds kPatienceForExit{3'000};
+
+}  // namespace
+
+StopSequence::StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone)
+    : run_(run), failed_(std::move(failed)), gone_(std::move(gone)), patience_(run.plan.stop_timeout) {}
+
+StopSequence::~StopSequence() { run_.loop.cancel(deadline_); }
+
+void StopSequence::set_deadline(milliseconds deadline, std::function<void()> late) {
+  run_.loop.cancel(deadline_);
+  deadline_ = run_.loop.after(deadline, std::move(late));
+}
+
+bool StopSequence::has_stop(const ComponentPlan& component) const {
+  const auto plugin = run_.options.plugins.find(component.plugin);
+  return plugin != run_.options.plugins.end() &&
+         std::ranges::any_of(plugin->second.services, [](const ServiceInfo& service) { return service.name == "stop"; });
+}
+
+void StopSequence::interrupt() {
+  if (begun()) return;
+  phase_ = Phase::kAsking;
+  for (const ComponentPlan& component : run_.plan.components) {
+    if (!has_stop(component) || run_.states[component.index] != "active") continue;
+    ++asked_;
+    run_.call(component.process, component.name, "stop", "{}", run_.plan.stop_timeout,
+              [this](bool ok, const std::string&) {
+                // A refusal is no answer to wait on; if nobody agrees to stop, we do it ourselves.
+                if (!ok && --asked_ == 0 && asking()) finish();
+              });
+  }
+  if (!asking()) return;
+  if (asked_ == 0) return finish();
+  set_deadline(run_.plan.stop_timeout, [this] {
+    failed_(fmt::format("no component said that the run is finished within {} s of being asked to stop",
+                        std::chrono::duration<double>(run_.plan.stop_timeout).count()));
+    finish();
+  });
+}
+
+void StopSequence::finish() {
+  if (phase_ > Phase::kAsking) return;
+  deactivate(TransitionSequence::Pace::kOneByOne, patience_);
+}
+
+void StopSequence::abort() {
+  if (phase_ > Phase::kDeactivating) return;
+  patience_ = std::min(patience_, kPatienceAfterFailure);
+  deactivate(TransitionSequence::Pace::kAllAtOnce, patience_);
+}
+
+void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
+  phase_ = Phase::kDeactivating;
+  run_.crew.no_more_restarts();
+  const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
+  sequence_.emplace(order, "inactive", pace, run_.states,
+                    [this](std::uint32_t component) { run_.ask(component, "inactive"); });
+  set_deadline(deadline, [this] {
+    report_awaited();
+    finalize();
+  });
+  on_state_changed();
+}
+
+void StopSequence::finalize() {
+  phase_ = Phase::kFinalizing;
+  sequence_.emplace(run_.plan.activation, "finalized", TransitionSequence::Pace::kAllAtOnce, run_.states,
+                    [this](std::uint32_t component) { run_.ask(component, "finalized"); });
+  set_deadline(patience_, [this] {
+    report_awaited();
+    end_processes();
+  });
+  on_state_changed();
+}
+
+void StopSequence::on_state_changed() {
+  if (!sequence_ || !sequence_->advance()) return;
+  if (phase_ == Phase::kDeactivating) {
+    finalize();
+  } else if (phase_ == Phase::kFinalizing) {
+    end_processes();
+  }
+}
+
+bool StopSequence::ends_by_itself(const ChildProcess& child) const {
+  const std::vector<std::uint32_t> components = run_.components_of(child.name());
+  return !components.empty() &&
+         std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == "finalized"; });
+}
+
+void StopSequence::end_processes() {
+  phase_ = Phase::kEnding;
+  sequence_.reset();
+  for (const auto& child : run_.crew.children()) {
+    if (!ends_by_itself(*child)) child->end(run_.options.rung);
+  }
+  set_deadline(kPatienceForExit, [this] {
+    for (const auto& child : run_.crew.children()) {
+      if (ends_by_itself(*child) && child->running()) {
+        failed_(fmt::format("process '{}' has finalized its components and does not end", child->name()));
+      }
+      child->end(run_.options.rung);
+    }
+  });
+  on_gone();
+}
+
+void StopSequence::force() {
+  const bool again = phase_ == Phase::kForced;
+  phase_ = Phase::kForced;
+  run_.crew.no_more_restarts();
+  run_.loop.cancel(std::exchange(deadline_, 0));
+  sequence_.reset();
+  for (const auto& child : run_.crew.children()) {
+    if (again) {
+      child->kill();
+    } else {
+      child->end(run_.options.rung);
+    }
+  }
+  on_gone();
+}
+
+void StopSequence::on_gone() {
+  if (begun() && phase_ >= Phase::kEnding && run_.crew.all_gone()) return gone_();
+  on_state_changed();
+}
+
+void StopSequence::report_awaited() {
+  if (!sequence_) return;
+  for (const std::uint32_t component : sequence_->awaited()) {
+    failed_(fmt::format("{} did not become {} within {} s", describe_component(run_.plan.components[component]),
+                        sequence_->target(), std::chrono::duration<double>(patience_).count()));
+  }
+}
+
+}  // namespace trainyard

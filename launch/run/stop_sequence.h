@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "launch/run/run_context.h"
+
+namespace trainyard {
+
+/// Ends a run: the one ladder that everything goes down, whatever the reason, with a deadline on every step.
+///
+///     interrupt:  components with a service "stop" are asked; one of them says that the run is finished
+///     finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
+///                 then processes end by themselves, external programs get SIGINT
+///     abort:      the same, but all at once and in a hurry
+///     force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
+///
+/// It is over when every process has been reaped. A later call may only speed things up.
+class StopSequence {
+ public:
+  /// `gone`: every process has been reaped. `failed`: something did not stop as it should.
+  StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone);
+  ~StopSequence();
+  StopSequence(const StopSequence&) = delete;
+  StopSequence& operator=(const StopSequence&) = delete;
+
+  void interrupt();
+  void finish();
+  void abort();
+  void force();
+
+  bool begun() const { return phase_ != Phase::kNone; }
+
+  /// True while the components still decide when it is over.
+  bool asking() const { return phase_ == Phase::kAsking; }
+
+  void on_state_changed();
+  void on_gone();
+
+ private:
+  enum class Phase { kNone, kAsking, kDeactivating, kFinalizing, kEnding, kForced };
+
+  void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
+  void finalize();
+  void end_processes();
+  bool ends_by_itself(const ChildProcess& child) const;
+  void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
+  void report_awaited();
+  bool has_stop(const ComponentPlan& component) const;
+
+  RunContext& run_;
+  std::function<void(const std::string&)> failed_;
+  std::function<void()> gone_;
+  Phase phase_ = Phase::kNone;
+  std::optional<TransitionSequence> sequence_;
+  std::chrono::milliseconds patience_;  ///< For each of the steps after the first.
+  PollLoop::Id deadline_ = 0;
+  int asked_ = 0;  ///< Components whose answer to "stop" is open.
+};
+
+}  // namespace trainyard
