@@ -1,0 +1,53 @@
+#include "components/logger/append_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+AppendFile::AppendFile(std::string path) : path_(std::move(path)) {
+  std::error_code ignored;  // open() below says it with the path that matters.
+  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw Error(Code::kIo, "cannot open {} for writing: {}", path_, std::strerror(errno));
+}
+
+AppendFile::~AppendFile() { ::close(fd_); }
+
+void AppendFile::flush() {
+  std::size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t count = ::write(fd_, buffer_.data() + done, buffer_.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int reason = errno;
+      buffer_.clear();
+      throw Error(Code::kIo, "cannot write to {}: {}", path_, std::strerror(reason));
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  buffer_.clear();
+}
+
+void drop_torn_line(const std::string& path) {
+  std::error_code missing;
+  std::uintmax_t size = std::filesystem::file_size(path, missing);
+  if (missing || size == 0) return;
+  std::ifstream file(path, std::ios::binary);
+  char last = 0;
+  // One byte at a time from the end: a line is short.
+  for (; size > 0; --size) {
+    file.seekg(static_cast<std::streamoff>(size - 1));
+    if (!file.get(last) || last == '\n') break;
+  }
+  if (size != std::filesystem::file_size(path, missing)) std::filesystem::resize_file(path, size, missing);
+}
+
+}  // namespace trainyard

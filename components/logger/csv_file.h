@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "components/logger/append_file.h"
+
+namespace trainyard {
+
+/// One table as comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
+///
+/// A column that turns up late is added on the right: the file is rewritten once through a temporary, with empty cells
+/// for the rows that did not have it. An existing file is continued under its own header.
+class CsvFile {
+ public:
+  explicit CsvFile(std::string path);
+
+  /// Sets a cell of the row in hand. The first value of a name counts.
+  void set(std::string_view column, std::string_view text);
+
+  /// Ends the row; cells that were not set are empty.
+  void end_row();
+
+  void flush();
+
+  const std::vector<std::string>& columns() const { return columns_; }
+
+ private:
+  std::size_t index_of(std::string_view column);
+  void write_header_or_widen();
+
+  std::string path_;
+  std::optional<AppendFile> file_;
+  std::vector<std::string> columns_;
+  std::vector<std::string> cells_;  ///< Of the row in hand; as many as columns. Their memory is used again.
+  std::size_t columns_in_file_ = 0;
+  std::size_t next_column_ = 0;  ///< Where the next name is likely to be: rows repeat their order.
+};
+
+/// The text with quotes around it if it needs them.
+std::string csv_quoted(std::string_view text);
+
+/// The fields of the first record of `text`.
+std::vector<std::string> csv_first_record(std::string_view text);
+
+}  // namespace trainyard

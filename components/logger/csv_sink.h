@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "components/logger/csv_file.h"
+#include "components/logger/sink.h"
+
+namespace trainyard {
+
+/// Metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... with the columns step, epoch, time
+/// (seconds since 1970), samples, the unit counted ("tokens"), and one for every value. Numbers are exact; what is not
+/// finite reads "nan", "inf" or "-inf".
+class CsvSink final : public Sink {
+ public:
+  explicit CsvSink(std::string directory) : directory_(std::move(directory)) {}
+
+  using Sink::on;
+  void on(const Metrics& metrics) override;
+  void flush() override;
+
+ private:
+  CsvFile& table_of(const std::string& stage);
+
+  std::string directory_;
+  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< By file name.
+  std::map<std::string, CsvFile*> by_stage_;                ///< Two stages may share a file name, and then the table.
+  std::string scratch_;
+};
+
+/// "rank0/optimizer" as part of a file name: everything but letters, digits, '-' and '_' becomes '_'.
+std::string file_name_part(std::string text);
+
+}  // namespace trainyard

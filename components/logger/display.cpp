@@ -1,0 +1,88 @@
+#include "components/logger/display.h"
+
+#include <fmt/format.h>
+
+#include "components/logger/number_text.h"
+#include "components/logger/printable.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kReset = "\x1b[0m";
+
+bool is_evaluation(const std::string& stage) { return stage == "validate" || stage == "test" || stage == "predict"; }
+
+}  // namespace
+
+void Display::line(const std::string& text, const char* colour) {
+  const bool coloured = console_.colour() && *colour != '\0';
+  console_.line(coloured ? colour + text + kReset : text);
+  stale_ = stale_ || progress_.has_steps();
+}
+
+void Display::on(const Metrics& metrics) {
+  progress_.update(metrics);
+  stale_ = true;
+  if (is_evaluation(metrics.stage)) {
+    line(progress_.plain_line(metrics), kGreen);
+  } else if (mode_ == Mode::kLines) {
+    line(progress_.plain_line(metrics));
+  }
+}
+
+void Display::on(const ModelInfo& model) {
+  line(fmt::format("model {}  {} parameters  {}  {}", printable(model.model),
+                   compact(static_cast<double>(model.parameters)), printable(model.device),
+                   printable(model.precision)));
+}
+
+void Display::on(const DatasetInfo& dataset) {
+  std::string text = "dataset " + printable(dataset.dataset);
+  for (const SplitInfo& split : dataset.splits) {
+    text += fmt::format("  {} {}", printable(split.name), compact(static_cast<double>(split.samples)));
+  }
+  line(text + fmt::format("  batch {}", dataset.batch_size));
+}
+
+void Display::on(const Prediction& prediction) {
+  const std::string title = prediction.title.empty() ? "prediction" : printable(prediction.title);
+  line(fmt::format("--- {}, step {} ---", title, prediction.step), kBold);
+  if (!prediction.text.empty()) line(printable(prediction.text));
+  for (const Tensor& tensor : prediction.tensors) {
+    line(fmt::format("tensor {} {}", name_of(tensor.dtype), to_text(tensor.shape)));
+  }
+}
+
+void Display::on(const CheckpointDone& checkpoint) {
+  if (!checkpoint.error.empty()) {
+    line(fmt::format("checkpoint  step {}  failed: {}", checkpoint.step, printable(checkpoint.error)), kRed);
+    return;
+  }
+  line(fmt::format("checkpoint  step {}  {}  {}", checkpoint.step, bytes_text(checkpoint.bytes),
+                   printable(checkpoint.path)));
+}
+
+bool Display::refresh(Clock::time_point now) {
+  if (now - last_refresh_ < kRedraw) return true;
+  last_refresh_ = now;
+  console_.write_pending();
+  if (mode_ == Mode::kLive && stale_ && progress_.has_steps() && !console_.pending()) {
+    // One column stays free: a cursor that leaves the last column would wrap on some terminals.
+    console_.live(progress_.live_line(console_.width() - 1, console_.colour()));
+    console_.write_pending();
+    stale_ = false;
+  }
+  return console_.pending();
+}
+
+void Display::finish() {
+  last_refresh_ = {};
+  refresh(Clock::now());
+  console_.end_live();
+  console_.write_pending(std::chrono::seconds(1));
+}
+
+}  // namespace trainyard

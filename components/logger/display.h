@@ -1,0 +1,50 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "components/logger/console.h"
+#include "components/logger/progress.h"
+#include "components/logger/sink.h"
+
+namespace trainyard {
+
+/// The run as a person sees it. On a terminal: one live line, redrawn ten times a second at most, and above it a line
+/// for every validation, checkpoint and prediction. Elsewhere: a line for everything.
+class Display final : public Sink {
+ public:
+  enum class Mode { kLines, kLive };
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kRedraw{100};
+
+  Display(int fd, Mode mode, bool colour) : console_(fd, colour), mode_(mode) {}
+
+  void on(const Metrics& metrics) override;
+  void on(const ModelInfo& model) override;
+  void on(const DatasetInfo& dataset) override;
+  void on(const Prediction& prediction) override;
+  void on(const CheckpointDone& checkpoint) override;
+  using Sink::on;
+
+  /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
+  void count_only(const Metrics& metrics) { progress_.update(metrics); }
+
+  /// Draws and writes what is due at `now`; true if something is left for later.
+  bool refresh(Clock::time_point now);
+
+  void flush() override { console_.write_pending(); }
+
+  /// Shows the last state and ends the live line. Waits up to a second for a slow reader.
+  void finish();
+
+ private:
+  void line(const std::string& text, const char* colour = "");
+
+  Console console_;
+  Mode mode_;
+  Progress progress_;
+  bool stale_ = false;  ///< The live line is older than the progress.
+  Clock::time_point last_refresh_{};
+};
+
+}  // namespace trainyard

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "components/logger/append_file.h"
+#include "components/logger/sink.h"
+
+namespace trainyard {
+
+/// Everything that happens as JSON lines in one file. `kind` says what a line is: metrics, model, dataset, prediction,
+/// checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN or infinity: such a value is
+/// null, and `not_finite` names it with what it was: {"loss":"NaN"}.
+class JsonlSink final : public Sink {
+ public:
+  /// Continues an existing file.
+  explicit JsonlSink(const std::string& path);
+
+  void on(const Metrics& metrics) override;
+  void on(const ModelInfo& model) override;
+  void on(const DatasetInfo& dataset) override;
+  void on(const Prediction& prediction) override;
+  void on(const CheckpointDone& checkpoint) override;
+  void on(const LogRecord& record) override;
+  void flush() override { file_.flush(); }
+
+ private:
+  void begin(std::string_view kind, std::int64_t time_ns);
+  void key(std::string_view name);
+  void text(std::string_view name, std::string_view value);
+  void count(std::string_view name, std::uint64_t value);
+  void values(const std::vector<Scalar>& scalars);
+  void end();
+
+  AppendFile file_;
+};
+
+}  // namespace trainyard

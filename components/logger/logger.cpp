@@ -1,0 +1,106 @@
+#include "components/logger/logger.h"
+
+#include "components/logger/csv_sink.h"
+#include "components/logger/jsonl_sink.h"
+#include "components/logger/tensorboard_sink.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::chrono::milliseconds kTick = Display::kRedraw;
+constexpr std::chrono::seconds kFlush{1};
+
+}  // namespace
+
+Logger::~Logger() {
+  if (timer_armed_) loop().cancel(timer_);
+}
+
+void Logger::on_configure() {
+  open_console();
+  open_files();
+}
+
+void Logger::open_console() {
+  if (*console_ == "off") return;
+  const int fd = console_descriptor();
+  const bool live = *console_ == "progress" || (*console_ == "auto" && is_live_terminal(fd));
+  display_ = std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd));
+}
+
+void Logger::open_files() {
+  std::string directory = directory_->empty() ? context().output_directory : *directory_;
+  if (directory.empty()) directory = ".";
+  if (*csv_) sinks_.push_back(std::make_unique<CsvSink>(directory));
+  if (*jsonl_) sinks_.push_back(std::make_unique<JsonlSink>(directory + "/metrics.jsonl"));
+  if (*tensorboard_) sinks_.push_back(std::make_unique<TensorboardSink>(directory + "/tensorboard"));
+}
+
+void Logger::on_metrics(const Metrics& metrics) {
+  const bool last = metrics.total_steps != 0 && metrics.step >= metrics.total_steps;
+  const bool skipped =
+      metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
+  if (!skipped) return tell(metrics);
+  if (display_) display_->count_only(metrics);
+}
+
+template <class T>
+void Logger::tell(const T& message) {
+  if (display_) display_->on(message);
+  each_sink([&](Sink& sink) { sink.on(message); });
+  files_dirty_ = true;
+  stir();
+}
+
+/// A sink that throws is said to be lost, once, and dropped: a full disk must not end a run of days.
+template <class Action>
+void Logger::each_sink(Action action) {
+  std::erase_if(sinks_, [&](const std::unique_ptr<Sink>& sink) {
+    try {
+      action(*sink);
+      return false;
+    } catch (const Error& error) {
+      log().error("a record of the run ends here: {}", error.what());
+      return true;
+    }
+  });
+}
+
+/// Shows what is due and makes sure that the rest follows. The timer runs only while something waits for it.
+void Logger::stir() {
+  const bool more = display_ && display_->refresh(std::chrono::steady_clock::now());
+  if (timer_armed_ || !(more || files_dirty_)) return;
+  timer_armed_ = true;
+  timer_ = loop().after(kTick, [this] { tick(); });
+}
+
+void Logger::tick() {
+  timer_armed_ = false;
+  if (std::chrono::steady_clock::now() - last_flush_ >= kFlush) flush_files();
+  stir();
+}
+
+void Logger::flush_files() {
+  last_flush_ = std::chrono::steady_clock::now();
+  files_dirty_ = false;
+  each_sink([](Sink& sink) { sink.flush(); });
+}
+
+void Logger::finish() {
+  flush_files();
+  if (display_) display_->finish();
+}
+
+void Logger::on_deactivate() { finish(); }
+
+/// Messages may still have come after deactivation.
+void Logger::on_finalize() {
+  finish();
+  sinks_.clear();
+  display_.reset();
+}
+
+}  // namespace trainyard
+
+TRAINYARD_COMPONENT(trainyard::Logger, "logger", "Shows the run on the console; writes CSV, JSON lines and TensorBoard")

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "components/logger/display.h"
+#include "components/logger/sink.h"
+#include "core/component/component.h"
+#include "core/loop/event_loop.h"
+
+namespace trainyard {
+
+/// Shows the run to a person and records it for programs. Only listens: it has no outputs, its windows are large, and
+/// it writes files at most once a second, so that it never holds the pipeline back.
+///
+/// Writes into `directory`:
+///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
+///   metrics.jsonl         everything, one JSON object a line (jsonl_sink.h)
+///   tensorboard/          event files (tensorboard_sink.h)
+/// An existing table or JSONL file is continued, never overwritten. A file that can no longer be written is given up
+/// with an error in the log; training goes on.
+///
+/// Log records go to the JSONL file alone: the processes show them on standard error themselves.
+class Logger final : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+
+  explicit Logger(ComponentContext& context) : Component(context, kTraits) {}
+  ~Logger() override;
+
+ protected:
+  void on_configure() override;
+  void on_deactivate() override;
+  void on_finalize() override;
+
+ private:
+  void open_console();
+  void open_files();
+  void on_metrics(const Metrics& metrics);
+  template <class T>
+  void tell(const T& message);
+  template <class Action>
+  void each_sink(Action action);
+  void stir();
+  void tick();
+  void flush_files();
+  void finish();
+
+  static InputOptions listening(std::string topic) {
+    return {.optional = true, .window_messages = 4096, .topic = std::move(topic)};
+  }
+  static InputOptions required(std::string topic) { return {.window_messages = 4096, .topic = std::move(topic)}; }
+
+  Parameter<std::string> console_{*this, "console", "auto",
+                                  "what to show: a live line (progress), a line for everything (lines), nothing (off), "
+                                  "or progress on a terminal and lines elsewhere (auto)",
+                                  one_of({"auto", "progress", "lines", "off"})};
+  Parameter<bool> csv_{*this, "csv", true, "write metrics_<stage>.csv"};
+  Parameter<bool> jsonl_{*this, "jsonl", true, "write metrics.jsonl"};
+  Parameter<bool> tensorboard_{*this, "tensorboard", true, "write TensorBoard event files"};
+  Parameter<std::int64_t> every_steps_{*this, "every_steps", 1,
+                                       "take the metrics of every n-th training step, and of the last", positive()};
+  Parameter<std::string> directory_{*this, "directory", "", "where to write; default: the run's output directory"};
+
+  Input<Metrics> metrics_{*this, "metrics", "numbers about the run", [this](const auto& m) { on_metrics(*m); },
+                          required("/metrics")};
+  Input<ModelInfo> model_{*this, "model", "what is trained", [this](const auto& m) { tell(*m); }, listening("/model")};
+  Input<DatasetInfo> dataset_{*this, "dataset", "what it is trained on", [this](const auto& m) { tell(*m); },
+                              listening("dataset")};
+  Input<Prediction> predictions_{*this, "predictions", "what the model says", [this](const auto& m) { tell(*m); },
+                                 listening("/predictions")};
+  Input<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved", [this](const auto& m) { tell(*m); },
+                                     listening("/checkpoints")};
+  Input<LogRecord> log_{*this, "log", "log records of all components", [this](const auto& m) { tell(*m); },
+                        listening("/log")};
+
+  std::vector<std::unique_ptr<Sink>> sinks_;
+  std::unique_ptr<Display> display_;
+  std::chrono::steady_clock::time_point last_flush_{};
+  bool files_dirty_ = false;
+  bool timer_armed_ = false;
+  EventLoop::TimerId timer_{};
+};
+
+}  // namespace trainyard

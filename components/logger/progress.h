@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "components/logger/rate_meter.h"
+#include "messages/metrics.h"
+
+namespace trainyard {
+
+/// What is shown of a training run while it goes on.
+class Progress {
+ public:
+  /// Takes the metrics of any stage.
+  void update(const Metrics& metrics);
+
+  bool has_steps() const { return step_ != 0; }
+  bool complete() const { return total_ != 0 && step_ >= total_; }
+
+  /// The live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". At most `width`
+  /// characters wide; what matters least is left out. `colour` adds escape sequences, which have no width.
+  std::string live_line(std::size_t width, bool colour) const;
+
+  /// The line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45"; for a stage
+  /// other than train, its name comes first.
+  std::string plain_line(const Metrics& metrics) const;
+
+ private:
+  std::string rate_text() const;
+  std::string eta_text() const;
+  std::string step_text() const;
+
+  std::uint64_t step_ = 0;
+  std::uint64_t total_ = 0;
+  std::string unit_ = "sample";
+  std::optional<double> loss_, learning_rate_, validation_loss_;
+  RateMeter steps_, units_;
+};
+
+}  // namespace trainyard

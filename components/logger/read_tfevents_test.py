@@ -1,0 +1,89 @@
+"""Reads a TensorBoard event file with nothing of the encoder: prints one JSON object per event.
+
+Used by tensorboard_test.cpp. Only the fields that the logger writes are decoded; an unknown one is an error.
+"""
+import json
+import struct
+import sys
+
+
+def crc32c(data):
+    """Bit by bit, as the polynomial says: slow, and unlike a table hard to get wrong."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def masked(data):
+    crc = crc32c(data)
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7F) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def fields(data):
+    """Field number to value: an int, a float, or bytes."""
+    at, found = 0, {}
+    while at < len(data):
+        key, at = varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            found[number], at = varint(data, at)
+        elif wire == 1:
+            found[number], at = struct.unpack_from("<d", data, at)[0], at + 8
+        elif wire == 5:
+            found[number], at = struct.unpack_from("<f", data, at)[0], at + 4
+        elif wire == 2:
+            size, at = varint(data, at)
+            found[number], at = data[at:at + size], at + size
+        else:
+            raise ValueError(f"wire type {wire}")
+    return found
+
+
+def event(data):
+    raw = fields(data)
+    out = {"wall_time": raw.pop(1), "step": raw.pop(2, 0)}
+    if 3 in raw:
+        out["version"] = raw.pop(3).decode()
+    if 5 in raw:
+        value = fields(fields(raw.pop(5))[1])
+        out["tag"] = value.pop(1).decode()
+        if 2 in value:
+            out["value"] = value.pop(2)
+        if 8 in value:
+            tensor, metadata = fields(value.pop(8)), fields(value.pop(9))
+            out["plugin"] = fields(metadata[1])[1].decode()
+            out["dtype"], out["text"] = tensor[1], tensor[8].decode()
+            out["size"] = fields(fields(tensor[2])[2])[1]
+        assert not value, f"unknown value fields {value}"
+    assert not raw, f"unknown event fields {raw}"
+    return out
+
+
+def main():
+    data = open(sys.argv[1], "rb").read()
+    at = 0
+    while at < len(data):
+        length = data[at:at + 8]
+        size = struct.unpack("<Q", length)[0]
+        body = data[at + 12:at + 12 + size]
+        assert len(body) == size, "short record"
+        assert struct.unpack_from("<I", data, at + 8)[0] == masked(length), "checksum of the length"
+        assert struct.unpack_from("<I", data, at + 12 + size)[0] == masked(body), "checksum of the data"
+        print(json.dumps(event(body)))
+        at += 16 + size
+
+
+main()
