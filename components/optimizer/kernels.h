@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace trainyard::optimizer {
+
+/// The update formulas, one kernel each: a rule with the options that change its arithmetic.
+enum class Formula {
+  kSgd,
+  kSgdMomentum,
+  kSgdNesterov,
+  kAdam,
+  kAdamAmsgrad,
+  kAdamW,
+  kAdamWAmsgrad,
+  kRmsprop,
+  kRmspropMomentum,
+  kRmspropCentered,
+  kRmspropCenteredMomentum,
+  kAdagrad,
+};
+constexpr std::size_t kFormulas = 12;
+
+/// The numbers of one step that are the same for every element of a segment.
+template <class T>
+struct Coefficients {
+  T gradient_scale = 1;  ///< What the gradient is multiplied by before anything else; negative to maximise.
+  T weight_decay = 0;    ///< Times the parameter, added to the gradient.
+  T keep = 1;            ///< adamw: what the parameter is multiplied by first.
+  T step_size = 0;       ///< Learning rate, with what the rule divides it by.
+  T decay1 = 0;          ///< Of the momentum or of the first average: what is left of the old value.
+  T gain1 = 1;           ///< ... and the weight of the new one.
+  T decay2 = 0;          ///< Of the average of squares.
+  T gain2 = 1;
+  T root_scale = 1;  ///< adam: 1 / sqrt(1 - beta2^step).
+  T eps = 0;
+};
+
+/// A stretch of the flat blocks. `state` holds as many pointers as the formula has state blocks, in their order.
+template <class T>
+struct Slices {
+  T* parameter = nullptr;
+  T* gradient = nullptr;
+  T* state[3] = {};
+  std::size_t count = 0;  ///< Elements.
+};
+
+/// One pass over the slices: reads gradient, state and parameter once, writes each once, leaves the gradient zero.
+template <class T>
+using Kernel = void (*)(const Slices<T>&, const Coefficients<T>&);
+
+/// The kernels of one instruction set, indexed by Formula. All sets give the same bits.
+struct KernelSet {
+  std::string_view name;
+  Kernel<float> float32[kFormulas];
+  Kernel<double> float64[kFormulas];
+
+  template <class T>
+  Kernel<T> get(Formula formula) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      return float32[static_cast<std::size_t>(formula)];
+    } else {
+      return float64[static_cast<std::size_t>(formula)];
+    }
+  }
+};
+
+/// Null where the build or the processor lacks the instructions.
+const KernelSet* generic_kernels();
+const KernelSet* avx2_kernels();
+const KernelSet* avx512_kernels();
+
+/// The widest set that this processor runs.
+const KernelSet& best_kernels();
+
+}  // namespace trainyard::optimizer

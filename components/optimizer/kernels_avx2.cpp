@@ -1,0 +1,18 @@
+#include "components/optimizer/kernels.h"
+
+#ifdef __AVX2__
+#include "components/optimizer/kernels_body.h"
+#endif
+
+namespace trainyard::optimizer {
+
+const KernelSet* avx2_kernels() {
+#ifdef __AVX2__
+  static constexpr KernelSet set = kernels_named("avx2");
+  return __builtin_cpu_supports("avx2") ? &set : nullptr;
+#else
+  return nullptr;  // Built for another kind of processor.
+#endif
+}
+
+}  // namespace trainyard::optimizer

@@ -1,0 +1,18 @@
+#include "components/optimizer/kernels.h"
+
+#ifdef __AVX512F__
+#include "components/optimizer/kernels_body.h"
+#endif
+
+namespace trainyard::optimizer {
+
+const KernelSet* avx512_kernels() {
+#ifdef __AVX512F__
+  static constexpr KernelSet set = kernels_named("avx512");
+  return __builtin_cpu_supports("avx512f") ? &set : nullptr;
+#else
+  return nullptr;  // Built for another kind of processor.
+#endif
+}
+
+}  // namespace trainyard::optimizer

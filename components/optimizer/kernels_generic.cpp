@@ -1,0 +1,10 @@
+#include "components/optimizer/kernels_body.h"
+
+namespace trainyard::optimizer {
+
+const KernelSet* generic_kernels() {
+  static constexpr KernelSet set = kernels_named("generic");
+  return &set;
+}
+
+}  // namespace trainyard::optimizer

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "components/optimizer/rule.h"
+#include "components/optimizer/schedule.h"
+#include "components/optimizer/segments.h"
+#include "components/optimizer/update_pass.h"
+#include "core/component/component.h"
+#include "messages/arena.h"
+#include "messages/run_state.h"
+#include "messages/step.h"
+
+namespace trainyard {
+
+/// Turns gradients into parameters: one fused pass over the arena of its rank for every step.
+///
+/// Rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it by
+/// Gradients::scale, updates state and parameter, and zeroes the gradient.
+///
+/// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
+/// Input      gradients   all buckets of a step; answered with `parameters` as soon as the last one is here
+/// Input      run_state   optional: where a resumed run goes on
+/// Output     parameters, optimizer_state
+/// Errors     kUnsupported (device, dtype), kShapeMismatch (blocks), kInvalidArgument (options), kInternal (step order)
+class Optimizer final : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
+
+  explicit Optimizer(ComponentContext& context) : Component(context, kTraits) {}
+
+ protected:
+  void on_configure() override;
+
+ private:
+  static constexpr double kAsTorch = -1;
+
+  void on_arena(const ArenaInfo& arena);
+  void on_gradients(const Gradients& gradients);
+  void on_run_state(const RunState& state);
+  void step_if_complete();
+  void take_step();
+  void send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state);
+  void send_parameters(std::uint64_t step, double learning_rate);
+  Tensor make_state(const std::string& name, const ArenaInfo& arena, const Tensor& parameters) const;
+  double base_lr() const;
+  bool moves_momentum() const;
+
+  optimizer::Rule read_rule() const;
+  optimizer::ScheduleSettings read_schedule() const;
+  optimizer::GroupSettings read_groups() const;
+
+  Output<Parameters> parameters_{*this, "parameters", "the arena holds the parameters after this step"};
+  Output<OptimizerState> state_{*this, "optimizer_state", "blocks for the checkpoint writer"};
+  Input<ArenaInfo> arena_{*this, "arena", "the blocks to work on", [this](const auto& m) { on_arena(*m); }};
+  Input<Gradients> gradients_{*this, "gradients", "reduced gradients of one bucket",
+                              [this](const auto& m) { on_gradients(*m); }};
+  Input<RunState> run_state_{*this,
+                             "run_state",
+                             "the step at which a resumed run goes on",
+                             [this](const auto& m) { on_run_state(*m); },
+                             {.optional = true, .topic = "/run_state"}};
+
+  Parameter<std::string> rule_{*this, "rule", "adamw", "update rule of torch.optim",
+                               one_of({"sgd", "adam", "adamw", "rmsprop", "adagrad"})};
+  Parameter<double> lr_{*this, "lr", kAsTorch,
+                        "base learning rate; below 0: torch's default (0.001; rmsprop and adagrad 0.01)", settable()};
+  Parameter<double> weight_decay_{*this, "weight_decay", kAsTorch,
+                                  "weight decay; below 0: torch's default (adamw 0.01, else 0)"};
+  Parameter<double> eps_{*this, "eps", kAsTorch,
+                         "added to the denominator; below 0: torch's default (1e-8, adagrad 1e-10)"};
+  Parameter<double> momentum_{*this, "momentum", 0, "sgd, rmsprop", at_least(0)};
+  Parameter<double> dampening_{*this, "dampening", 0, "sgd: dampening of the momentum"};
+  Parameter<bool> nesterov_{*this, "nesterov", false, "sgd: Nesterov momentum"};
+  Parameter<std::vector<double>> betas_{*this, "betas", {0.9, 0.999}, "adam, adamw: decay of the two averages"};
+  Parameter<bool> amsgrad_{*this, "amsgrad", false, "adam, adamw: divide by the largest average so far"};
+  Parameter<double> alpha_{*this, "alpha", 0.99, "rmsprop: decay of the average of squares", between(0, 1)};
+  Parameter<bool> centered_{*this, "centered", false, "rmsprop: divide by the standard deviation"};
+  Parameter<double> lr_decay_{*this, "lr_decay", 0, "adagrad: decay of the learning rate", at_least(0)};
+  Parameter<double> initial_accumulator_value_{*this, "initial_accumulator_value", 0, "adagrad: first sum of squares",
+                                               at_least(0)};
+  Parameter<bool> maximize_{*this, "maximize", false, "go up the gradient"};
+
+  Parameter<std::string> weight_decay_on_{*this, "weight_decay_on", "all",
+                                          "which parameters decay: all, or only those of two dimensions and more",
+                                          one_of({"all", "matrices"})};
+  Parameter<std::vector<std::string>> no_decay_{*this, "no_decay", std::vector<std::string>{},
+                                                "glob patterns of parameters without decay"};
+  Parameter<std::vector<std::string>> lr_scale_{
+      *this, "lr_scale", std::vector<std::string>{},
+      "factors on the learning rate by glob pattern: 'encoder.*=0.1'; the last match counts"};
+
+  Parameter<std::string> schedule_{*this, "schedule", "constant", "how the learning rate moves",
+                                   one_of({"constant", "step", "cosine", "linear", "one_cycle"})};
+  Parameter<std::int64_t> warmup_steps_{*this, "warmup_steps", 0, "linear warm-up before the schedule",
+                                        at_least(0) | in_unit("steps")};
+  Parameter<double> min_lr_{*this, "min_lr", 0, "cosine, linear: learning rate of the end; step: floor", at_least(0)};
+  Parameter<std::int64_t> step_size_{*this, "step_size", 0, "step: steps between two drops",
+                                     at_least(0) | in_unit("steps")};
+  Parameter<double> gamma_{*this, "gamma", 0.1, "step: factor of a drop", at_least(0)};
+  Parameter<std::int64_t> total_steps_{*this, "total_steps", 0, "where the schedule ends; 0 = with the run",
+                                       at_least(0) | in_unit("steps")};
+  Parameter<double> pct_start_{*this, "pct_start", 0.3, "one_cycle: part of the steps that rises", between(0, 1)};
+  Parameter<double> div_factor_{*this, "div_factor", 25, "one_cycle: starts at lr / div_factor", positive()};
+  Parameter<double> final_div_factor_{*this, "final_div_factor", 1e4, "one_cycle: ends that much below its start",
+                                      positive()};
+  Parameter<bool> cycle_momentum_{*this, "cycle_momentum", true, "one_cycle: momentum moves against the learning rate"};
+  Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the peak", between(0, 1)};
+  Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at both ends", between(0, 1)};
+
+  optimizer::Rule settings_;
+  optimizer::ScheduleSettings schedule_settings_;
+  optimizer::GroupSettings groups_;
+  std::unique_ptr<optimizer::UpdatePass> pass_;  ///< From the arena on.
+  bool started_ = false;                         ///< The number of the first step is known.
+  std::uint64_t step_ = 0;                       ///< Updates done since the run began.
+  Gradients pending_;                            ///< What the buckets of the coming step said last.
+  std::uint32_t arrived_ = 0;                    ///< Buckets of the coming step that are here.
+};
+
+}  // namespace trainyard

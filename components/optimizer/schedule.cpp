@@ -1,0 +1,86 @@
+#include "components/optimizer/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "messages/error.h"
+
+namespace trainyard::optimizer {
+namespace {
+
+/// From `start` to `end` on half a cosine, as `part` goes from 0 to 1.
+double cosine_between(double start, double end, double part) {
+  return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
+}
+
+std::uint64_t total_of(const ScheduleSettings& settings, std::uint64_t run_steps) {
+  const std::uint64_t total = settings.total_steps != 0 ? settings.total_steps : run_steps;
+  if (total != 0) return total;
+  throw Error(
+      Code::kInvalidArgument,
+      "schedule '{}' needs the number of steps, and the run has no known end; give total_steps, or bound the run "
+      "by max_steps or max_epochs",
+      settings.kind);
+}
+
+/// How much of the way after the warm-up is behind `index`, from 0 to 1.
+double part_done(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
+  const std::uint64_t total = total_of(settings, run_steps);
+  if (index >= total || total <= settings.warmup_steps) return 1;
+  return static_cast<double>(index - settings.warmup_steps) / static_cast<double>(total - settings.warmup_steps);
+}
+
+/// OneCycleLR has two phases that meet, with a value each at start, meeting point and end.
+double one_cycle(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps, double start,
+                 double middle, double end) {
+  const auto total = static_cast<double>(total_of(settings, run_steps));
+  const double step = std::min(static_cast<double>(index), total - 1);
+  const double turn = settings.pct_start * total - 1;
+  // A rise of no length is over at once; torch divides zero by zero there.
+  if (turn > 0 && step <= turn) return cosine_between(start, middle, step / turn);
+  const double fall = total - 1 - turn;
+  return fall > 0 ? cosine_between(middle, end, (step - turn) / fall) : end;
+}
+
+}  // namespace
+
+void check(const ScheduleSettings& settings) {
+  if (settings.kind == "step" && settings.step_size == 0) {
+    throw Error(Code::kInvalidArgument,
+                "schedule 'step' needs step_size; step_size = 0 was given, a number > 0 is allowed");
+  }
+  if (settings.kind == "one_cycle" && settings.warmup_steps != 0) {
+    throw Error(Code::kInvalidArgument,
+                "schedule 'one_cycle' warms up by pct_start; warmup_steps = {} was given, only 0 is allowed",
+                settings.warmup_steps);
+  }
+  if (settings.total_steps != 0 && settings.warmup_steps > settings.total_steps) {
+    throw Error(Code::kInvalidArgument, "warmup_steps = {} is more than total_steps = {}", settings.warmup_steps,
+                settings.total_steps);
+  }
+}
+
+double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps) {
+  if (settings.kind == "one_cycle") {
+    const double start = lr / settings.div_factor;
+    return one_cycle(settings, index, run_steps, start, lr, start / settings.final_div_factor);
+  }
+  if (index < settings.warmup_steps) {
+    return lr * static_cast<double>(index + 1) / static_cast<double>(settings.warmup_steps + 1);
+  }
+  if (settings.kind == "cosine") return cosine_between(lr, settings.min_lr, part_done(settings, index, run_steps));
+  if (settings.kind == "linear") return lr + (settings.min_lr - lr) * part_done(settings, index, run_steps);
+  if (settings.kind == "step") {
+    const auto drops = static_cast<double>((index - settings.warmup_steps) / settings.step_size);
+    return std::max(settings.min_lr, lr * std::pow(settings.gamma, drops));
+  }
+  return lr;
+}
+
+std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
+  if (settings.kind != "one_cycle" || !settings.cycle_momentum) return {};
+  return one_cycle(settings, index, run_steps, settings.max_momentum, settings.base_momentum, settings.max_momentum);
+}
+
+}  // namespace trainyard::optimizer

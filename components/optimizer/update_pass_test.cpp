@@ -1,0 +1,90 @@
+#include "components/optimizer/update_pass.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "messages/error.h"
+
+namespace trainyard::optimizer {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Tensor filled(std::int64_t size, float value, DType dtype = DType::kFloat32) {
+  Tensor tensor = Tensor::empty(dtype, {size});
+  if (dtype == DType::kFloat32) std::ranges::fill(tensor.as<float>(), value);
+  return tensor;
+}
+
+TEST(UpdatePassTest, PaddingStaysZeroUnderEveryRule) {
+  for (const char* name : {"sgd", "adam", "adamw", "rmsprop", "adagrad"}) {
+    const Rule rule{.name = name, .momentum = 0.9, .centered = true};
+    const Formula formula = formula_of(rule);
+    const Tensor parameters = filled(64, 0), gradients = filled(64, 0);
+    std::vector<Tensor> state;
+    for (std::size_t i = 0; i < state_names(formula).size(); ++i) state.push_back(filled(64, 0));
+    const UpdatePass pass(rule, formula, {{0, 64, 1, 0.1}}, parameters, gradients, state);
+    for (std::uint64_t step = 1; step <= 50; ++step) {
+      for (int i = 0; i < 10; ++i) gradients.as<float>()[i] = 1;
+      pass.run({.step = step, .lr = 0.1});
+    }
+    const std::vector<float> zeros(54, 0.0f);
+    EXPECT_NE(parameters.as<float>()[9], 0) << name;
+    EXPECT_EQ(std::memcmp(parameters.as<float>().data() + 10, zeros.data(), 54 * sizeof(float)), 0) << name;
+    for (const auto& block : state) EXPECT_THAT(block.as<float>().subspan(10), Each(0.0f)) << name;
+  }
+}
+
+TEST(UpdatePassTest, SegmentsHaveTheirOwnLearningRateAndDecay) {
+  const Tensor parameters = filled(48, 1), gradients = filled(48, 0);
+  gradients.as<float>()[0] = gradients.as<float>()[16] = gradients.as<float>()[47] = 1;
+  const UpdatePass pass({.name = "sgd"}, Formula::kSgd, {{0, 10, 1, 0}, {16, 4, 0.5, 0}, {32, 8, 1, 0.25}}, parameters,
+                        gradients, {});
+  pass.run({.step = 1, .lr = 0.5, .gradient_scale = 0.5});
+  const auto values = parameters.as<float>();
+  EXPECT_EQ(values[0], 0.75f);
+  EXPECT_EQ(values[1], 1.0f);
+  EXPECT_EQ(values[16], 0.875f);
+  EXPECT_EQ(values[32], 0.875f);
+  EXPECT_EQ(values[47], 1.0f) << "beyond the last segment";
+  EXPECT_EQ(gradients.as<float>()[47], 1.0f);
+}
+
+TEST(UpdatePassTest, ManySegmentsGiveTheSameBitsAsOne) {
+  const auto train = [](const std::vector<Segment>& segments) {
+    const Tensor parameters = filled(64, 0.3f), gradients = filled(64, 0);
+    const UpdatePass pass({.name = "adamw"}, Formula::kAdamW, segments, parameters, gradients,
+                          {filled(64, 0), filled(64, 0)});
+    for (std::uint64_t step = 1; step <= 20; ++step) {
+      for (int i = 0; i < 64; ++i) gradients.as<float>()[i] = 0.01f * static_cast<float>(i) - 0.1f;
+      pass.run({.step = step, .lr = 0.01});
+    }
+    return std::vector<float>(parameters.as<float>().begin(), parameters.as<float>().end());
+  };
+  EXPECT_EQ(train({{0, 64, 1, 0.1}}), train({{0, 17, 1, 0.1}, {17, 30, 1, 0.1}, {47, 17, 1, 0.1}}));
+}
+
+TEST(UpdatePassTest, BlocksThatDoNotFitAreNamed) {
+  const Rule rule{.name = "adamw"};
+  const auto make = [&](DType dtype, std::int64_t gradients, std::vector<Tensor> state) {
+    UpdatePass(rule, Formula::kAdamW, {}, filled(8, 0, dtype), filled(gradients, 0, dtype), std::move(state));
+  };
+  EXPECT_THAT([&] { make(DType::kBFloat16, 8, {}); },
+              ThrowsMessage<Error>(HasSubstr("given bfloat16 parameters; float32 and float64 are supported")));
+  EXPECT_THAT([&] { make(DType::kFloat32, 9, {}); },
+              ThrowsMessage<Error>(HasSubstr("block of gradients is float32 [9], that of the parameters float32 [8]")));
+  EXPECT_THAT(
+      [&] {
+        make(DType::kFloat32, 8, {filled(8, 0), filled(7, 0)});
+      },
+      ThrowsMessage<Error>(HasSubstr("block of exp_avg_sq is float32 [7]")));
+  EXPECT_THAT([&] { make(DType::kFloat32, 8, {filled(8, 0)}); },
+              ThrowsMessage<Error>(HasSubstr("has 2 state blocks, 1 were given")));
+}
+
+}  // namespace
+}  // namespace trainyard::optimizer
