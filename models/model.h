@@ -10,16 +10,11 @@
 #include "core/plugin/plugin_context.h"
 #include "messages/dataset_info.h"
 #include "messages/prediction.h"
+#include "tensors/named_tensor.h"
 
 namespace trainyard {
 
 using ModelContext = PluginContext;
-
-/// A tensor of the model with the name it has in checkpoints.
-struct NamedTensor {
-  std::string name;
-  at::Tensor tensor;
-};
 
 /// One number about a batch, as a 0-dimensional tensor so that nothing waits for the device to tell it.
 struct NamedMetric {

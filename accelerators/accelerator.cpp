@@ -1,0 +1,112 @@
+#include "accelerators/accelerator.h"
+
+#include <ATen/core/Tensor.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <string_view>
+
+#include "core/memory/shared_pool.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::string_view kAllowedRequests = "allowed: a count ('2'), a list ('[0, 3]'), 'auto' or '-1' for all";
+
+std::vector<int> first_devices(int count) {
+  std::vector<int> indices(static_cast<std::size_t>(count));
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
+int parse_number(std::string_view text, const std::string& request, const std::string& where) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw Error(Code::kInvalidArgument, "{}: devices = '{}': '{}' is no number; {}", where, request, text,
+                kAllowedRequests);
+  }
+  return number;
+}
+
+/// The numbers of "[0, 3]".
+std::vector<int> parse_list(std::string_view list, const std::string& request, const std::string& where) {
+  list.remove_prefix(1);
+  if (list.empty() || list.back() != ']') {
+    throw Error(Code::kInvalidArgument, "{}: devices = '{}' has no closing ']'; {}", where, request, kAllowedRequests);
+  }
+  list.remove_suffix(1);
+  std::vector<int> indices;
+  while (true) {
+    const auto comma = list.find(',');
+    indices.push_back(parse_number(list.substr(0, comma), request, where));
+    if (comma == std::string_view::npos) return indices;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+void check_indices(const std::vector<int>& indices, int available, const std::string& request,
+                   const std::string& where) {
+  for (const int index : indices) {
+    if (index < 0 || index >= available) {
+      throw Error(Code::kNotFound, "{}: devices = '{}': there is no device {}; there are {}, counted from 0", where,
+                  request, index, available);
+    }
+    if (std::count(indices.begin(), indices.end(), index) > 1) {
+      throw Error(Code::kInvalidArgument, "{}: devices = '{}' names device {} twice; each may be named once", where,
+                  request, index);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int> Accelerator::parse_devices(const std::string& request) const {
+  const int available = device_count();
+  if (request == "auto" || request == "-1") return first_devices(available);
+  if (request.starts_with('[')) {
+    std::vector<int> indices = parse_list(request, request, where());
+    check_indices(indices, available, request, where());
+    return indices;
+  }
+  const int count = parse_number(request, request, where());
+  if (count < 1) {
+    throw Error(Code::kInvalidArgument, "{}: devices = '{}' is not allowed; {}", where(), request, kAllowedRequests);
+  }
+  if (count > available) {
+    throw Error(Code::kNotFound, "{}: devices = '{}' asks for {} devices; there are {}", where(), request, count,
+                available);
+  }
+  return first_devices(count);
+}
+
+std::vector<at::Tensor> Accelerator::to_device(std::vector<at::Tensor> tensors) const {
+  if (tensors.empty()) return tensors;
+  const at::Device target = device(0);
+  for (at::Tensor& tensor : tensors) {
+    if (tensor.device().type() != target.type()) tensor = tensor.to(target, /*non_blocking=*/true);
+  }
+  return tensors;
+}
+
+Buffer Accelerator::allocate_arena(std::size_t bytes) { return context_.pool->allocate_permanent(bytes); }
+
+std::map<std::string, std::string> Accelerator::facts() const {
+  const AcceleratorTraits rules = traits();
+  return {
+      {"available", is_available() ? "true" : "false"},
+      {"devices", fmt::format("{}", device_count())},
+      {"device_counts", rules.device_counts.empty() ? "any" : fmt::format("{}", fmt::join(rules.device_counts, ", "))},
+      {"precisions", fmt::format("{}", fmt::join(rules.precisions, ", "))},
+      {"gradient_clipping", rules.gradient_clipping ? "true" : "false"},
+      {"static_graph_only", rules.static_graph_only ? "true" : "false"},
+      {"host_memory", rules.host_memory ? "true" : "false"},
+  };
+}
+
+}  // namespace trainyard

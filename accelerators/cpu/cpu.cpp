@@ -1,0 +1,112 @@
+#include "accelerators/cpu/cpu.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+
+#include "accelerators/cpu/host.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+}  // namespace
+
+Cpu::Cpu(AcceleratorContext& context) : Accelerator(context) {}
+
+std::vector<int> Cpu::parse_devices(const std::string& request) const {
+  if (request == "auto") return {0};  // One rank with all cores; more ranks only when asked for.
+  return Accelerator::parse_devices(request);
+}
+
+int Cpu::device_count() const { return usable_cores(); }
+
+AcceleratorTraits Cpu::traits() const { return {.device_counts = {}, .precisions = {"32-true"}}; }
+
+at::Device Cpu::device(int) const { return at::Device(at::kCPU); }
+
+int Cpu::threads() const {
+  if (*threads_ == "auto") return std::max(1, usable_cores() / static_cast<int>(context().world_size));
+  int number = 0;
+  const char* end = threads_->data() + threads_->size();
+  const auto [rest, error] = std::from_chars(threads_->data(), end, number);
+  if (error != std::errc() || rest != end || number < 1) {
+    throw Error(Code::kInvalidArgument, "{}: threads = '{}' is not allowed; a number >= 1, or 'auto'", where(),
+                *threads_);
+  }
+  return number;
+}
+
+void Cpu::pin() const {
+  if (cpus_->empty()) return;
+  pin_to_cores(std::vector<int>(cpus_->begin(), cpus_->end()));
+}
+
+void Cpu::set_up(int) {
+  pin();
+  keep_freed_memory();
+  at::set_num_threads(threads());
+  set_blas_threads(threads());
+  const Blas blas = loaded_blas();
+  if (blas.reference) {
+    context().log->warn(
+        "{}: LibTorch runs on the reference BLAS ({}), about 30 times slower than OpenBLAS; install "
+        "libopenblas0-pthread",
+        where(), blas.path);
+  }
+}
+
+void Cpu::seed(std::uint64_t seed) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+std::vector<std::uint8_t> Cpu::rng_state() const {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  const at::Tensor state = generator.get_state();
+  const auto* bytes = state.data_ptr<std::uint8_t>();
+  return {bytes, bytes + state.numel()};
+}
+
+void Cpu::set_rng_state(const std::vector<std::uint8_t>& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  const auto wanted = static_cast<std::size_t>(generator.get_state().numel());
+  if (state.size() != wanted) {
+    throw Error(Code::kCorrupt, "{}: a random generator state of {} bytes was given; this LibTorch has {}", where(),
+                state.size(), wanted);
+  }
+  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(state.size())}, at::kByte);
+  std::memcpy(tensor.data_ptr(), state.data(), state.size());
+  generator.set_state(tensor);
+}
+
+std::map<std::string, double> Cpu::stats() const {
+  std::ifstream file("/proc/self/statm");
+  double total_pages = 0;
+  double resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {{"memory_bytes", resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE))},
+          {"cpu_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+          {"threads", static_cast<double>(at::get_num_threads())}};
+}
+
+}  // namespace trainyard
+
+TRAINYARD_ACCELERATOR(trainyard::Cpu, "cpu", "The processor of this host.")

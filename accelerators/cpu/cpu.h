@@ -1,0 +1,41 @@
+#pragma once
+
+#include "accelerators/accelerator.h"
+
+namespace trainyard {
+
+/// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
+///
+/// A "device" is a share of the host's cores: `devices = 2` means two ranks, each with half of them.
+class Cpu final : public Accelerator {
+ public:
+  explicit Cpu(AcceleratorContext& context);
+
+  std::vector<int> parse_devices(const std::string& request) const override;
+  bool is_available() const override { return true; }
+  int device_count() const override;
+  AcceleratorTraits traits() const override;
+  at::Device device(int index) const override;
+
+  /// Sets the threads of LibTorch and its BLAS, pins this thread if asked to, and stops malloc from returning memory to
+  /// the system after every step. All but the pinning hold for the whole process.
+  void set_up(int index) override;
+
+  void seed(std::uint64_t seed) override;
+  std::vector<std::uint8_t> rng_state() const override;
+  void set_rng_state(const std::vector<std::uint8_t>& state) override;
+
+  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
+  std::map<std::string, double> stats() const override;
+
+ private:
+  int threads() const;
+  void pin() const;
+
+  Parameter<std::string> threads_{*this, "threads", "auto",
+                                  "threads for kernels: a number, or auto = the cores of this process shared by ranks"};
+  Parameter<std::vector<std::int64_t>> cpus_{*this, "cpus", std::vector<std::int64_t>{},
+                                             "cores to run on, by number; empty = any"};
+};
+
+}  // namespace trainyard

@@ -1,0 +1,114 @@
+#include "accelerators/cpu/host.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <malloc.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <system_error>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Cores that the control group grants, as "200000 100000" in cpu.max; `unlimited` if it grants all.
+int quota_cores(int unlimited) {
+  std::ifstream file("/sys/fs/cgroup/cpu.max");
+  std::string quota;
+  double period = 0;
+  if (!(file >> quota >> period) || quota == "max" || period <= 0) return unlimited;
+  return std::max(1, static_cast<int>(std::ceil(std::strtod(quota.c_str(), nullptr) / period)));
+}
+
+/// The real path of a loaded library: Debian's libblas.so.3 is a link to whichever BLAS the administrator chose.
+std::string real_path(const char* path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path, nullptr), &std::free);
+  return resolved ? resolved.get() : path;
+}
+
+int collect_blas(dl_phdr_info* info, std::size_t, void* found) {
+  const std::string path = real_path(info->dlpi_name);
+  for (const char* name : {"openblas", "libmkl", "libblis", "libblas", "libatlas"}) {
+    if (path.find(name) == std::string::npos) continue;
+    static_cast<std::vector<std::string>*>(found)->push_back(path);
+    break;
+  }
+  return 0;
+}
+
+std::vector<std::string> blas_libraries() {
+  std::vector<std::string> found;
+  dl_iterate_phdr(&collect_blas, &found);
+  return found;
+}
+
+int allowed_blas_threads(int threads) {
+  const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
+  const int most = limit ? std::atoi(limit) : 0;
+  return most > 0 ? std::min(threads, most) : threads;
+}
+
+}  // namespace
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const int online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  const int mask = sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : online;
+  return std::min(mask, quota_cores(mask));
+}
+
+void pin_to_cores(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) {
+    if (core < 0 || core >= CPU_SETSIZE) {
+      throw Error(Code::kInvalidArgument, "cpus: {} is no core; allowed: 0 to {}", core, CPU_SETSIZE - 1);
+    }
+    CPU_SET(core, &set);
+  }
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    throw Error(Code::kInvalidArgument, "cpus: the system refuses to run on these cores ({}); {} can be used",
+                std::system_category().message(errno), usable_cores());
+  }
+}
+
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // The largest value that glibc takes.
+  mallopt(M_TRIM_THRESHOLD, INT_MAX);
+}
+
+Blas loaded_blas() {
+  const std::vector<std::string> libraries = blas_libraries();
+  const auto is_fast = [](const std::string& path) {
+    return path.find("openblas") != std::string::npos || path.find("mkl") != std::string::npos ||
+           path.find("blis") != std::string::npos;
+  };
+  const auto fast = std::find_if(libraries.begin(), libraries.end(), is_fast);
+  if (fast != libraries.end()) return {*fast, false};
+  if (libraries.empty()) return {};
+  return {libraries.front(), libraries.front().find("atlas") == std::string::npos};
+}
+
+void set_blas_threads(int threads) {
+  for (const std::string& path : blas_libraries()) {
+    // Only a handle on what is loaded already; it is never closed, and neither is the library.
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (!library) continue;
+    if (void* symbol = dlsym(library, "openblas_set_num_threads")) {
+      reinterpret_cast<void (*)(int)>(symbol)(allowed_blas_threads(threads));
+      return;
+    }
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "components/accelerator_host/runner.h"
+#include "components/accelerator_host/throughput.h"
+#include "core/component/component.h"
+#include "messages/arena.h"
+#include "messages/batch.h"
+#include "messages/dataset_info.h"
+#include "messages/metrics.h"
+#include "messages/order.h"
+#include "messages/prediction.h"
+#include "messages/run_state.h"
+#include "messages/step.h"
+
+namespace trainyard {
+
+/// Computes: forward, backward, accumulation and clipping on one device, as the orders say. Holds the model and the
+/// arena; the optimizer changes the parameters there between Gradients and Parameters.
+///
+///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
+///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
+///
+/// Orders are carried out in turn. Batches beyond the one that is wanted next wait outside, so the loader's credits
+/// bound how far it runs ahead.
+class AcceleratorHost final : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
+
+  explicit AcceleratorHost(ComponentContext& context) : Component(context, kTraits) {}
+
+ protected:
+  void on_configure() override;
+  void on_deactivate() override;
+  void on_finalize() override;
+
+ private:
+  // What is going on between two messages.
+  enum class Waiting { kNothing, kSnapshot, kParameters };
+
+  void on_dataset(const DatasetInfo& data);
+  void on_order(const std::shared_ptr<const Order>& order);
+  void on_batch(const std::shared_ptr<const Batch>& batch);
+  void on_parameters(const Parameters& message);
+  void on_run_state(const RunState& state);
+  void on_snapshot_taken(const SnapshotTaken& taken);
+
+  void become_ready();
+  void proceed();
+  bool can_compute() const;
+  void regulate_batches();
+  void consume(const Batch& batch);
+  void finish_order();
+  bool stop_if_asked();
+
+  // carry_out.cpp: the orders themselves.
+  void carry_out_without_batches(const Order& order);
+  void train(const Batch& batch, const Order& order);
+  void finish_step();
+  void send_gradients();
+  void finish_update(double learning_rate);
+  void evaluate(const Batch& batch, const Order& order);
+  std::vector<Scalar> evaluation_means();
+  void predict(const Batch& batch, const Order& order);
+  void take_snapshot(const Order& order);
+  void send_prediction(Prediction prediction, const Order& order);
+  void report_step(double learning_rate);
+  void send_metrics(const Order& order, const std::string& stage, std::vector<Scalar> values);
+  RunnerOptions runner_options() const;
+
+  Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
+                                     plugin_kind("accelerator")};
+  Parameter<std::string> devices_{*this, "devices", "auto", "a count, a list such as [0, 3], or auto"};
+  Parameter<PluginSpec> strategy_{*this, "strategy", PluginSpec{"single_device"}, "how ranks work together, or auto",
+                                  plugin_kind("strategy")};
+  Parameter<std::string> precision_{*this, "precision", "32-true",
+                                    "of parameters and computation; 64-true, bf16-mixed and 16-mixed are coming"};
+  Parameter<PluginSpec> model_{*this, "model", kRequired, "layers and loss", plugin_kind("model")};
+  Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "largest L2 norm of all gradients together; 0 = any",
+                               at_least(0) | settable()};
+  Parameter<double> clip_value_{*this, "clip_value", 0.0, "largest absolute value of a gradient; 0 = any",
+                                at_least(0) | settable()};
+  Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10, "steps between two training metrics",
+                                           at_least(1) | settable() | in_unit("steps")};
+  Parameter<bool> deterministic_{*this, "deterministic", false, "refuse operations that may differ from run to run"};
+  Parameter<bool> detect_anomaly_{*this, "detect_anomaly", false,
+                                  "stop at the first loss or gradient that is not finite; slow"};
+
+  Input<DatasetInfo> dataset_{*this, "dataset", "sizes, before the first batch",
+                              [this](const auto& message) { on_dataset(*message); }};
+  Input<Order> orders_{
+      *this, "orders", "what to do", [this](const auto& message) { on_order(message); }, {.topic = "/orders"}};
+  Input<Batch> batches_{*this,
+                        "batches",
+                        "micro-batches of the orders",
+                        [this](const auto& message) { on_batch(message); },
+                        {.window_messages = 4}};
+  Input<Parameters> parameters_{*this, "parameters", "the optimizer is done",
+                                [this](const auto& message) { on_parameters(*message); }};
+  Input<RunState> run_state_{*this,
+                             "run_state",
+                             "where the run begins",
+                             [this](const auto& message) { on_run_state(*message); },
+                             {.optional = true, .topic = "/run_state"}};
+  Input<SnapshotTaken> snapshot_taken_{*this,
+                                       "snapshot_taken",
+                                       "the arena has been copied",
+                                       [this](const auto& message) { on_snapshot_taken(*message); },
+                                       {.optional = true}};
+
+  Output<ArenaInfo> arena_{*this, "arena", "where parameters and gradients are"};
+  Output<Gradients> gradients_{*this, "gradients", "gradients are complete"};
+  Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model"}};
+  Output<OrderDone> order_done_{*this, "order_done", "answers to orders", {.topic = "/order_done"}};
+  Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
+  Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
+  Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
+
+  std::unique_ptr<Runner> runner_;
+  DatasetInfo data_;
+  bool optimizer_ready_ = false;
+  bool run_state_known_ = false;
+  bool ready_ = false;
+  bool ending_ = false;  ///< Deactivated: what still comes is dropped.
+
+  std::deque<std::shared_ptr<const Order>> queue_;  ///< The first one is being carried out.
+  std::shared_ptr<const Batch> next_batch_;         ///< Taken in, not used yet.
+  std::uint64_t finished_order_ = 0;                ///< The last one that was answered; ids only grow.
+  Waiting waiting_ = Waiting::kNothing;
+  bool snapshot_pending_ = false;  ///< The checkpoint writer is copying the arena.
+
+  // Progress of the order at the front.
+  OrderDone progress_;
+  std::uint64_t micro_batch_ = 0;                                       ///< Done of the present step.
+  std::uint64_t micro_batches_ = 0;                                     ///< That the present step will have.
+  std::vector<std::pair<double, std::vector<NamedMetric>>> evaluated_;  ///< Samples and means of every batch.
+
+  // Progress of the run.
+  std::uint64_t step_ = 0;
+  std::uint64_t samples_ = 0;
+  std::uint64_t epoch_ = 0;
+  LoaderCursor cursor_;
+  ClippedGradients clipped_;
+  bool reporting_ = false;          ///< The present step ends with metrics.
+  std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches, if it will be reported.
+  Throughput throughput_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,153 @@
+// The part of the accelerator host that carries orders out; accelerator_host.cpp decides when.
+#include <ctime>
+
+#include "components/accelerator_host/accelerator_host.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+std::int64_t realtime_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+}  // namespace
+
+void AcceleratorHost::carry_out_without_batches(const Order& order) {
+  if (order.kind == "checkpoint") {
+    take_snapshot(order);
+  } else if (order.kind == "predict") {
+    send_prediction(runner_->generate(order.split), order);
+  } else if (order.kind != "train" && order.kind != "evaluate") {
+    throw Error(Code::kInvalidArgument,
+                "{}: order {} is of kind '{}'; known: train, evaluate, predict, checkpoint, stop", where(), order.id,
+                order.kind);
+  }
+}
+
+void AcceleratorHost::train(const Batch& batch, const Order& order) {
+  throughput_.resume(Throughput::Clock::now());
+  if (micro_batch_ == 0) {
+    // The last step of an order may have fewer micro-batches; `batch` itself is counted in progress_ already.
+    const std::uint64_t remaining = order.batches - progress_.batches + 1;
+    micro_batches_ = std::min(std::max<std::uint64_t>(order.micro_batches, 1), remaining);
+    reporting_ = (step_ + 1) % static_cast<std::uint64_t>(*log_every_steps_) == 0;
+  }
+  at::Tensor loss = runner_->train(batch, 1.0 / static_cast<double>(micro_batches_));
+  if (reporting_) losses_.push_back(std::move(loss));
+  samples_ += batch.samples;
+  epoch_ = batch.epoch;
+  cursor_ = batch.next;
+  throughput_.add(batch.samples * data_.units_per_sample);
+  if (++micro_batch_ == micro_batches_) finish_step();
+}
+
+void AcceleratorHost::finish_step() {
+  micro_batch_ = 0;
+  clipped_ = runner_->finish_gradients({.norm = *clip_norm_, .value = *clip_value_});
+  if (snapshot_pending_) {
+    waiting_ = Waiting::kSnapshot;
+  } else {
+    send_gradients();
+  }
+}
+
+void AcceleratorHost::send_gradients() {
+  waiting_ = Waiting::kParameters;
+  const auto message = gradients_.loan();
+  *message = {.step = step_ + 1,
+              .bucket = 0,
+              .buckets = 1,
+              .scale = clipped_.scale,
+              .norm = clipped_.norm,
+              .total_steps = queue_.empty() ? 0 : queue_.front()->total_steps};
+  gradients_.send(message);
+}
+
+void AcceleratorHost::finish_update(double learning_rate) {
+  waiting_ = Waiting::kNothing;
+  ++step_;
+  runner_->after_update();
+  if (queue_.empty()) return;  // The run is being ended.
+  if (reporting_) report_step(learning_rate);
+  if (progress_.batches < queue_.front()->batches) return;
+  throughput_.pause(Throughput::Clock::now());
+  finish_order();
+}
+
+void AcceleratorHost::report_step(double learning_rate) {
+  double loss = 0;
+  for (const at::Tensor& one : losses_) loss += one.item<double>() / static_cast<double>(losses_.size());
+  losses_.clear();
+  std::vector<Scalar> values{{"loss", loss}, {"learning_rate", learning_rate}};
+  if (clipped_.norm > 0) values.push_back({"gradient_norm", clipped_.norm});
+  values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
+  send_metrics(*queue_.front(), "train", std::move(values));
+}
+
+void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
+  evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
+  if (progress_.batches < order.batches) return;
+  progress_.metrics = evaluation_means();
+  send_metrics(order, order.split, progress_.metrics);
+  finish_order();
+}
+
+/// Means over the samples of all batches and ranks. Only here is the device waited for.
+std::vector<Scalar> AcceleratorHost::evaluation_means() {
+  const std::vector<NamedMetric>& names = evaluated_.front().second;
+  std::vector<double> sums(names.size() + 1);
+  for (const auto& [samples, metrics] : evaluated_) {
+    for (std::size_t i = 0; i < names.size(); ++i) sums[i] += samples * metrics[i].value.item<double>();
+    sums.back() += samples;
+  }
+  runner_->sum_over_ranks(sums);
+  std::vector<Scalar> means;
+  for (std::size_t i = 0; i < names.size(); ++i) means.push_back({names[i].name, sums[i] / sums.back()});
+  evaluated_.clear();
+  return means;
+}
+
+void AcceleratorHost::predict(const Batch& batch, const Order& order) {
+  send_prediction(runner_->predict(batch), order);
+  if (progress_.batches == order.batches) finish_order();
+}
+
+void AcceleratorHost::send_prediction(Prediction prediction, const Order& order) {
+  prediction.order = order.id;
+  prediction.step = step_;
+  predictions_.send(std::move(prediction));
+}
+
+void AcceleratorHost::take_snapshot(const Order& order) {
+  if (snapshot_.connections() == 0) {
+    log().warn("order {} asks for a checkpoint ('{}'), but nothing listens to '{}'", order.id, order.reason,
+               snapshot_.name());
+    return;
+  }
+  snapshot_pending_ = true;
+  snapshot_.send(Snapshot{.order = order.id,
+                          .step = step_,
+                          .epoch = epoch_,
+                          .samples = samples_,
+                          .reason = order.reason,
+                          .cursor = cursor_,
+                          .rng = runner_->accelerator().rng_state(),
+                          .metrics = order.metrics});
+}
+
+void AcceleratorHost::send_metrics(const Order& order, const std::string& stage, std::vector<Scalar> values) {
+  metrics_.send(Metrics{.step = step_,
+                        .total_steps = order.total_steps,
+                        .epoch = epoch_,
+                        .stage = stage,
+                        .time_ns = realtime_ns(),
+                        .samples = samples_,
+                        .unit = data_.unit,
+                        .units = samples_ * data_.units_per_sample,
+                        .values = std::move(values)});
+}
+
+}  // namespace trainyard

@@ -1,0 +1,66 @@
+#include "components/accelerator_host/make_plugins.h"
+
+#include <string>
+
+#include "core/plugin/loader.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kAuto = "auto";
+
+/// The context of a plugin that lives inside the component of `context`.
+template <class Kind>
+typename Kind::Context inner_context(const PluginSpec& spec, const ComponentContext& context) {
+  typename Kind::Context inner;
+  static_cast<PluginContext&>(inner) = context;
+  inner.where = fmt::format("{} '{}' of {}", Kind::kKind, spec.plugin, context.where);
+  inner.parameters = spec.parameters;
+  return inner;
+}
+
+template <class Kind>
+std::unique_ptr<Kind> make(const PluginSpec& spec, const ComponentContext& context, typename Kind::Context inner) {
+  std::unique_ptr<Kind> made = context.plugins->create<Kind>(spec.plugin, inner);
+  made->check_all_given_are_known();
+  return made;
+}
+
+std::string best_accelerator(const ComponentContext& context) {
+  for (const PluginLoader::Found& found : context.plugins->list()) {
+    if (found.label.kind != Accelerator::kKind || found.label.name == "cpu") continue;
+    if (!abi_matches(found.label.abi_tag, host_abi_tag())) continue;
+    const PluginSpec spec{found.label.name, "{}"};
+    if (make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context))->is_available()) return spec.plugin;
+  }
+  return "cpu";
+}
+
+}  // namespace
+
+std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context) {
+  PluginSpec chosen = spec;
+  if (chosen.plugin == kAuto) chosen.plugin = best_accelerator(context);
+  auto accelerator = make<Accelerator>(chosen, context, inner_context<Accelerator>(chosen, context));
+  if (!accelerator->is_available()) {
+    throw Error(Code::kUnsupported, "{}: it is not available on this host (devices: {})", accelerator->where(),
+                accelerator->device_count());
+  }
+  return accelerator;
+}
+
+std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
+                                        Accelerator& accelerator) {
+  PluginSpec chosen = spec;
+  if (chosen.plugin == kAuto) chosen.plugin = context.world_size == 1 ? "single_device" : "ddp";
+  StrategyContext inner = inner_context<Strategy>(chosen, context);
+  inner.accelerator = &accelerator;
+  return make<Strategy>(chosen, context, inner);
+}
+
+std::unique_ptr<Model> make_model(const PluginSpec& spec, const ComponentContext& context) {
+  return make<Model>(spec, context, inner_context<Model>(spec, context));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "accelerators/accelerator.h"
+#include "core/component/context.h"
+#include "core/config/plugin_spec.h"
+#include "models/model.h"
+#include "strategies/strategy.h"
+
+namespace trainyard {
+
+// The plugins inside an accelerator host, each with its parameters checked. All throw kNotFound for an unknown name.
+
+/// "auto": the first available one that is not the cpu, else the cpu. Throws kUnsupported if it is not available.
+std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);
+
+/// "auto": single_device for one rank, ddp for several.
+std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
+                                        Accelerator& accelerator);
+
+std::unique_ptr<Model> make_model(const PluginSpec& spec, const ComponentContext& context);
+
+}  // namespace trainyard

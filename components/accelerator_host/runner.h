@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "accelerators/accelerator.h"
+#include "components/accelerator_host/batch_views.h"
+#include "core/component/context.h"
+#include "messages/batch.h"
+#include "models/model.h"
+#include "strategies/strategy.h"
+#include "tensors/arena.h"
+
+namespace trainyard {
+
+/// What the accelerator host's parameters say about the computation.
+struct RunnerOptions {
+  PluginSpec accelerator;
+  PluginSpec strategy;
+  PluginSpec model;
+  std::string devices;
+  std::string precision;
+  bool deterministic = false;
+  bool detect_anomaly = false;
+};
+
+/// How gradients are bounded before the optimizer sees them; 0 = not.
+struct Clipping {
+  double norm = 0;
+  double value = 0;
+};
+
+/// What came out of the gradients of a step.
+struct ClippedGradients {
+  double scale = 1;  ///< The optimizer multiplies by it.
+  double norm = 0;   ///< Before scaling; 0 = not computed.
+};
+
+/// The computing half of the accelerator host: accelerator, strategy, model and arena. Knows no messages' order and
+/// sends nothing; everything runs on the caller's thread.
+class Runner {
+ public:
+  /// Makes the plugins and checks that they fit each other. Throws kUnsupported, kNotFound or kInvalidArgument.
+  Runner(const RunnerOptions& options, const ComponentContext& context);
+
+  /// Claims the device, builds the model for this data, moves it into the arena.
+  void build(const DatasetInfo& data);
+
+  /// All ranks start from the same parameters; to be called when a checkpoint, if any, has been restored.
+  void start() { strategy_->start(arena_->parameters()); }
+
+  /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss.
+  /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
+  at::Tensor train(const Batch& batch, double weight);
+
+  /// Ends a step's accumulation: reduces over ranks, then clips.
+  ClippedGradients finish_gradients(const Clipping& clipping);
+
+  /// Forgets what was accumulated; only for steps that are given up.
+  void drop_gradients();
+
+  std::vector<NamedMetric> evaluate(const Batch& batch);
+  Prediction predict(const Batch& batch);
+  /// Something generated from nothing.
+  Prediction generate(const std::string& split);
+
+  /// A sum over ranks, in place.
+  void sum_over_ranks(std::vector<double>& sums);
+
+  /// The optimizer has changed the parameters.
+  void after_update() { strategy_->after_update(arena_->parameters()); }
+
+  const Arena& arena() const { return *arena_; }
+  Accelerator& accelerator() { return *accelerator_; }
+  ArenaInfo arena_info() const;
+  ModelInfo model_info() const;
+
+ private:
+  ModelBatch model_batch(const Batch& batch);
+  void set_training(bool training);
+  void check_fit() const;
+  void check_finite(const at::Tensor& loss, const Batch& batch) const;
+
+  RunnerOptions options_;
+  ComponentContext context_;
+  std::unique_ptr<Accelerator> accelerator_;
+  std::unique_ptr<Strategy> strategy_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<Arena> arena_;
+  BatchViews views_;
+  int device_index_ = 0;
+  bool training_ = true;
+  at::Tensor weight_;        ///< 0-dimensional: the newest micro-batch weight.
+  double weight_value_ = 0;  ///< What `weight_` holds.
+};
+
+}  // namespace trainyard

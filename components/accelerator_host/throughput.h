@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace trainyard {
+
+/// Units per second of training: time that goes into evaluations and checkpoints does not count.
+class Throughput {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Training goes on, at `now`. Calling it while it goes on changes nothing.
+  void resume(Clock::time_point now) {
+    if (!running_) since_ = now;
+    running_ = true;
+  }
+
+  void pause(Clock::time_point now) {
+    if (running_) spent_ += now - since_;
+    running_ = false;
+  }
+
+  void add(std::uint64_t units) { units_ += units; }
+
+  /// Mean since the last call, which starts the next interval; 0 if no time has passed.
+  double take(Clock::time_point now) {
+    const bool running = running_;
+    pause(now);
+    const double seconds = std::chrono::duration<double>(spent_).count();
+    const double rate = seconds > 0 ? static_cast<double>(units_) / seconds : 0;
+    units_ = 0;
+    spent_ = {};
+    if (running) resume(now);
+    return rate;
+  }
+
+ private:
+  bool running_ = false;
+  Clock::time_point since_;
+  Clock::duration spent_{};
+  std::uint64_t units_ = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,88 @@
+#include "models/mlp/mlp.h"
+
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+#include <ATen/ops/tanh.h>
+#include <fmt/format.h>
+
+#include <map>
+
+#include "messages/error.h"
+#include "models/classification.h"
+#include "models/initialise.h"
+
+namespace trainyard {
+namespace {
+
+using Activation = at::Tensor (*)(const at::Tensor&);
+
+Activation activation_named(const std::string& name) {
+  static const std::map<std::string, Activation> known{
+      {"relu", [](const at::Tensor& x) { return at::relu(x); }},
+      {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
+      {"tanh", [](const at::Tensor& x) { return at::tanh(x); }},
+      {"sigmoid", [](const at::Tensor& x) { return at::sigmoid(x); }},
+  };
+  return known.at(name);  // The parameter's rule lets no other name through.
+}
+
+}  // namespace
+
+Mlp::Mlp(ModelContext& context) : Model(context) {}
+
+void Mlp::build(const DatasetInfo& data) {
+  const ClassificationSizes sizes = classification_sizes(data, where());
+  activate_ = activation_named(*activation_);
+  vocabulary_ = data.vocabulary;
+  std::vector<std::int64_t> widths{sizes.input_elements()};
+  for (const std::int64_t width : *hidden_) {
+    if (width < 1) throw Error(Code::kInvalidArgument, "{}: hidden has {}; every size must be >= 1", where(), width);
+    widths.push_back(width);
+  }
+  widths.push_back(sizes.classes);
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    layers_.push_back(
+        {uniform_parameter({widths[i + 1], widths[i]}, widths[i]), uniform_parameter({widths[i + 1]}, widths[i])});
+  }
+}
+
+std::vector<NamedTensor> Mlp::parameters() {
+  std::vector<NamedTensor> all;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    all.push_back({fmt::format("layers.{}.weight", i), layers_[i].weight});
+    all.push_back({fmt::format("layers.{}.bias", i), layers_[i].bias});
+  }
+  return all;
+}
+
+at::Tensor Mlp::forward(const at::Tensor& input) const {
+  at::Tensor values = float_input(input);
+  if (values.dim() != 2) values = values.flatten(1);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (i > 0) values = activate_(values);
+    values = at::linear(values, layers_[i].weight, layers_[i].bias);
+  }
+  return values;
+}
+
+at::Tensor Mlp::training_step(const ModelBatch& batch) {
+  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Mlp::evaluation_step(const ModelBatch& batch) {
+  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+Prediction Mlp::predict(const ModelBatch& batch) {
+  if (batch.tensors.empty()) {
+    throw Error(Code::kUnsupported, "{} classifies samples; it was asked to predict without any ('{}')", where(),
+                batch.split);
+  }
+  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+}
+
+}  // namespace trainyard
+
+TRAINYARD_MODEL(trainyard::Mlp, "mlp", "A multi-layer perceptron for classification.")

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace trainyard {
+
+/// A multi-layer perceptron for classification: linear layers with an activation between them, cross entropy.
+///
+/// Takes any input shape and flattens it. Parameters are named "layers.<i>.weight" (out, in) and "layers.<i>.bias".
+class Mlp final : public Model {
+ public:
+  explicit Mlp(ModelContext& context);
+
+  void build(const DatasetInfo& data) override;
+  std::vector<NamedTensor> parameters() override;
+  void set_training(bool) override {}
+  at::Tensor training_step(const ModelBatch& batch) override;
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
+  Prediction predict(const ModelBatch& batch) override;
+
+ private:
+  struct Layer {
+    at::Tensor weight;  ///< (out, in)
+    at::Tensor bias;    ///< (out)
+  };
+
+  at::Tensor forward(const at::Tensor& input) const;
+
+  Parameter<std::vector<std::int64_t>> hidden_{*this, "hidden", std::vector<std::int64_t>{128},
+                                               "sizes of the hidden layers, each >= 1"};
+  Parameter<std::string> activation_{*this, "activation", "relu", "between layers",
+                                     one_of({"relu", "gelu", "tanh", "sigmoid"})};
+
+  std::vector<Layer> layers_;
+  at::Tensor (*activate_)(const at::Tensor&) = nullptr;
+  std::vector<std::string> vocabulary_;
+};
+
+}  // namespace trainyard

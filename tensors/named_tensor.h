@@ -1,0 +1,15 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace trainyard {
+
+/// A tensor of a model with the name it has in checkpoints.
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+}  // namespace trainyard

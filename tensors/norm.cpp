@@ -1,0 +1,51 @@
+#include "tensors/norm.h"
+
+#include <ATen/ops/linalg_vector_norm.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace trainyard {
+namespace {
+
+constexpr std::int64_t kRun = 4096;  ///< Summed in the tensor's own precision.
+constexpr int kLanes = 32;           ///< Independent partial sums, so that the loop fills wide registers.
+
+/// Sum of squares of one run. The lanes are added in index order, whatever the machine's vector width.
+template <class T>
+[[gnu::always_inline]] inline double square_run(const T* values, std::int64_t count) {
+  T lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += values[i + lane] * values[i + lane];
+  }
+  for (; i < count; ++i) lanes[0] += values[i] * values[i];
+  double sum = 0;
+  for (T lane : lanes) sum += static_cast<double>(lane);
+  return sum;
+}
+
+/// The clones let the linker pick the widest registers that the machine has.
+__attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3"))) double square_sum(const float* values,
+                                                                                               std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t begin = 0; begin < count; begin += kRun) {
+    sum += square_run(values + begin, std::min(kRun, count - begin));
+  }
+  return sum;
+}
+
+double square_sum(const double* values, std::int64_t count) { return square_run(values, count); }
+
+}  // namespace
+
+double l2_norm(const at::Tensor& flat) {
+  if (flat.device().is_cpu() && flat.is_contiguous()) {
+    if (flat.scalar_type() == at::kFloat) return std::sqrt(square_sum(flat.data_ptr<float>(), flat.numel()));
+    if (flat.scalar_type() == at::kDouble) return std::sqrt(square_sum(flat.data_ptr<double>(), flat.numel()));
+  }
+  return at::linalg_vector_norm(flat, 2).item<double>();
+}
+
+}  // namespace trainyard

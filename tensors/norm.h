@@ -1,0 +1,11 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace trainyard {
+
+/// The L2 norm of a flat, contiguous tensor. On the CPU it is summed in a fixed order and in double precision between
+/// short runs, so that it neither depends on the number of threads nor loses digits in large models.
+double l2_norm(const at::Tensor& flat);
+
+}  // namespace trainyard
