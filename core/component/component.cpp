@@ -12,11 +12,16 @@ namespace trainyard {
 
 std::string_view name_of(State state) {
   switch (state) {
-    case State::kUnconfigured: return "unconfigured";
-    case State::kInactive: return "inactive";
-    case State::kActive: return "active";
-    case State::kFinalized: return "finalized";
-    case State::kError: return "error";
+    case State::kUnconfigured:
+      return "unconfigured";
+    case State::kInactive:
+      return "inactive";
+    case State::kActive:
+      return "active";
+    case State::kFinalized:
+      return "finalized";
+    case State::kError:
+      return "error";
   }
   return "unknown";
 }
@@ -98,8 +103,13 @@ void Component::fail(const std::string& what) {
   if (on_error_) on_error_(what);
 }
 
-InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options)
-    : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {
+InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
+                     InputOptions options, Unlisted)
+    : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {}
+
+InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
+                     InputOptions options)
+    : InputBase(owner, std::move(name), std::move(help), type, std::move(options), Unlisted{}) {
   owner.inputs_.push_back(this);
 }
 

@@ -17,11 +17,6 @@ struct ComponentContext : PluginContext {
 
   /// Tells the launcher that the run is over. Any component may; the first one counts.
   std::function<void(const std::string& reason, bool success)> finish_run;
-
-  /// Calls a service of another component; the answer or the error comes back on this component's loop.
-  std::function<void(const std::string& target, const std::string& method, const std::string& json,
-                     std::function<void(bool ok, const std::string& body)> answer, int timeout_ms)>
-      call;
 };
 
 }  // namespace trainyard

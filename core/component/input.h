@@ -46,6 +46,11 @@ class InputBase {
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
+  /// An input that is no declared port of its owner: made and removed while it runs.
+  struct Unlisted {};
+  InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
+            Unlisted);
+
  private:
   Component& owner_;
   std::string name_;

@@ -18,7 +18,8 @@ OutputBase::OutputBase(Component& owner, std::string name, std::string help, con
 OutputBase::~OutputBase() = default;
 
 bool OutputBase::ready() const {
-  return std::ranges::all_of(edges_, [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
+  return std::ranges::all_of(edges_,
+                             [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
 }
 
 void OutputBase::add_edge(Edge& edge) { edges_.push_back(&edge); }

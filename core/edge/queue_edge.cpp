@@ -42,7 +42,9 @@ void QueueEdge::consumed(const Envelope& envelope) {
 }
 
 bool QueueEdge::drained() const {
-  const auto done = [this] { return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_; };
+  const auto done = [this] {
+    return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_;
+  };
   if (done()) return true;
   wants_wake_.store(true, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -50,9 +52,9 @@ bool QueueEdge::drained() const {
 }
 
 bool QueueEdge::Credits::has_work() const {
-  return edge_.starved_ && edge_.within_window(
-                               edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
-                               edge_.sent_bytes_ - edge_.consumed_bytes_.load(std::memory_order_acquire));
+  return edge_.starved_ &&
+         edge_.within_window(edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
+                             edge_.sent_bytes_ - edge_.consumed_bytes_.load(std::memory_order_acquire));
 }
 
 bool QueueEdge::Credits::poll() {

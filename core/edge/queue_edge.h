@@ -14,8 +14,8 @@ namespace trainyard {
 /// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll on the receiver's.
 class QueueEdge final : public Edge, public Receiver {
  public:
-  QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id, Policy policy,
-            std::uint64_t window_messages, std::uint64_t window_bytes);
+  QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
+            Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override;
   void consumed(const Envelope& envelope) override;

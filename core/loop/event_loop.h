@@ -32,8 +32,9 @@ class Source {
 
 /// Runs the handlers of the components that share a thread, one after another.
 ///
-/// A message between two of them is an entry in this loop's own queue: no lock, no atomic, no system call. Other threads
-/// reach it through sources and post(). When there is nothing to do it sleeps in one poll over its wake-up and sockets.
+/// A message between two of them is an entry in this loop's own queue: no lock, no atomic, no system call. Other
+/// threads reach it through sources and post(). When there is nothing to do it sleeps in one poll over its wake-up and
+/// sockets.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;

@@ -12,7 +12,8 @@ namespace trainyard {
 
 Mapping::Mapping(int fd, std::size_t bytes, bool writable) : bytes_(bytes) {
   void* address = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-  if (address == MAP_FAILED) throw Error(Code::kIo, "cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
+  if (address == MAP_FAILED)
+    throw Error(Code::kIo, "cannot map {} bytes of shared memory: {}", bytes, std::strerror(errno));
   data_ = static_cast<std::byte*>(address);
 }
 

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// The first page of a counted segment, seen by its owner and by every reader. Lives in shared memory: lock-free atomics
-/// only, and never a pointer.
+/// The first page of a counted segment, seen by its owner and by every reader. Lives in shared memory: lock-free
+/// atomics only, and never a pointer.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< References of each process of the run.

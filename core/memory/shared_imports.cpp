@@ -52,7 +52,8 @@ struct SharedImports::Impl {
 
   const std::shared_ptr<Mapping>& map(const SharedHandle& handle) {
     constexpr std::size_t kMany = 1024;
-    if (mappings.size() > kMany) std::erase_if(mappings, [](const auto& entry) { return entry.second.use_count() == 1; });
+    if (mappings.size() > kMany)
+      std::erase_if(mappings, [](const auto& entry) { return entry.second.use_count() == 1; });
     auto& mapping = mappings[handle.inode];
     if (mapping == nullptr || mapping->size() != handle.segment_bytes) {
       mappings.erase(handle.inode);

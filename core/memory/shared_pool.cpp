@@ -70,7 +70,12 @@ struct SharedPool::Impl {
 namespace {
 
 SharedHandle handle_of(int fd, std::uint64_t inode, std::size_t segment_bytes, std::size_t offset, std::size_t bytes) {
-  return {.pid = ::getpid(), .fd = fd, .inode = inode, .segment_bytes = segment_bytes, .offset = offset, .bytes = bytes,
+  return {.pid = ::getpid(),
+          .fd = fd,
+          .inode = inode,
+          .segment_bytes = segment_bytes,
+          .offset = offset,
+          .bytes = bytes,
           .counted = offset != 0 ? 1u : 0u};
 }
 
@@ -107,7 +112,8 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
   const SharedHandle& handle = buffer.shared().value();
   if (handle.counted == 0) return;
   if (reader >= kMaxProcesses) {
-    throw Error(Code::kUnsupported, "process number {} cannot share buffers; at most {} processes", reader, kMaxProcesses);
+    throw Error(Code::kUnsupported, "process number {} cannot share buffers; at most {} processes", reader,
+                kMaxProcesses);
   }
   auto* header = reinterpret_cast<SegmentHeader*>(buffer.data() - handle.offset);
   header->held[reader].fetch_add(1, std::memory_order_relaxed);

@@ -52,7 +52,8 @@ std::optional<std::string> read_label_section(std::ifstream& file) {
 /// "a b torch-1.13.1" -> {"a b", "torch-1.13.1"}
 std::pair<std::string_view, std::string_view> split_torch(std::string_view tag) {
   const auto at = tag.rfind(' ');
-  return at == std::string_view::npos ? std::pair(tag, std::string_view()) : std::pair(tag.substr(0, at), tag.substr(at + 1));
+  return at == std::string_view::npos ? std::pair(tag, std::string_view())
+                                      : std::pair(tag.substr(0, at), tag.substr(at + 1));
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace trainyard {
 namespace {
 
-PortInfo describe_port(const std::string& name, const std::string& topic, const MessageType& type, const std::string& help) {
+PortInfo describe_port(const std::string& name, const std::string& topic, const MessageType& type,
+                       const std::string& help) {
   PortInfo port;
   port.name = name;
   port.topic = topic.empty() ? name : topic;

@@ -8,8 +8,8 @@ namespace trainyard {
 
 class PluginLoader;
 
-/// Loads a plugin and reads its declaration: constructs it once in describing mode. Runs the plugin's code, so tools do it
-/// in a child process (`trainyard-process --describe FILE`), which may crash without harm.
+/// Loads a plugin and reads its declaration: constructs it once in describing mode. Runs the plugin's code, so tools do
+/// it in a child process (`trainyard-process --describe FILE`), which may crash without harm.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path);
 
 }  // namespace trainyard

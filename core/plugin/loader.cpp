@@ -26,7 +26,8 @@ void refuse_writable_by_others(const fs::path& path) {
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path.string());
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
-    throw Error(Code::kPluginLoad, "{} can be written by everyone; take that right away (chmod o-w) before loading from it",
+    throw Error(Code::kPluginLoad,
+                "{} can be written by everyone; take that right away (chmod o-w) before loading from it",
                 path.string());
   }
 }
@@ -85,7 +86,8 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
   for (const std::string& directory : directories_) {
     for (const fs::path& folder : {fs::path(directory) / fmt::format("{}s", kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
-      if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind) return path;
+      if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
+        return path;
     }
   }
   std::vector<std::string> known;
@@ -103,8 +105,8 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
   refuse_writable_by_others(fs::absolute(path).parent_path());
   const PluginLabel label = read_plugin_label(path);
   if (!abi_matches(label.abi_tag, host_abi_tag())) {
-    throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation", path,
-                label.abi_tag, host_abi_tag());
+    throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation",
+                path, label.abi_tag, host_abi_tag());
   }
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw Error(Code::kPluginLoad, "cannot load {}: {}", path, ::dlerror());

@@ -50,7 +50,6 @@ class PluginLoader {
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:
-
   struct Library;
   std::vector<std::string> directories_;
   std::vector<std::unique_ptr<Library>> libraries_;

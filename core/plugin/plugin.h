@@ -21,17 +21,17 @@ struct PluginEntry {
 /// Registers a plugin; the last line of its .cpp. Kinds wrap it: TRAINYARD_COMPONENT, TRAINYARD_MODEL, ...
 ///
 /// The label lies in a section of its own, so that a file can be listed, and refused, without running any of its code.
-#define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                     \
-  extern "C" {                                                                                       \
-  __attribute__((used, section(".trainyard"))) const char trainyard_plugin_label[] =                 \
-      kind "\n" name "\n" version "\n" description "\n" TRAINYARD_ABI_TAG;                           \
-  __attribute__((visibility("default"))) extern const ::trainyard::PluginEntry trainyard_plugin_entry; \
-  const ::trainyard::PluginEntry trainyard_plugin_entry = {                                          \
-      TRAINYARD_ABI_TAG, kind, name,                                                                 \
+#define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                             \
+  extern "C" {                                                                                               \
+  __attribute__((used, section(".trainyard"))) const char trainyard_plugin_label[] =                         \
+      kind "\n" name "\n" version "\n" description "\n" TRAINYARD_ABI_TAG;                                   \
+  __attribute__((visibility("default"))) extern const ::trainyard::PluginEntry trainyard_plugin_entry;       \
+  const ::trainyard::PluginEntry trainyard_plugin_entry = {                                                  \
+      TRAINYARD_ABI_TAG, kind, name,                                                                         \
       [](void* context) -> void* { return static_cast<Base*>(new Class(*static_cast<Context*>(context))); }, \
-      [](const char* where) -> ::trainyard::Configurable* {                                          \
-        Context context{};                                                                           \
-        context.where = where;                                                                       \
-        return new Class(context);                                                                   \
-      }};                                                                                            \
+      [](const char* where) -> ::trainyard::Configurable* {                                                  \
+        Context context{};                                                                                   \
+        context.where = where;                                                                               \
+        return new Class(context);                                                                           \
+      }};                                                                                                    \
   }

@@ -9,9 +9,16 @@ using nlohmann::json;
 namespace {
 
 json port_to_json(const PortInfo& port) {
-  return {{"name", port.name}, {"topic", port.topic}, {"type", port.type}, {"fingerprint", port.fingerprint},
-          {"schema", port.schema}, {"help", port.help}, {"optional", port.optional}, {"policy", port.policy},
-          {"window_messages", port.window_messages}, {"window_bytes", port.window_bytes}};
+  return {{"name", port.name},
+          {"topic", port.topic},
+          {"type", port.type},
+          {"fingerprint", port.fingerprint},
+          {"schema", port.schema},
+          {"help", port.help},
+          {"optional", port.optional},
+          {"policy", port.policy},
+          {"window_messages", port.window_messages},
+          {"window_bytes", port.window_bytes}};
 }
 
 PortInfo port_from_json(const json& in) {
@@ -32,17 +39,21 @@ PortInfo port_from_json(const json& in) {
 }  // namespace
 
 json to_json(const PluginInfo& info) {
-  json out{{"kind", info.label.kind}, {"name", info.label.name}, {"version", info.label.version},
-           {"description", info.label.description}, {"abi_tag", info.label.abi_tag}, {"path", info.path},
-           {"per_rank", info.per_rank}, {"thread", info.thread}, {"facts", info.facts},
-           {"parameters", json::array()}, {"inputs", json::array()}, {"outputs", json::array()},
+  json out{{"kind", info.label.kind},       {"name", info.label.name},
+           {"version", info.label.version}, {"description", info.label.description},
+           {"abi_tag", info.label.abi_tag}, {"path", info.path},
+           {"per_rank", info.per_rank},     {"thread", info.thread},
+           {"facts", info.facts},           {"parameters", json::array()},
+           {"inputs", json::array()},       {"outputs", json::array()},
            {"services", json::array()}};
   for (const ParameterInfo& parameter : info.parameters) out["parameters"].push_back(to_json(parameter));
   for (const PortInfo& port : info.inputs) out["inputs"].push_back(port_to_json(port));
   for (const PortInfo& port : info.outputs) out["outputs"].push_back(port_to_json(port));
   for (const ServiceInfo& service : info.services) {
-    out["services"].push_back({{"name", service.name}, {"request", service.request_schema},
-                               {"reply", service.reply_schema}, {"help", service.help}});
+    out["services"].push_back({{"name", service.name},
+                               {"request", service.request_schema},
+                               {"reply", service.reply_schema},
+                               {"help", service.help}});
   }
   return out;
 }

@@ -32,7 +32,8 @@ class Probe final : public Component {
   /// An input that keeps everything.
   class AnyInput final : public InputBase {
    public:
-    AnyInput(Component& owner, const std::string& topic, const MessageType& type) : InputBase(owner, topic, "", type, {}) {}
+    AnyInput(Component& owner, const std::string& topic, const MessageType& type)
+        : InputBase(owner, topic, "", type, {}) {}
     void handle(const Envelope& envelope) override { messages.push_back(envelope.message); }
     std::vector<std::shared_ptr<const void>> messages;
   };
@@ -164,7 +165,8 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
 }
 
 void Rig::adopt(std::unique_ptr<Component> component) {
-  component->on_error([this, name = component->name()](const std::string& what) { impl_->failure = name + ": " + what; });
+  component->on_error(
+      [this, name = component->name()](const std::string& what) { impl_->failure = name + ": " + what; });
   impl_->components.push_back(std::move(component));
 }
 

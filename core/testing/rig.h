@@ -10,8 +10,8 @@
 
 namespace trainyard::testing {
 
-/// Runs components in a test, without a launcher: on one event loop in the test's own thread, wired by topic as a launch
-/// file without remaps would wire them. The test plays the missing parts.
+/// Runs components in a test, without a launcher: on one event loop in the test's own thread, wired by topic as a
+/// launch file without remaps would wire them. The test plays the missing parts.
 ///
 ///     Rig rig;
 ///     rig.add<Logger>("logger", R"({"every_steps": 1})");

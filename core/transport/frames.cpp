@@ -13,7 +13,8 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
     zmq::message_t frame;
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
     frames.push_back(std::move(frame));
-    if (frames.size() > kMaxPayloads + 8) throw Error(Code::kCorrupt, "message of more than {} frames", kMaxPayloads + 8);
+    if (frames.size() > kMaxPayloads + 8)
+      throw Error(Code::kCorrupt, "message of more than {} frames", kMaxPayloads + 8);
   } while (frames.back().more());
   return true;
 }

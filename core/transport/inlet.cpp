@@ -82,8 +82,8 @@ void Inlet::acknowledge(const Subscribed& answer) {
   RemoteReceiver& receiver = *receivers_[answer.subscription];
   InputBase& input = receiver.input();
   if (!answer.error.empty()) {
-    error_(input, fmt::format("topic '{}': {}\nthe publisher has {}\nthis input '{}' has {}", answer.topic, answer.error,
-                              answer.schema, input.name(), input.type().schema_text));
+    error_(input, fmt::format("topic '{}': {}\nthe publisher has {}\nthis input '{}' has {}", answer.topic,
+                              answer.error, answer.schema, input.name(), input.type().schema_text));
     return;
   }
   receiver.connected = true;
@@ -100,7 +100,8 @@ std::vector<Buffer>& Inlet::open_payloads(const Header& header, Frames& frames) 
       continue;
     }
     if (frame.size() != sizeof(SharedHandle)) {
-      throw Error(Code::kCorrupt, "payload {} is a handle of {} bytes; {} expected", i, frame.size(), sizeof(SharedHandle));
+      throw Error(Code::kCorrupt, "payload {} is a handle of {} bytes; {} expected", i, frame.size(),
+                  sizeof(SharedHandle));
     }
     SharedHandle handle;
     std::memcpy(&handle, frame.data(), sizeof handle);
@@ -132,7 +133,8 @@ void Inlet::handle_data(Frames& frames) {
                       .bytes = frames[2].size(),
                       .source = header.source};
     for (const Buffer& payload : payloads) envelope.bytes += payload.size();
-    envelope.message = input.type().decode({static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, payloads);
+    envelope.message =
+        input.type().decode({static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, payloads);
     payloads.clear();
     input.owner().deliver({&input, std::move(envelope), receiver});
   } catch (const Error& error) {

@@ -19,8 +19,8 @@ namespace trainyard {
 
 class Inlet;
 
-/// The receiving end of a remote edge: returns credit at half of the window, or after every message once the sender asked
-/// for a flush.
+/// The receiving end of a remote edge: returns credit at half of the window, or after every message once the sender
+/// asked for a flush.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);

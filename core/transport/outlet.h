@@ -69,8 +69,8 @@ class Outlet final : public Source {
   /// A visitor's edge is of no use any more; the callee removes it.
   void on_visitor_gone(std::function<void(RemoteEdge&)> gone) { visitor_gone_ = std::move(gone); }
 
-  /// Removes the edges of visitors that are gone. To be called now and then: a visitor without credit is never sent to, so
-  /// its going would not be noticed otherwise.
+  /// Removes the edges of visitors that are gone. To be called now and then: a visitor without credit is never sent to,
+  /// so its going would not be noticed otherwise.
   void sweep_visitors();
 
   bool poll() override;

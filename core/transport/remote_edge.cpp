@@ -42,7 +42,8 @@ bool RemoteEdge::has_room() const {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
-  if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses) return frame_of(buffer);
+  if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
+    return frame_of(buffer);
   SharedPool::lend(buffer, reader_);
   handles |= std::uint64_t{1} << index;
   return zmq::message_t(&*buffer.shared(), sizeof(SharedHandle));

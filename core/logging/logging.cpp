@@ -1,0 +1,54 @@
+#include "core/logging/logging.h"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <mutex>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  void listen(std::function<void(const LogRecord&)> listener) {
+    const std::lock_guard lock(mutex_);
+    listener_ = std::move(listener);
+  }
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    if (!listener_) return;
+    const auto level = spdlog::level::to_string_view(message.level);
+    listener_({.time_ns = message.time.time_since_epoch().count(),
+               .level = std::string(level.data(), level.size()),
+               .component = std::string(message.logger_name.data(), message.logger_name.size()),
+               .text = std::string(message.payload.data(), message.payload.size())});
+  }
+  void flush_() override {}
+
+  std::function<void(const LogRecord&)> listener_;
+};
+
+LogHub::LogHub(const std::string& level)
+    : stderr_(std::make_shared<spdlog::sinks::stderr_sink_mt>()), records_(std::make_shared<RecordSink>()) {
+  const auto parsed = spdlog::level::from_str(level);
+  if (parsed == spdlog::level::off && level != "off") {
+    throw Error(Code::kInvalidArgument, "log level '{}' is not allowed{}", level,
+                suggestion(level, {"debug", "info", "warning", "error", "off"}));
+  }
+  stderr_->set_formatter(std::make_unique<spdlog::pattern_formatter>("%H:%M:%S.%e %l [%n] %v"));
+  stderr_->set_level(parsed);
+}
+
+std::shared_ptr<spdlog::logger> LogHub::logger(const std::string& component) const {
+  auto made = std::make_shared<spdlog::logger>(component, spdlog::sinks_init_list{stderr_, records_});
+  made->set_level(spdlog::level::debug);
+  return made;
+}
+
+void LogHub::listen(std::function<void(const LogRecord&)> listener) { records_->listen(std::move(listener)); }
+
+}  // namespace trainyard

@@ -1,0 +1,21 @@
+#include "core/process/control_link.h"
+
+namespace trainyard {
+
+ControlLink::ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint)
+    : socket_(make_socket(context, zmq::socket_type::dealer)) {
+  check_address(endpoint);
+  socket_.set(zmq::sockopt::routing_id, process);
+  socket_.connect(endpoint);
+}
+
+bool ControlLink::poll() {
+  if (!receive_frames(socket_, frames_)) return false;
+  if (frames_.size() == 2) {
+    const auto handler = handlers_.find(frames_[0].to_string());
+    if (handler != handlers_.end()) handler->second(frames_[1]);
+  }
+  return true;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <zmq.hpp>
+
+#include "core/loop/event_loop.h"
+#include "core/transport/frames.h"
+
+namespace trainyard {
+
+/// The line to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name.
+class ControlLink final : public Source {
+ public:
+  ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint);
+
+  /// What to do with messages of type T. Unknown types are ignored: a newer launcher may say more.
+  template <Message T>
+  void on(std::function<void(const T&)> handler) {
+    handlers_[T::kTypeName] = [handler = std::move(handler)](const zmq::message_t& body) {
+      handler(read_message<T>(body));
+    };
+  }
+
+  /// On the control thread only.
+  template <Message T>
+  void send(const T& message) {
+    std::string body;
+    std::vector<Buffer> none;
+    encode(message, body, none);
+    Frames frames;
+    frames.emplace_back(std::string_view(T::kTypeName));
+    frames.emplace_back(std::string_view(body));
+    send_frames(socket_, frames);
+  }
+
+  bool poll() override;
+  bool has_work() const override { return false; }
+  void* socket() const override { return const_cast<zmq::socket_t&>(socket_).handle(); }
+
+ private:
+  zmq::socket_t socket_;
+  std::map<std::string, std::function<void(const zmq::message_t&)>> handlers_;
+  Frames frames_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,138 @@
+#include "core/process/gateway.h"
+
+#include <algorithm>
+
+namespace trainyard {
+
+namespace {
+
+constexpr std::uint64_t kRing = 64;  ///< Messages between a component's loop and the gateway's.
+constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
+
+}  // namespace
+
+/// The way of one topic to one visitor: an edge out of the component, an input here, an edge to the visitor.
+class Gateway::Relay {
+ public:
+  Relay(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
+      : remote(edge),
+        output_(output),
+        sender_(output.owner().loop()),
+        input_(gateway, output, edge),
+        edge_(output, input_, sender_, gateway.loop(), kVisitorEdge, Policy::kDropOldest, kRing, 256u << 20) {
+    gateway.loop().add(edge_.message_source());
+    sender_.post([this] {
+      sender_.add(edge_.credit_source());
+      output_.add_edge(edge_);
+    });
+  }
+
+  /// Takes the edge off the component's output, on its own loop; then calls `done` on the gateway's.
+  void detach(EventLoop& home, std::function<void()> done) {
+    leaving = true;
+    sender_.post([this, &home, done = std::move(done)] {
+      output_.remove_edge(edge_);
+      sender_.remove(edge_.credit_source());
+      home.post([this, &home, done] {
+        home.remove(edge_.message_source());
+        done();
+      });
+    });
+  }
+
+  std::uint64_t dropped() const {
+    return edge_.counters().dropped.load(std::memory_order_relaxed) +
+           remote.counters().dropped.load(std::memory_order_relaxed);
+  }
+
+  RemoteEdge& remote;
+  bool leaving = false;
+
+ private:
+  class RelayInput final : public InputBase {
+   public:
+    RelayInput(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
+        : InputBase(gateway, output.name(), "", output.type(), {}, Unlisted{}), edge_(edge) {}
+    void handle(const Envelope& envelope) override { edge_.send(envelope); }
+
+   private:
+    RemoteEdge& edge_;
+  };
+
+  OutputBase& output_;
+  EventLoop& sender_;
+  RelayInput input_;
+  QueueEdge edge_;
+};
+
+Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutput find)
+    : Component(context), outlet_(zmq, address), find_(std::move(find)) {
+  outlet_.on_visitor([this](const Subscribe& request, std::string& error) { return admit(request, error); });
+  outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
+  loop().add(outlet_);
+  loop().after(kSweepInterval, [this] { sweep(); });
+  transition(State::kInactive);
+  transition(State::kActive);
+}
+
+Gateway::~Gateway() = default;
+
+RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
+  OutputBase* output = request.topic == "/log" ? &log_ : find_(request.topic);
+  if (output == nullptr) {
+    error = "no topic '" + request.topic + "' in this process";
+    return nullptr;
+  }
+  if (request.policy == "block") {
+    error = "a visitor cannot ask for policy 'block'; allowed: drop_oldest, latest";
+    return nullptr;
+  }
+  const Policy policy = request.policy == "latest" ? Policy::kLatest : Policy::kDropOldest;
+  RemoteEdge& edge =
+      outlet_.add_edge(*output, request.topic, kVisitorEdge, policy, request.window_messages, request.window_bytes);
+  if (output == &log_) {
+    log_.add_edge(edge);
+    log_wanted_ = true;
+  } else {
+    relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
+  }
+  return &edge;
+}
+
+void Gateway::dismiss(RemoteEdge& edge) {
+  const auto found = std::ranges::find_if(relays_, [&edge](const auto& relay) { return &relay->remote == &edge; });
+  if (found == relays_.end()) {
+    log_.remove_edge(edge);
+    log_wanted_ = log_.connections() != 0;
+    outlet_.remove_edge(edge);
+    return;
+  }
+  Relay* relay = found->get();
+  if (relay->leaving) return;
+  relay->detach(loop(), [this, relay] {
+    RemoteEdge& remote = relay->remote;
+    std::erase_if(relays_, [relay](const auto& owned) { return owned.get() == relay; });
+    outlet_.remove_edge(remote);
+  });
+}
+
+void Gateway::sweep() {
+  outlet_.sweep_visitors();
+  loop().after(kSweepInterval, [this] { sweep(); });
+}
+
+void Gateway::publish(const LogRecord& record) {
+  if (!log_wanted_.load(std::memory_order_relaxed)) return;
+  loop().post([this, record] { log_.send(record); });
+}
+
+std::vector<Gateway::VisitorCounters> Gateway::counters() const {
+  std::vector<VisitorCounters> all;
+  for (const auto& relay : relays_) {
+    all.push_back(
+        {relay->remote.topic(), relay->remote.counters().sent.load(std::memory_order_relaxed), relay->dropped()});
+  }
+  return all;
+}
+
+}  // namespace trainyard

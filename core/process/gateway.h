@@ -1,0 +1,57 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/component/component.h"
+#include "core/edge/queue_edge.h"
+#include "core/logging/logging.h"
+#include "core/transport/outlet.h"
+
+namespace trainyard {
+
+/// Serves visitors: whoever attaches to a running launch without being in its plan.
+///
+/// A visitor's messages take one hop more than others: from the component's loop through a bounded ring that drops its
+/// oldest entries (counted) to the gateway's own loop, which encodes and sends them as the visitor's credits allow. All
+/// that the component pays is the push into the ring; a visitor that is slow, stopped or gone costs it nothing more.
+class Gateway final : public Component {
+ public:
+  /// Finds the output that publishes a topic in this process; null if there is none.
+  using FindOutput = std::function<OutputBase*(const std::string& topic)>;
+
+  Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutput find);
+  ~Gateway() override;
+
+  const std::string& endpoint() const { return outlet_.endpoint(); }
+
+  /// Publishes a log record if anybody listens. From any thread.
+  void publish(const LogRecord& record);
+
+  /// Counters of the visitors' edges: topic, sent, dropped.
+  struct VisitorCounters {
+    std::string topic;
+    std::uint64_t sent = 0;
+    std::uint64_t dropped = 0;
+  };
+  std::vector<VisitorCounters> counters() const;
+
+ private:
+  class Relay;
+
+  RemoteEdge* admit(const Subscribe& request, std::string& error);
+  void dismiss(RemoteEdge& edge);
+  void sweep();
+
+  Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
+  Outlet outlet_;
+  FindOutput find_;
+  std::vector<std::unique_ptr<Relay>> relays_;
+  std::atomic<bool> log_wanted_{false};
+};
+
+}  // namespace trainyard

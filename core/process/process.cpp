@@ -1,0 +1,207 @@
+#include "core/process/process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "core/component/boundary.h"
+#include "core/edge/local_edge.h"
+#include "core/edge/queue_edge.h"
+#include "core/plugin/abi.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
+
+Policy policy_of(const std::string& name) {
+  if (name == "block") return Policy::kBlock;
+  if (name == "latest") return Policy::kLatest;
+  if (name == "drop_oldest") return Policy::kDropOldest;
+  throw Error(Code::kInvalidArgument, "edge policy '{}' is not allowed; one of: block, latest, drop_oldest", name);
+}
+
+template <class Port>
+Port& find_port(const Component& component, const std::vector<Port*>& ports, const std::string& name) {
+  const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->name(); });
+  if (found != ports.end()) return **found;
+  throw Error(Code::kNotFound, "{} has no port '{}', which the plan connects; was its plugin replaced?",
+              component.where(), name);
+}
+
+}  // namespace
+
+Process::Process(std::string name, const std::string& control_endpoint)
+    : name_(std::move(name)), link_(zmq_, name_, control_endpoint) {
+  loop_.add(link_);
+  link_.on<ProcessPlan>([this](const ProcessPlan& plan) { on_plan(plan); });
+  link_.on<Connect>([this](const Connect& connect) { on_connect(connect); });
+  link_.on<Transition>([this](const Transition& transition) { on_transition(transition); });
+  link_.on<Request>([this](const Request& request) { on_request(request); });
+  link_.on<PeerGone>([this](const PeerGone& peer) { on_peer_gone(peer); });
+}
+
+Process::~Process() {
+  if (logs_ != nullptr) logs_->listen({});
+  for (auto& [thread, worker] : workers_) worker->stop();
+}
+
+int Process::run() {
+  link_.send(Hello{name_, ::getpid(), std::string(host_abi_tag())});
+  loop_.after(kHeartbeat, [this] { beat(); });
+  loop_.run();
+  return exit_code_;
+}
+
+void Process::beat() {
+  link_.send(Heartbeat{name_, beats_++});
+  loop_.after(kHeartbeat, [this] { beat(); });
+}
+
+void Process::on_plan(const ProcessPlan& plan) {
+  plan_ = plan;
+  logs_ = std::make_unique<LogHub>(plan.log_level);
+  plugins_ =
+      std::make_unique<PluginLoader>(plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path);
+  pool_ = std::make_unique<SharedPool>();
+  std::string at;
+  try {
+    make_workers();
+    for (const ComponentPlan& component : plan_.components) {
+      at = component.name;
+      if (component.process == name_) make_component(component);
+    }
+    at.clear();
+    for (const EdgePlan& edge : plan_.edges) make_edge(edge);
+    open_gateway();
+    configure_all();
+  } catch (...) {
+    link_.send(StateChanged{at, "error", describe_current_exception()});
+    exit_code_ = 1;
+  }
+}
+
+void Process::make_workers() {
+  std::map<std::string, std::vector<std::uint32_t>> cpus;
+  for (const ComponentPlan& component : plan_.components) {
+    if (component.process != name_) continue;
+    auto& worker = workers_[component.thread];
+    if (worker == nullptr) worker = std::make_unique<Worker>(name_, component.thread);
+  }
+}
+
+void Process::make_component(const ComponentPlan& plan) {
+  Worker& worker = *workers_.at(plan.thread);
+  ComponentContext context;
+  context.where = "component '" + plan.name + "'";
+  context.parameters = plan.parameters;
+  context.seed = plan_.seed;
+  context.rank = plan.rank;
+  context.world_size = plan.world_size;
+  context.output_directory = plan_.output_directory;
+  context.log = logs_->logger(plan.name);
+  context.plugins = plugins_.get();
+  context.pool = pool_.get();
+  context.name = plan.name;
+  context.index = plan.index;
+  context.loop = &worker.loop;
+  context.finish_run = [this, name = plan.name](const std::string& reason, bool success) {
+    loop_.post([this, name, reason, success] { link_.send(RunFinished{name, reason, success}); });
+  };
+  const std::string library = plan.library.empty() ? plugins_->find(Component::kKind, plan.plugin) : plan.library;
+  auto* made = static_cast<Component*>(PluginLoader::create(plugins_->load(library), &context, context.where));
+  worker.components.emplace_back(made);
+  components_[plan.index] = made;
+  made->on_error([this, made](const std::string& what) {
+    loop_.post([this, made, what] { report_state(*made, "error", what); });
+  });
+}
+
+void Process::make_edge(const EdgePlan& edge) {
+  const Policy policy = policy_of(edge.policy);
+  if (is_mine(edge.to)) {
+    Component& to = *components_.at(edge.to);
+    InputBase& input = find_port(to, to.inputs(), edge.input);
+    input.set_connections(input.connections() + 1);
+  }
+  if (!is_mine(edge.from)) return;
+  Component& from = *components_.at(edge.from);
+  Worker& sender = *workers_.at(component_plan(edge.from).thread);
+  OutputBase& output = find_port(from, from.outputs(), edge.output);
+  if (!is_mine(edge.to)) {
+    Outlet& outlet = sender.open_outlet(zmq_, address_of(component_plan(edge.from).thread));
+    output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
+    return;
+  }
+  Worker& receiver = *workers_.at(component_plan(edge.to).thread);
+  InputBase& input = find_port(*components_.at(edge.to), components_.at(edge.to)->inputs(), edge.input);
+  if (&sender == &receiver) {
+    sender.edges.push_back(std::make_unique<LocalEdge>(output, input, sender.loop, edge.id, policy,
+                                                       edge.window_messages, edge.window_bytes));
+  } else {
+    auto made = std::make_unique<QueueEdge>(output, input, sender.loop, receiver.loop, edge.id, policy,
+                                            edge.window_messages, edge.window_bytes);
+    sender.loop.add(made->credit_source());
+    receiver.loop.add(made->message_source());
+    sender.edges.push_back(std::move(made));
+  }
+  output.add_edge(*sender.edges.back());
+}
+
+void Process::open_gateway() {
+  ComponentContext context;
+  context.where = "process '" + name_ + "'";
+  context.parameters = "{}";
+  context.name = name_;
+  context.log = logs_->logger(name_);
+  context.loop = &loop_;
+  gateway_ = std::make_unique<Gateway>(context, zmq_, address_of("gateway"),
+                                       [this](const std::string& topic) { return find_output(topic); });
+  logs_->listen([this](const LogRecord& record) { gateway_->publish(record); });
+}
+
+void Process::configure_all() {
+  for (auto& [index, component] : components_) {
+    unconfigured_.insert(component->name());
+    unfinished_.insert(component->name());
+  }
+  for (auto& [thread, worker] : workers_) {
+    std::vector<std::uint32_t> cpus;
+    for (const auto& component : worker->components) {
+      const auto& wanted = component_plan(component->context().index).cpus;
+      cpus.insert(cpus.end(), wanted.begin(), wanted.end());
+    }
+    worker->start(std::move(cpus));
+  }
+  for (auto& [index, component] : components_) {
+    Component* each = component;
+    each->loop().post([this, each] { bring(*each, "inactive"); });
+  }
+}
+
+std::string Process::address_of(const std::string& thread) const {
+  const auto given = plan_.bind.find(thread);
+  if (given != plan_.bind.end()) return given->second;
+  std::string file = name_ + "." + thread;
+  std::ranges::replace(file, '/', '~');
+  return "ipc://" + plan_.run_directory + "/" + file;
+}
+
+Component* Process::find_component(const std::string& name) const {
+  const auto found = std::ranges::find(components_, name, [](const auto& entry) { return entry.second->name(); });
+  return found == components_.end() ? nullptr : found->second;
+}
+
+OutputBase* Process::find_output(const std::string& topic) const {
+  for (const auto& [index, component] : components_) {
+    for (OutputBase* output : component->outputs()) {
+      const auto named = component_plan(index).topics.find(output->name());
+      if (named != component_plan(index).topics.end() && named->second == topic) return output;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,150 @@
+// The part of Process that obeys the launcher: connecting, transitions, the end.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/component/boundary.h"
+#include "core/config/nearest.h"
+#include "core/process/process.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+namespace {
+
+constexpr auto kDrainInterval = std::chrono::milliseconds(1);
+
+}  // namespace
+
+void Process::on_connect(const Connect& connect) {
+  struct Wanted {
+    Worker* worker;
+    std::string from;
+    std::vector<EdgePlan> edges;
+  };
+  std::map<std::string, Wanted> wanted;
+  for (const EdgePlan& edge : plan_.edges) {
+    if (is_mine(edge.from) || !is_mine(edge.to)) continue;
+    const ComponentPlan& from = component_plan(edge.from);
+    Worker& worker = *workers_.at(component_plan(edge.to).thread);
+    const std::string key = from.process + "/" + from.thread;
+    Wanted& each = wanted[worker.key() + " <- " + key];
+    each.worker = &worker;
+    each.from = key;
+    each.edges.push_back(edge);
+  }
+  for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
+  for (auto& [inlet, each] : wanted) {
+    const auto endpoint = connect.endpoints.find(each.from);
+    if (endpoint == connect.endpoints.end()) continue;  // Stays unconnected; the launcher's deadline names it.
+    each.worker->loop.post([this, inlet = inlet, each = each, address = endpoint->second] {
+      if (each.worker->inlets.contains(each.from)) {
+        loop_.post([this, inlet] { report_connected(inlet); });
+      } else {
+        connect_inlet(*each.worker, each.from, address, each.edges);
+      }
+    });
+  }
+  if (wanted.empty()) link_.send(Connected{name_});
+}
+
+void Process::connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint,
+                            std::vector<EdgePlan> edges) {
+  auto& inlet = worker.inlets[from];
+  inlet = std::make_unique<Inlet>(zmq_, endpoint, plan_.process_index);
+  inlet->on_connected(
+      [this, key = worker.key() + " <- " + from] { loop_.post([this, key] { report_connected(key); }); });
+  inlet->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
+  for (const EdgePlan& edge : edges) {
+    Component& to = *components_.at(edge.to);
+    const auto input = std::ranges::find(to.inputs(), edge.input, [](const InputBase* port) { return port->name(); });
+    inlet->subscribe(**input, edge);
+  }
+  worker.loop.add(*inlet);
+}
+
+void Process::report_connected(const std::string& inlet) {
+  unconnected_.erase(inlet);
+  if (unconnected_.empty()) link_.send(Connected{name_});
+}
+
+void Process::on_peer_gone(const PeerGone& peer) {
+  if (pool_ != nullptr) pool_->forget(peer.process_index);
+  for (auto& [thread, worker] : workers_) {
+    worker->loop.post([each = worker.get(), prefix = peer.process + "/"] {
+      std::erase_if(each->inlets, [&](auto& entry) {
+        if (!entry.first.starts_with(prefix)) return false;
+        each->loop.remove(*entry.second);
+        return true;
+      });
+    });
+  }
+}
+
+void Process::on_transition(const Transition& transition) {
+  Component* component = find_component(transition.component);
+  if (component == nullptr) {
+    link_.send(StateChanged{transition.component, "error", fmt::format("process '{}' has no such component", name_)});
+    return;
+  }
+  component->loop().post([this, component, state = transition.state] { bring(*component, state); });
+}
+
+void Process::bring(Component& component, const std::string& state) {
+  if (component.state() == State::kError) {  // It has been reported; nothing more can be asked of it.
+    loop_.post([this, &component, state] { report_state(component, state, ""); });
+    return;
+  }
+  const State target = state == "active" ? State::kActive : state == "inactive" ? State::kInactive : State::kFinalized;
+  const bool drains = target == State::kInactive && component.state() == State::kActive;
+  try {
+    component.transition(target);
+  } catch (...) {
+    loop_.post([this, &component, what = describe_current_exception()] { report_state(component, "error", what); });
+    return;
+  }
+  if (drains) {
+    for (OutputBase* output : component.outputs()) {
+      for (Edge* edge : output->edges()) edge->request_flush();
+    }
+    report_when_drained(component);
+  } else {
+    loop_.post([this, &component, state] { report_state(component, state, ""); });
+  }
+}
+
+void Process::report_when_drained(Component& component) {
+  const bool drained = std::ranges::all_of(component.outputs(), [](const OutputBase* output) {
+    return std::ranges::all_of(output->edges(),
+                               [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->drained(); });
+  });
+  if (drained) {
+    loop_.post([this, &component] { report_state(component, "inactive", ""); });
+  } else {
+    component.loop().after(kDrainInterval, [this, &component] { report_when_drained(component); });
+  }
+}
+
+void Process::report_state(const Component& component, const std::string& state, const std::string& error) {
+  const std::string& name = component.name();
+  link_.send(StateChanged{name, state, error});
+  if (state == "finalized") {
+    finalized(name);
+  } else if (unconfigured_.erase(name) != 0 && unconfigured_.empty() && exit_code_ == 0 && state != "error") {
+    Configured configured{.process = name_};
+    for (const auto& [thread, worker] : workers_) {
+      if (worker->outlet != nullptr) configured.endpoints[worker->key()] = worker->outlet->endpoint();
+    }
+    configured.endpoints[name_ + "/gateway"] = gateway_->endpoint();
+    link_.send(configured);
+  }
+}
+
+void Process::finalized(const std::string& component) {
+  unfinished_.erase(component);
+  if (unfinished_.empty()) loop_.stop();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,54 @@
+// trainyard-process: one operating-system process of a run. Started by the launcher, not by people.
+
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/component/boundary.h"
+#include "core/plugin/describe.h"
+#include "core/plugin/loader.h"
+#include "core/process/process.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: trainyard-process --control ENDPOINT --process NAME   host components for a launcher\n"
+    "       trainyard-process --describe FILE                     print a plugin's declaration as JSON\n"
+    "Started by `trainyard launch`; see `trainyard --help`.\n";
+
+int describe(const std::string& path) {
+  trainyard::PluginLoader loader({});
+  std::printf("%s\n", to_json(trainyard::describe_plugin(loader, path)).dump().c_str());
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  std::string control, name;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--describe") == 0) return describe(argv[i + 1]);
+    if (std::strcmp(argv[i], "--control") == 0) control = argv[i + 1];
+    if (std::strcmp(argv[i], "--process") == 0) name = argv[i + 1];
+  }
+  if (control.empty() || name.empty()) {
+    std::fputs(kUsage, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
+    return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
+  }
+  // A stop comes from the launcher as messages; the signals of its ladder keep their default meaning, but Ctrl-C of the
+  // terminal is the launcher's alone.
+  std::signal(SIGPIPE, SIG_IGN);
+  return trainyard::Process(name, control).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    std::fprintf(stderr, "trainyard-process: %s\n", trainyard::describe_current_exception().c_str());
+    return 1;
+  }
+}

@@ -1,0 +1,112 @@
+// The part of Process that answers questions while it runs.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/component/boundary.h"
+#include "core/config/nearest.h"
+#include "core/process/process.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+using nlohmann::json;
+
+namespace {
+
+json describe(const ParameterBase& parameter) {
+  const ParameterInfo& info = parameter.info();
+  return {{"name", info.name},          {"value", parameter.value()},
+          {"kind", name_of(info.kind)}, {"allowed", describe_allowed(info)},
+          {"unit", info.rules.unit},    {"settable", info.rules.settable},
+          {"help", info.help}};
+}
+
+json list_parameters(const Component& component) {
+  json all = json::array();
+  for (const ParameterBase* parameter : component.parameters()) all.push_back(describe(*parameter));
+  return all;
+}
+
+std::string service_or_throw(Component& component, const Request& request) {
+  std::vector<std::string> known{"param.list", "param.get", "param.set"};
+  for (ServiceBase* service : component.services()) {
+    if (service->name() == request.method) return service->call(request.body.empty() ? "{}" : request.body);
+    known.push_back(service->name());
+  }
+  throw Error(Code::kNotFound, "{} has no service '{}'{}", component.where(), request.method,
+              suggestion(request.method, known));
+}
+
+/// Runs on the component's own loop.
+std::string perform(Component& component, const Request& request) {
+  if (request.method == "param.list") return list_parameters(component).dump();
+  if (request.method != "param.get" && request.method != "param.set") return service_or_throw(component, request);
+  const json body = json::parse(request.body);
+  const auto name = body.at("name").get<std::string>();
+  if (request.method == "param.set") component.set_parameter(name, body.at("value"));
+  const ParameterBase* parameter = component.find_parameter(name);
+  if (parameter != nullptr) return describe(*parameter).dump();
+  std::vector<std::string> known;
+  for (const ParameterBase* each : component.parameters()) known.push_back(each->info().name);
+  throw Error(Code::kNotFound, "{} has no parameter '{}'{}", component.where(), name, suggestion(name, known));
+}
+
+json describe(const Edge& edge, const std::string& topic) {
+  const EdgeCounters& counters = edge.counters();
+  return {{"topic", topic},
+          {"edge", edge.id()},
+          {"sent", counters.sent.load()},
+          {"bytes", counters.bytes.load()},
+          {"dropped", counters.dropped.load()},
+          {"blocked", counters.blocked.load()}};
+}
+
+}  // namespace
+
+void Process::on_request(const Request& request) {
+  if (request.target.empty()) {
+    const bool known = request.method == "counters";
+    link_.send(Reply{request.id, known, known ? counters_json() : "a process answers only to 'counters'"});
+    return;
+  }
+  Component* component = find_component(request.target);
+  if (component == nullptr) {
+    link_.send(Reply{request.id, false, "no component '" + request.target + "' in process '" + name_ + "'"});
+    return;
+  }
+  component->loop().post([this, component, request] { answer(*component, request); });
+}
+
+void Process::answer(Component& component, const Request& request) {
+  Reply reply{.id = request.id};
+  try {
+    reply.body = perform(component, request);
+  } catch (...) {
+    reply.ok = false;
+    reply.body = describe_current_exception();
+  }
+  loop_.post([this, reply] { link_.send(reply); });
+}
+
+std::string Process::counters_json() const {
+  json edges = json::array();
+  for (const auto& [index, component] : components_) {
+    for (const EdgePlan& plan : plan_.edges) {
+      if (plan.from != index) continue;
+      for (const OutputBase* output : component->outputs()) {
+        if (output->name() != plan.output) continue;
+        for (const Edge* edge : output->edges()) {
+          if (edge->id() == plan.id) edges.push_back(describe(*edge, plan.topic));
+        }
+      }
+    }
+  }
+  json visitors = json::array();
+  for (const auto& each : gateway_->counters()) {
+    visitors.push_back({{"topic", each.topic}, {"sent", each.sent}, {"dropped", each.dropped}});
+  }
+  return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", pool_->reserved_bytes()}}.dump();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/component/component.h"
+#include "core/loop/event_loop.h"
+#include "core/transport/inlet.h"
+#include "core/transport/outlet.h"
+
+namespace trainyard {
+
+/// One event loop of a process, its thread, its sockets and the components that live on it.
+///
+/// Built by the control thread; once started, everything but `loop` belongs to the worker's own thread.
+class Worker {
+ public:
+  Worker(std::string process, std::string thread);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// "process/thread": the key under which others find this worker's endpoint.
+  const std::string& key() const { return key_; }
+
+  /// Pins the thread to `cpus` (none: to nothing) and runs the loop until stop().
+  void start(std::vector<std::uint32_t> cpus);
+  void stop();
+
+  /// Makes the publishing socket, if it is not there.
+  Outlet& open_outlet(zmq::context_t& context, const std::string& address);
+
+  EventLoop loop;
+  std::vector<std::unique_ptr<Component>> components;
+  std::vector<std::unique_ptr<Edge>> edges;              ///< Those that start here and end in this process.
+  std::unique_ptr<Outlet> outlet;                        ///< Null if nothing leaves the process from here.
+  std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< By the key of the sending worker.
+
+ private:
+  std::string key_;
+  std::jthread thread_;
+};
+
+}  // namespace trainyard
