@@ -30,6 +30,14 @@ json to_json(const Value& value) {
   return std::get<std::string>(value.data);
 }
 
+std::string to_json_text(const Value& value, std::string_view key) {
+  try {
+    return to_json(value).dump();
+  } catch (const json::exception&) {
+    throw error_at(value.origin, key, "holds text that is not UTF-8");
+  }
+}
+
 std::string to_text(const Value& value) {
   constexpr std::size_t kMost = 200;
   std::string text = to_json(value).dump(-1, ' ', false, json::error_handler_t::replace);

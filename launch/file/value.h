@@ -34,6 +34,9 @@ struct Value {
 
 nlohmann::json to_json(const Value& value);
 
+/// The value as JSON text; throws for text that is not UTF-8, which can come from the command line or the environment.
+std::string to_json_text(const Value& value, std::string_view key);
+
 /// The value as it would be written, at most 200 bytes of it, for error messages.
 std::string to_text(const Value& value);
 

@@ -1,7 +1,6 @@
 #include "launch/plan/parameters.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/config/nearest.h"
 #include "launch/file/overrides.h"
@@ -10,7 +9,6 @@
 namespace trainyard {
 namespace {
 
-using nlohmann::json;
 using Given = std::map<std::string, GivenParameter>;
 
 const ParameterInfo* find_declared(const PluginInfo& info, const std::string& name) {
@@ -61,13 +59,9 @@ Given gather(const LaunchFile& file, const Draft& draft) {
 }
 
 std::string dump(const Given& given, const ComponentSpec& spec) {
-  json out = json::object();
-  for (const auto& [name, parameter] : given) out[name] = to_json(parameter.value);
-  try {
-    return out.dump();
-  } catch (const json::exception&) {
-    throw error_at(spec.origin, spec.key + ".params", "holds text that is not UTF-8");
-  }
+  Value::Table table;
+  for (const auto& [name, parameter] : given) table[name] = parameter.value;
+  return to_json_text({std::move(table), spec.origin}, spec.key + ".params");
 }
 
 /// What nobody takes would be silently ignored.

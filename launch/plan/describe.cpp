@@ -1,0 +1,124 @@
+#include <fmt/ranges.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "launch/plan/plan.h"
+#include "launch/plan/text_column.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
+
+/// 268435456 -> "256 MiB".
+std::string bytes(std::uint64_t count) {
+  constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && count >= 1024 && count % 1024 == 0) {
+    count /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", count, kUnits[unit]);
+}
+
+std::string cpus(const std::vector<std::uint32_t>& list) {
+  return list.empty() ? "" : fmt::format(", cpus {}", fmt::join(list, " "));
+}
+
+/// Tables inside tables become dotted names, as on the command line.
+void add_parameters(TextColumn& out, std::size_t indent, const std::string& name, const json& value) {
+  if (!value.is_object() || value.empty()) {
+    if (!name.empty()) out.line(indent, fmt::format("{} = {}", name, value.dump()));
+    return;
+  }
+  for (const auto& [key, element] : value.items()) {
+    add_parameters(out, indent, name.empty() ? key : name + "." + key, element);
+  }
+}
+
+void add_run(TextColumn& out, const Plan& plan) {
+  out.line(0, fmt::format("run        {}", plan.run));
+  out.line(0, fmt::format("file       {}", plan.file));
+  out.line(0, fmt::format("output     {}", plan.output_directory));
+  out.line(0, fmt::format("seed       {}", plan.seed));
+  out.line(0, fmt::format("ranks      {}", plan.world_size));
+  out.line(0, fmt::format("log level  {}", plan.log_level));
+  out.line(0, fmt::format("deadlines  start {}, stop {}", seconds(plan.start_timeout), seconds(plan.stop_timeout)));
+}
+
+std::string process_title(const PlannedProcess& process) {
+  std::string title = "process " + process.name;
+  if (process.tcp) title += ", 127.0.0.1";
+  if (process.respawn.when != RespawnPolicy::When::kNever) {
+    title += fmt::format(", respawn {} ({} ms apart, {} within {})", name_of(process.respawn.when),
+                         process.respawn.delay.count(), process.respawn.max, seconds(process.respawn.window));
+  }
+  if (!process.required) title += ", not required";
+  return title + cpus(process.cpus);
+}
+
+void add_component(TextColumn& out, const ComponentPlan& component) {
+  const std::string plugin = component.plugin == component.name ? "" : fmt::format(" ({})", component.plugin);
+  out.line(4, component.name + plugin + cpus(component.cpus));
+  add_parameters(out, 6, "", json::parse(component.parameters));
+}
+
+void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& process) {
+  out.line(0, "");
+  out.line(0, process_title(process));
+  for (const auto& [name, value] : process.environment) out.line(2, fmt::format("{}={}", name, value));
+  if (!process.command.empty()) {
+    out.line(2, fmt::format("{}", fmt::join(process.command, " ")));
+    add_parameters(out, 6, "", json::parse(process.parameters));
+  }
+  std::set<std::string> threads;
+  for (const ComponentPlan& component : plan.components) {
+    if (component.process == process.name) threads.insert(component.thread);
+  }
+  for (const std::string& thread : threads) {
+    out.line(2, "thread " + thread);
+    for (const ComponentPlan& component : plan.components) {
+      if (component.process == process.name && component.thread == thread) add_component(out, component);
+    }
+  }
+}
+
+void add_edges(TextColumn& out, const Plan& plan) {
+  out.line(0, "");
+  out.line(0, fmt::format("{} edges", plan.edges.size()));
+  for (const EdgePlan& edge : plan.edges) {
+    out.line(2, fmt::format("{}: {}.{} -> {}.{}", edge.topic, plan.components[edge.from].name, edge.output,
+                            plan.components[edge.to].name, edge.input));
+    out.line(6, fmt::format("{}, {}, {} messages, {}", edge.transport, edge.policy, edge.window_messages,
+                            bytes(edge.window_bytes)));
+  }
+}
+
+void add_activation(TextColumn& out, const Plan& plan) {
+  std::vector<std::string> names;
+  for (const std::uint32_t index : plan.activation) names.push_back(plan.components[index].name);
+  out.line(0, "");
+  out.line(0, "activation");
+  out.line(2, fmt::format("{}", fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::string describe(const Plan& plan) {
+  TextColumn out;
+  add_run(out, plan);
+  for (const PlannedProcess& process : plan.processes) add_process(out, plan, process);
+  add_edges(out, plan);
+  add_activation(out, plan);
+  for (const std::string& sentence : plan.not_supported) {
+    out.line(0, "");
+    out.line(0, "cannot be launched: " + sentence);
+  }
+  return out.text();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,142 @@
+#include "launch/plan/placement.h"
+
+#include <algorithm>
+
+#include "core/config/nearest.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kMain = "main";
+
+std::string with_rank(const Draft& draft, const std::string& name) {
+  return draft.rank_name.empty() ? name : draft.rank_name + "." + name;
+}
+
+std::string own_process(const ComponentSpec& spec) {
+  std::string name = spec.name;
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
+void check_placed_exist(const LaunchFile& file) {
+  std::vector<std::string> known;
+  for (const ComponentSpec& spec : file.components) {
+    if (!spec.plugin.text.empty()) known.push_back(spec.name);
+  }
+  for (const auto& [component, process] : file.topology.placed) {
+    if (std::ranges::find(known, component) != known.end()) continue;
+    throw error_at(process.origin, "topology.placement." + process.text,
+                   fmt::format("no component is named '{}'{}", component, suggestion(component, known)));
+  }
+}
+
+std::string process_of(const LaunchFile& file, const Draft& draft) {
+  const ComponentSpec& spec = *draft.spec;
+  const auto placed = file.topology.placed.find(spec.name);
+  const bool in_table = placed != file.topology.placed.end();
+  if (spec.process && in_table && spec.process->text != placed->second.text) {
+    throw error_at(spec.process->origin, spec.key + ".process",
+                   fmt::format("\"{}\" contradicts topology.placement ({}), which says \"{}\"", spec.process->text,
+                               to_text(placed->second.origin), placed->second.text));
+  }
+  if (spec.process) return with_rank(draft, spec.process->text);
+  if (in_table) return with_rank(draft, placed->second.text);
+  if (file.topology.processes || spec.tcp) return with_rank(draft, own_process(spec));
+  return kMain;
+}
+
+std::string thread_of(const Draft& draft) {
+  const std::string& liked = draft.info->thread;
+  return with_rank(draft, draft.spec->thread ? draft.spec->thread->text : liked.empty() ? kMain : liked);
+}
+
+/// Joins what one component says into its process.
+void join_environment(PlannedProcess& process, const ComponentSpec& spec) {
+  for (const auto& [name, value] : spec.environment) {
+    const auto [place, fresh] = process.environment.try_emplace(name, value);
+    if (fresh || place->second == value) continue;
+    throw error_at(spec.origin, spec.key + ".environment." + name,
+                   fmt::format("\"{}\" contradicts \"{}\" of another component in the process '{}'", value,
+                               place->second, process.name));
+  }
+}
+
+void join(PlannedProcess& process, const ComponentSpec& spec) {
+  join_environment(process, spec);
+  if (process.tcp != spec.tcp) {
+    throw error_at(
+        spec.origin, spec.key + ".host",
+        fmt::format("components of the process '{}' have different hosts; all must have the same", process.name));
+  }
+  if (spec.respawn.when < process.respawn.when) process.respawn = spec.respawn;
+  process.required = process.required || spec.required;
+}
+
+PlannedProcess start_process(const std::string& name, const ComponentSpec& spec) {
+  PlannedProcess process;
+  process.name = name;
+  process.tcp = spec.tcp;
+  process.environment = spec.environment;
+  process.respawn = spec.respawn;
+  process.required = spec.required;
+  return process;
+}
+
+PlannedProcess external_process(const ComponentSpec& spec) {
+  PlannedProcess process = start_process(own_process(spec), spec);
+  process.command = spec.command;
+  process.cpus = spec.cpus;
+  process.parameters = to_json_text(spec.parameters, spec.key + ".params");
+  return process;
+}
+
+void check_threads(const std::vector<Draft>& drafts) {
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const ComponentPlan &a = drafts[k].plan, &b = drafts[i].plan;
+      if (a.process != b.process || a.thread != b.thread || a.cpus == b.cpus || a.cpus.empty() || b.cpus.empty()) {
+        continue;
+      }
+      throw error_at(drafts[i].spec->origin, drafts[i].spec->key + ".cpus",
+                     fmt::format("contradicts the cpus of '{}', which shares the thread '{}' of the process '{}'",
+                                 a.name, a.thread, a.process));
+    }
+  }
+}
+
+}  // namespace
+
+void place(const LaunchFile& file, std::vector<Draft>& drafts) {
+  check_placed_exist(file);
+  for (Draft& draft : drafts) {
+    draft.plan.process = process_of(file, draft);
+    draft.plan.thread = thread_of(draft);
+  }
+  check_threads(drafts);
+}
+
+std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts) {
+  std::vector<PlannedProcess> processes;
+  const auto find = [&processes](const std::string& name) {
+    return std::ranges::find(processes, name, &PlannedProcess::name);
+  };
+  for (const Draft& draft : drafts) {
+    const auto process = find(draft.plan.process);
+    if (process == processes.end()) {
+      processes.push_back(start_process(draft.plan.process, *draft.spec));
+    } else {
+      join(*process, *draft.spec);
+    }
+  }
+  for (const ComponentSpec& spec : file.components) {
+    if (!spec.plugin.text.empty()) continue;
+    if (find(own_process(spec)) != processes.end()) {
+      throw error_at(spec.origin, spec.key, fmt::format("a process '{}' exists already", own_process(spec)));
+    }
+    processes.push_back(external_process(spec));
+  }
+  return processes;
+}
+
+}  // namespace trainyard

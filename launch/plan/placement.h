@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "launch/plan/draft.h"
+#include "launch/plan/plan.h"
+
+namespace trainyard {
+
+/// Gives every draft its process and thread. Stronger first: the component's own `process`, an explicit placement
+/// table, a process of its own (placement "processes", or an address as `host`), the process "main". Throws for
+/// components that do not exist and for two different words about one component.
+void place(const LaunchFile& file, std::vector<Draft>& drafts);
+
+/// The processes of the placed drafts in order of their first component, then the external programs. What components of
+/// one process say together: environments are joined, it is respawned only as far as all of them allow, it is required
+/// if one of them is. Throws where they contradict each other.
+std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts);
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+#include "launch/plan/plan.h"
+
+#include <set>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Indices instead of names keep the paths short.
+std::map<std::string, std::string> bind_addresses(const PlannedProcess& process, std::size_t process_index,
+                                                  const std::set<std::string>& threads, const RunPlace& place) {
+  std::map<std::string, std::string> bind;
+  for (const std::string& thread : threads) {
+    bind[thread] = process.tcp ? "tcp://127.0.0.1:*"
+                               : fmt::format("ipc://{}/{}.{}", place.run_directory, process_index, bind.size());
+  }
+  return bind;
+}
+
+}  // namespace
+
+std::string_view name_of(RespawnPolicy::When when) {
+  switch (when) {
+    case RespawnPolicy::When::kNever:
+      return "never";
+    case RespawnPolicy::When::kOnFailure:
+      return "on_failure";
+    case RespawnPolicy::When::kAlways:
+      return "always";
+  }
+  return "unknown";
+}
+
+ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place) {
+  const PlannedProcess& process = plan.processes.at(process_index);
+  ProcessPlan out;
+  out.run = plan.run;
+  out.run_directory = place.run_directory;
+  out.output_directory = plan.output_directory;
+  out.process = process.name;
+  out.process_index = static_cast<std::uint32_t>(process_index);
+  out.seed = plan.seed;
+  out.log_level = plan.log_level;
+  out.plugin_path = place.plugin_path;
+  out.components = plan.components;
+  std::set<std::string> threads;
+  for (const ComponentPlan& component : plan.components) {
+    if (component.process == process.name) threads.insert(component.thread);
+  }
+  out.bind = bind_addresses(process, process_index, threads, place);
+  for (const EdgePlan& edge : plan.edges) {
+    const bool sends = plan.components[edge.from].process == process.name;
+    const bool receives = plan.components[edge.to].process == process.name;
+    if (sends || receives) out.edges.push_back(edge);
+  }
+  return out;
+}
+
+void check_supported(const Plan& plan) {
+  if (!plan.not_supported.empty()) throw Error(Code::kUnsupported, plan.not_supported.front());
+}
+
+}  // namespace trainyard

@@ -1,0 +1,64 @@
+#include <nlohmann/json.hpp>
+
+#include "launch/plan/plan.h"
+#include "messages/json.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json process_json(const PlannedProcess& process) {
+  const RespawnPolicy& respawn = process.respawn;
+  ordered_json out;
+  out["name"] = process.name;
+  out["command"] = process.command;
+  out["parameters"] = ordered_json::parse(process.parameters);
+  out["environment"] = process.environment;
+  out["cpus"] = process.cpus;
+  out["respawn"] = {{"policy", name_of(respawn.when)},
+                    {"delay_ms", respawn.delay.count()},
+                    {"max", respawn.max},
+                    {"window_ms", respawn.window.count()}};
+  out["required"] = process.required;
+  out["tcp"] = process.tcp;
+  return out;
+}
+
+/// The fields of the message, with the parameters as JSON instead of text.
+ordered_json component_json(const ComponentPlan& component) {
+  ordered_json out = ordered_json::parse(to_json(component));
+  out["parameters"] = ordered_json::parse(component.parameters);
+  return out;
+}
+
+/// The fields of the message, with the ends by name.
+ordered_json edge_json(const Plan& plan, const EdgePlan& edge) {
+  ordered_json out = ordered_json::parse(to_json(edge));
+  out["from"] = plan.components[edge.from].name;
+  out["to"] = plan.components[edge.to].name;
+  return out;
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) {
+  ordered_json out;
+  out["run"] = plan.run;
+  out["file"] = plan.file;
+  out["output_directory"] = plan.output_directory;
+  out["seed"] = plan.seed;
+  out["world_size"] = plan.world_size;
+  out["log_level"] = plan.log_level;
+  out["start_timeout_ms"] = plan.start_timeout.count();
+  out["stop_timeout_ms"] = plan.stop_timeout.count();
+  for (const auto* list : {"processes", "components", "edges", "activation"}) out[list] = ordered_json::array();
+  for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process));
+  for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
+  for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));
+  for (const std::uint32_t index : plan.activation) out["activation"].push_back(plan.components[index].name);
+  out["not_supported"] = plan.not_supported;
+  return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,76 @@
+#include "launch/plan/planner.h"
+
+#include <algorithm>
+
+#include "launch/file/launch_file.h"
+#include "launch/plan/activation.h"
+#include "launch/plan/parameters.h"
+#include "launch/plan/placement.h"
+#include "launch/plan/wiring.h"
+
+namespace trainyard {
+namespace {
+
+/// What `name=value` without a dot may mean beyond the launcher's own keys.
+std::vector<std::string> manager_keys(Catalogue& catalogue) {
+  std::vector<std::string> keys;
+  const auto is_manager = [](const PluginLabel& label) {
+    return label.kind == "component" && label.name == kManagerPlugin;
+  };
+  if (std::ranges::none_of(catalogue.list(), is_manager)) return keys;
+  for (const ParameterInfo& info : catalogue.info("component", kManagerPlugin).parameters) keys.push_back(info.name);
+  return keys;
+}
+
+Plan copy_run(const LaunchFile& file) {
+  Plan plan;
+  plan.file = file.path;
+  plan.run = file.run.name;
+  plan.output_directory = file.run.directory;
+  plan.seed = file.run.seed;
+  plan.log_level = file.run.log_level;
+  plan.start_timeout = file.run.start_timeout;
+  plan.stop_timeout = file.run.stop_timeout;
+  return plan;
+}
+
+/// A thread has one address for all that listen to it, so one listener over TCP decides.
+void choose_addresses(Plan& plan) {
+  for (const EdgePlan& edge : plan.edges) {
+    if (edge.transport != "tcp") continue;
+    std::ranges::find(plan.processes, plan.components[edge.from].process, &PlannedProcess::name)->tcp = true;
+  }
+}
+
+void check_has_plugin(const LaunchFile& file, const std::vector<Draft>& drafts) {
+  if (!drafts.empty()) return;
+  throw Error(Code::kInvalidArgument, "{}: has external programs only; at least one component with a plugin is needed",
+              file.path);
+}
+
+}  // namespace
+
+Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue) {
+  const LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
+  Plan plan = copy_run(file);
+  plan.world_size = world_size(file.topology);
+  std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
+  check_has_plugin(file, drafts);
+  plan_parameters(file, drafts, catalogue);
+  place(file, drafts);
+  name_topics(drafts);
+  const Senders senders = find_senders(drafts);
+  bridge_ranks(drafts, senders);
+  plan.edges = connect(drafts, senders);
+  plan.processes = plan_processes(file, drafts);
+  for (Draft& draft : drafts) plan.components.push_back(std::move(draft.plan));
+  choose_addresses(plan);
+  plan.activation = activation_order(plan.components.size(), plan.edges);
+  if (plan.world_size > 1) {
+    plan.not_supported.push_back(
+        fmt::format("{}: topology.devices asks for {} ranks; more than 1 is not yet supported", path, plan.world_size));
+  }
+  return plan;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// Collects lines that are at most 80 columns wide: longer ones go on below, indented by 4 more.
+class TextColumn {
+ public:
+  static constexpr std::size_t kWidth = 80;
+
+  /// Adds one line; an empty one has no trailing spaces.
+  void line(std::size_t indent, std::string_view text);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,95 @@
+#include "launch/plan/wiring.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/config/nearest.h"
+
+namespace trainyard {
+namespace {
+
+/// Messages that hand over blocks of the parameter arena: both ends read and write the same memory.
+constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
+
+std::string transport_between(const Draft& from, const Draft& to) {
+  if (from.plan.process == to.plan.process) return from.plan.thread == to.plan.thread ? "thread" : "process";
+  return from.spec->tcp || to.spec->tcp ? "tcp" : "ipc";
+}
+
+void check_types(const PortRef& from, const PortRef& to) {
+  if (from.port->fingerprint == to.port->fingerprint) return;
+  throw error_at(
+      to.origin(), to.draft->spec->key,
+      fmt::format("input {} receives {}, but output {} sends {} on {}\n--- sent:\n{}\n--- received:\n{}", to.text(),
+                  to.port->type, from.text(), from.port->type, to.topic(), from.port->schema, to.port->schema),
+      Code::kTypeMismatch);
+}
+
+void check_arena(const PortRef& from, const PortRef& to, const std::string& transport) {
+  if (transport != "tcp" || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
+  const Draft& remote = to.draft->spec->tcp ? *to.draft : *from.draft;
+  throw error_at(remote.spec->origin, remote.spec->key + ".host",
+                 fmt::format("{} and {} share the parameter arena ({} on {}), which cannot be over TCP; both must have "
+                             "host = \"local\", or be in one process",
+                             from.draft->plan.name, to.draft->plan.name, from.port->type, to.topic()));
+}
+
+void check_connected(const PortRef& to, const Senders& senders, bool connected) {
+  if (connected || to.port->optional) return;
+  // Those of its own type are likelier meant than those whose name is close.
+  std::vector<std::string> known;
+  for (const auto& [topic, from] : senders) {
+    if (from.front().port->fingerprint == to.port->fingerprint && from.front().draft != to.draft) {
+      known.push_back(topic);
+    }
+  }
+  if (known.empty()) {
+    for (const auto& [topic, from] : senders) known.push_back(topic);
+  }
+  throw error_at(to.origin(), to.draft->spec->key,
+                 fmt::format("input '{}' is not connected: nobody else sends on {}{}", to.port->name, to.topic(),
+                             suggestion(to.topic(), known)));
+}
+
+EdgePlan make_edge(const PortRef& from, const PortRef& to) {
+  EdgePlan edge;
+  edge.topic = to.topic();
+  edge.from = from.draft->plan.index;
+  edge.output = from.port->name;
+  edge.to = to.draft->plan.index;
+  edge.input = to.port->name;
+  edge.transport = transport_between(*from.draft, *to.draft);
+  const auto& inputs = to.draft->spec->inputs;
+  const auto found = inputs.find(to.port->name);
+  const InputSpec given = found == inputs.end() ? InputSpec{} : found->second;
+  edge.policy = given.policy.value_or(to.port->policy);
+  edge.window_messages = given.window_messages.value_or(to.port->window_messages);
+  edge.window_bytes = given.window_bytes.value_or(to.port->window_bytes);
+  return edge;
+}
+
+void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePlan>& edges) {
+  const std::size_t before = edges.size();
+  if (const auto found = senders.find(to.topic()); found != senders.end()) {
+    for (const PortRef& from : found->second) {
+      if (from.draft == to.draft) continue;  // An echo of oneself would fill one's own window.
+      check_types(from, to);
+      edges.push_back(make_edge(from, to));
+      edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
+      check_arena(from, to, edges.back().transport);
+    }
+  }
+  check_connected(to, senders, edges.size() > before);
+}
+
+}  // namespace
+
+std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
+  std::vector<EdgePlan> edges;
+  for (const Draft& draft : drafts) {
+    for (const PortInfo& port : draft.info->inputs) connect_input({&draft, &port}, senders, edges);
+  }
+  return edges;
+}
+
+}  // namespace trainyard

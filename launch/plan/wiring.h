@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "launch/plan/draft.h"
+#include "launch/plan/topics.h"
+
+namespace trainyard {
+
+/// Every input to all outputs of its topic, except the component's own; ids count up in the order of receivers. Drafts
+/// are placed and their topics named. Throws, with the place in the file, for a required input that nobody sends to
+/// (with the nearest topics), for ends of different types (with both schemas), and for an edge over TCP between
+/// components that share the parameter arena.
+std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders);
+
+}  // namespace trainyard

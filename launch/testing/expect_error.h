@@ -1,0 +1,26 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "messages/error.h"
+
+namespace trainyard::testing {
+
+/// The text of the Error that `action` throws, without `folder` + "/" wherever it stands; "(no error)" if it throws
+/// none.
+template <class Action>
+std::string error_of(Action&& action, const std::string& folder = "") {
+  std::string text = "(no error)";
+  try {
+    action();
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  const std::string prefix = folder + "/";
+  for (std::size_t at; !folder.empty() && (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
+  return text;
+}
+
+}  // namespace trainyard::testing

@@ -1,0 +1,135 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/config/nearest.h"
+#include "launch/plan/catalogue.h"
+#include "messages/error.h"
+#include "messages/schema.h"
+
+namespace trainyard::testing {
+
+/// Plugins that exist only as their description.
+class FakeCatalogue final : public Catalogue {
+ public:
+  PluginInfo& add(const std::string& kind, const std::string& name) {
+    PluginInfo& info = plugins_[{kind, name}];
+    info.label = {kind, name, "1", "", ""};
+    info.path = "/plugins/" + kind + "s/" + name + ".so";
+    return info;
+  }
+
+  const PluginInfo& info(std::string_view kind, std::string_view name) override {
+    const auto found = plugins_.find({std::string(kind), std::string(name)});
+    if (found != plugins_.end()) return found->second;
+    std::vector<std::string> known;
+    for (const PluginLabel& label : list()) {
+      if (label.kind == kind) known.push_back(label.name);
+    }
+    throw Error(Code::kNotFound, "no {} named '{}'{}", kind, name, suggestion(name, known));
+  }
+
+  std::vector<PluginLabel> list() override {
+    std::vector<PluginLabel> labels;
+    for (const auto& [key, info] : plugins_) labels.push_back(info.label);
+    return labels;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, PluginInfo> plugins_;
+};
+
+inline PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
+  PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
+  info.schema = type + " {\n  u64 step\n}\n";
+  info.fingerprint = fingerprint(info.schema);
+  return info;
+}
+
+inline PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
+  PortInfo info = port(name, type, topic);
+  info.optional = true;
+  return info;
+}
+
+inline ParameterInfo parameter(const std::string& name, ValueKind kind, const std::string& default_json,
+                               ParameterRules rules = {}) {
+  return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
+}
+
+/// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
+inline FakeCatalogue standard_catalogue() {
+  FakeCatalogue catalogue;
+  PluginInfo& loader = catalogue.add("component", "data_loader");
+  loader.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
+  loader.outputs = {port("dataset", "DatasetInfo"), port("batches", "Batch")};
+  loader.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
+                       parameter("batch_size", ValueKind::kInteger, "64", positive())};
+  loader.per_rank = true;
+  loader.thread = "loader";
+
+  PluginInfo& host = catalogue.add("component", "accelerator_host");
+  host.inputs = {port("dataset", "DatasetInfo"),
+                 port("orders", "Order", "/orders"),
+                 port("batches", "Batch"),
+                 port("parameters", "Parameters"),
+                 optional_port("run_state", "RunState", "/run_state"),
+                 optional_port("snapshot_taken", "SnapshotTaken")};
+  host.outputs = {port("arena", "ArenaInfo"),           port("gradients", "Gradients"),
+                  port("model", "ModelInfo", "/model"), port("order_done", "OrderDone", "/order_done"),
+                  port("snapshot", "Snapshot"),         port("metrics", "Metrics", "/metrics")};
+  host.parameters = {
+      parameter("accelerator", ValueKind::kPlugin, R"({"plugin":"cpu"})", plugin_kind("accelerator")),
+      parameter("devices", ValueKind::kString, R"("auto")"),
+      parameter("strategy", ValueKind::kPlugin, R"({"plugin":"single_device"})", plugin_kind("strategy")),
+      parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed"})),
+      parameter("model", ValueKind::kPlugin, "", plugin_kind("model"))};
+  host.per_rank = true;
+  host.thread = "compute";
+
+  PluginInfo& optimizer = catalogue.add("component", "optimizer");
+  optimizer.inputs = {port("arena", "ArenaInfo"), port("gradients", "Gradients"),
+                      optional_port("run_state", "RunState", "/run_state")};
+  optimizer.outputs = {port("optimizer_state", "OptimizerState"), port("parameters", "Parameters"),
+                       port("metrics", "Metrics", "/metrics")};
+  optimizer.parameters = {parameter("lr", ValueKind::kNumber, "0.001", positive()),
+                          parameter("rule", ValueKind::kString, R"("adamw")", one_of({"adamw", "sgd"}))};
+  optimizer.per_rank = true;
+  optimizer.thread = "compute";
+
+  PluginInfo& manager = catalogue.add("component", "strategy_manager");
+  manager.inputs = {port("dataset", "DatasetInfo"),
+                    port("model", "ModelInfo", "/model"),
+                    optional_port("run_state", "RunState", "/run_state"),
+                    port("order_done", "OrderDone", "/order_done"),
+                    optional_port("checkpoints", "CheckpointDone", "/checkpoints"),
+                    optional_port("metrics", "Metrics", "/metrics")};
+  manager.outputs = {port("orders", "Order", "/orders")};
+  manager.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
+                        parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
+
+  PluginInfo& logger = catalogue.add("component", "logger");
+  logger.inputs = {port("metrics", "Metrics", "/metrics"), optional_port("model", "ModelInfo", "/model")};
+  logger.inputs.front().policy = "drop_oldest";
+  logger.parameters = {parameter("csv", ValueKind::kBool, "true")};
+  logger.thread = "logger";
+
+  PluginInfo& writer = catalogue.add("component", "checkpoint_writer");
+  writer.inputs = {port("arena", "ArenaInfo"), port("optimizer_state", "OptimizerState"), port("snapshot", "Snapshot")};
+  writer.outputs = {port("run_state", "RunState", "/run_state"), port("snapshot_taken", "SnapshotTaken"),
+                    port("checkpoints", "CheckpointDone", "/checkpoints")};
+
+  catalogue.add("accelerator", "cpu").parameters = {parameter("threads", ValueKind::kInteger, "1", positive())};
+  catalogue.add("strategy", "single_device");
+  catalogue.add("strategy", "ddp");
+  catalogue.add("model", "mlp").parameters = {parameter("hidden", ValueKind::kIntegers, "[128]", positive())};
+  catalogue.add("dataset", "synthetic");
+  catalogue.add("dataset", "text").parameters = {parameter("path", ValueKind::kString, ""),
+                                                 parameter("context", ValueKind::kInteger, "64", positive())};
+  return catalogue;
+}
+
+}  // namespace trainyard::testing
