@@ -1,0 +1,198 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "core/edge/local_edge.h"
+#include "core/edge/queue_edge.h"
+#include "core/testing/pipe.h"
+#include "messages/scalar.h"
+
+namespace trainyard {
+namespace {
+
+using testing::Pipe;
+using testing::Sink;
+
+Scalar number(double value) { return {.name = "n", .value = value}; }
+
+TEST(LocalEdgeTest, DeliversInOrderOnTheSameLoop) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 8, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 5; ++i) pipe.source.out.send(number(i));
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 3, 4}));
+  EXPECT_TRUE(edge.drained());
+  EXPECT_EQ(edge.counters().sent, 5u);
+}
+
+TEST(LocalEdgeTest, ABlockingEdgeKeepsEverythingBeyondItsWindow) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 2, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
+  EXPECT_FALSE(pipe.source.out.ready());
+  EXPECT_TRUE(pipe.source.out.blocked());
+  EXPECT_EQ(edge.waiting(), 8u);
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values.size(), 10u);
+  EXPECT_TRUE(pipe.source.out.ready());
+  EXPECT_FALSE(pipe.source.out.blocked());
+  EXPECT_EQ(edge.counters().dropped, 0u);
+}
+
+TEST(LocalEdgeTest, LatestKeepsOnlyTheNewestWaitingMessage) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kLatest, 1, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
+  EXPECT_TRUE(pipe.source.out.ready()) << "a lossy edge never holds its sender back";
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 9}));
+  EXPECT_EQ(edge.counters().dropped, 8u);
+}
+
+TEST(LocalEdgeTest, DropOldestKeepsABoundedTail) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kDropOldest, 3, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 7, 8, 9}));
+  EXPECT_EQ(edge.counters().dropped, 4u);
+}
+
+TEST(LocalEdgeTest, ByteCreditsBoundTheBytesUnderWayButAlwaysLetOneMessagePass) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 100, 4);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  pipe.source.out.send(Scalar{.name = std::string(100, 'x')});
+  pipe.source.out.send(Scalar{.name = std::string(100, 'y')});
+  EXPECT_EQ(edge.counters().sent, 1u);
+  EXPECT_EQ(edge.waiting(), 1u);
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values.size(), 2u);
+}
+
+TEST(LocalEdgeTest, WhatArrivesBeforeActivationIsHandledAfterIt) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 8, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.source.out.send(number(1));
+  pipe.run_until_idle();
+  EXPECT_TRUE(pipe.sink.values.empty());
+  EXPECT_FALSE(edge.drained());
+  pipe.activate();
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values, std::vector<double>{1});
+}
+
+TEST(LocalEdgeTest, AComponentWhoseOutputIsBlockedIsGivenNoFurtherInput) {
+  Pipe pipe;
+  Sink slow(pipe.context("slow"));
+  LocalEdge in(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 100, 1 << 20);
+  LocalEdge out(pipe.sink.echo, slow.in, pipe.loop, 1, Policy::kBlock, 1, 1 << 20);
+  pipe.source.out.add_edge(in);
+  pipe.sink.echo.add_edge(out);
+  pipe.activate();  // `slow` is not active: what is sent to it stays under way.
+  for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values.size(), 2u) << "one message under way and one kept back; then the sink is held";
+  slow.transition(State::kInactive);
+  slow.transition(State::kActive);
+  pipe.run_until_idle();
+  EXPECT_EQ(slow.values.size(), 10u);
+}
+
+TEST(LocalEdgeTest, AThrowingHandlerFailsItsComponentAndStillGivesCreditBack) {
+  Pipe pipe;
+  std::string what;
+  pipe.sink.on_error([&](const std::string& error) { what = error; });
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 2, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  pipe.source.out.send(number(Sink::kPoison));
+  for (int i = 0; i < 5; ++i) pipe.source.out.send(number(i));
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.state(), State::kError);
+  EXPECT_EQ(what, "poisoned by -1");
+  EXPECT_TRUE(edge.drained());
+  EXPECT_TRUE(pipe.sink.values.empty());
+}
+
+TEST(QueueEdgeTest, CarriesEverythingInOrderBetweenTwoThreads) {
+  constexpr int kCount = 20'000;
+  Pipe pipe;
+  EventLoop other("other");
+  Sink sink(pipe.context("far", other));
+  QueueEdge edge(pipe.source.out, sink.in, pipe.loop, other, 0, Policy::kBlock, 16, 1 << 20);
+  pipe.loop.add(edge.credit_source());
+  other.add(edge.message_source());
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  sink.transition(State::kInactive);
+  sink.transition(State::kActive);
+  std::jthread thread([&] { other.run(); });
+
+  int next = 0;
+  pipe.source.out.on_ready([&] {
+    while (next < kCount && pipe.source.out.ready()) pipe.source.out.send(number(next++));
+  });
+  while (next < kCount && pipe.source.out.ready()) pipe.source.out.send(number(next++));
+  pipe.run_until([&] { return next == kCount && edge.drained(); });
+  other.stop();
+  thread.join();
+  ASSERT_EQ(sink.values.size(), static_cast<std::size_t>(kCount));
+  for (int i = 0; i < kCount; ++i) ASSERT_EQ(sink.values[i], i);
+}
+
+TEST(QueueEdgeTest, NeverHasMoreUnderWayThanItsWindow) {
+  Pipe pipe;
+  EventLoop other("other");
+  Sink sink(pipe.context("far", other));
+  QueueEdge edge(pipe.source.out, sink.in, pipe.loop, other, 0, Policy::kDropOldest, 4, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  for (int i = 0; i < 100; ++i) pipe.source.out.send(number(i));  // Nobody takes anything out.
+  EXPECT_EQ(edge.counters().sent, 4u);
+  EXPECT_EQ(edge.waiting(), 4u);
+  EXPECT_EQ(edge.counters().dropped, 92u);
+}
+
+TEST(OutputTest, ALoanIsRecycledOnlyWhenEveryReaderHasLetGo) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 64, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  auto first = pipe.source.out.loan();
+  const Scalar* address = first.get();
+  first->value = 1;
+  pipe.source.out.send(std::move(first));
+  EXPECT_NE(pipe.source.out.loan().get(), address) << "still under way";
+  pipe.run_until_idle();
+  bool recycled = false;
+  for (int i = 0; i < 3; ++i) recycled |= pipe.source.out.loan().get() == address;
+  EXPECT_TRUE(recycled);
+}
+
+TEST(InputTest, APausedInputKeepsItsMessagesAndTheirCreditUntilItResumes) {
+  Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 3, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  pipe.sink.in.pause();
+  for (int i = 0; i < 5; ++i) pipe.source.out.send(number(i));
+  pipe.run_until_idle();
+  EXPECT_TRUE(pipe.sink.values.empty());
+  EXPECT_EQ(edge.counters().sent, 3u);
+  pipe.sink.in.resume();
+  pipe.run_until_idle();
+  EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace trainyard

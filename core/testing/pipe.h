@@ -1,0 +1,75 @@
+#pragma once
+
+#include <spdlog/logger.h>
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "core/component/component.h"
+#include "core/loop/event_loop.h"
+#include "messages/error.h"
+#include "messages/scalar.h"
+
+namespace trainyard::testing {
+
+/// Sends whatever the test wants.
+class NumberSource final : public Component {
+ public:
+  explicit NumberSource(ComponentContext context) : Component(context) {}
+  Output<Scalar> out{*this, "numbers", "numbers to send"};
+};
+
+/// Keeps what it gets and echoes it; throws at the poison.
+class Sink final : public Component {
+ public:
+  static constexpr double kPoison = -1;
+  explicit Sink(ComponentContext context) : Component(context) {}
+
+  std::vector<double> values;
+  Output<Scalar> echo{*this, "echo", "what came in"};
+  Input<Scalar> in{*this, "numbers", "numbers to keep", [this](const std::shared_ptr<const Scalar>& number) {
+                     if (number->value == kPoison) throw Error(Code::kInvalidArgument, "poisoned by {}", number->value);
+                     values.push_back(number->value);
+                     echo.send(number);
+                   }};
+};
+
+/// A source and a sink on one loop, for tests of edges.
+struct Pipe {
+  EventLoop loop{"pipe"};
+  NumberSource source{context("source")};
+  Sink sink{context("sink")};
+
+  ComponentContext context(const std::string& name) { return context(name, loop); }
+  static ComponentContext context(const std::string& name, EventLoop& on) {
+    ComponentContext made;
+    made.where = "component '" + name + "'";
+    made.parameters = "{}";
+    made.name = name;
+    made.loop = &on;
+    return made;
+  }
+
+  void activate() {
+    for (Component* component : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
+      component->transition(State::kInactive);
+      component->transition(State::kActive);
+    }
+  }
+
+  void run_until_idle() {
+    while (loop.run_once()) {
+    }
+  }
+
+  void run_until(const std::function<bool()>& done) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > end) throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
+      if (!loop.run_once()) loop.wait(std::chrono::milliseconds(1));
+    }
+  }
+};
+
+}  // namespace trainyard::testing
