@@ -1,0 +1,96 @@
+#include "launch/plan/child_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "messages/error.h"
+
+extern char** environ;
+
+namespace trainyard {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Pipe {
+  std::array<int, 2> ends{-1, -1};
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw Error(Code::kIo, "cannot make a pipe: {}", std::strerror(errno));
+  }
+  ~Pipe() {
+    close_writer();
+    ::close(ends[0]);
+  }
+  void close_writer() {
+    if (ends[1] >= 0) ::close(std::exchange(ends[1], -1));
+  }
+};
+
+pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = ::posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw Error(Code::kIo, "cannot run {}: {}", command.at(0), std::strerror(error));
+  return pid;
+}
+
+/// Reads what there is; false at the end of the file.
+bool drain(int fd, std::string& text) {
+  std::array<char, 4096> chunk;
+  const ssize_t count = ::read(fd, chunk.data(), chunk.size());
+  if (count > 0) text.append(chunk.data(), static_cast<std::size_t>(count));
+  return count > 0;
+}
+
+/// Reads both pipes to their ends; false if the deadline came first.
+bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutput& output) {
+  std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0) return false;
+    if (fds[0].revents != 0 && !drain(fds[0].fd, output.text)) fds[0].fd = -1;
+    if (fds[1].revents != 0 && !drain(fds[1].fd, output.errors)) fds[1].fd = -1;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string ChildOutput::failure() const {
+  if (timed_out) return "it did not end in time";
+  if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));
+  if (errors.empty()) return fmt::format("it ended with code {}", WEXITSTATUS(status));
+  return errors.substr(0, errors.find_last_not_of('\n') + 1);
+}
+
+ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline) {
+  Pipe out, err;
+  const pid_t pid = start(command, out, err);
+  out.close_writer();
+  err.close_writer();
+  ChildOutput output;
+  output.timed_out = !read_all(out, err, Clock::now() + deadline, output);
+  if (output.timed_out) ::kill(pid, SIGKILL);
+  while (::waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
+  }
+  return output;
+}
+
+}  // namespace trainyard

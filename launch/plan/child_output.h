@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// What a short-lived helper program printed and how it ended.
+struct ChildOutput {
+  std::string text;    ///< Its standard output.
+  std::string errors;  ///< Its standard error.
+  int status = 0;      ///< As waitpid gives it.
+  bool timed_out = false;
+
+  bool succeeded() const { return !timed_out && status == 0; }
+  /// "it crashed (Segmentation fault)", or what it said on standard error.
+  std::string failure() const;
+};
+
+/// Runs a program to its end; kills it at the deadline. Throws kIo if it cannot be started.
+ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline);
+
+}  // namespace trainyard

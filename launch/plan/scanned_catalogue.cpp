@@ -1,0 +1,124 @@
+#include "launch/plan/scanned_catalogue.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "launch/plan/child_output.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::chrono::seconds kDescribeDeadline{60};
+
+std::string default_cache_file() {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+    return std::string(cache) + "/trainyard/plugins.json";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? "" : std::string(home) + "/.cache/trainyard/plugins.json";
+}
+
+std::string stamp_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path);
+  return fmt::format("{} {}.{} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, host_abi_tag());
+}
+
+void refuse_foreign_abi(const std::string& path) {
+  const PluginLabel label = read_plugin_label(path);
+  if (abi_matches(label.abi_tag, host_abi_tag())) return;
+  throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation", path,
+              label.abi_tag, host_abi_tag());
+}
+
+}  // namespace
+
+ScannedCatalogue::ScannedCatalogue(std::vector<std::string> directories, std::string process_program,
+                                   std::string cache_file)
+    : loader_(std::move(directories)),
+      process_program_(std::move(process_program)),
+      cache_file_(cache_file.empty() ? default_cache_file() : std::move(cache_file)) {
+  load_cache();
+}
+
+ScannedCatalogue::~ScannedCatalogue() {
+  if (!changed_) return;
+  try {
+    save_cache();
+  } catch (const std::exception&) {
+    // A cache that cannot be written costs time, nothing else.
+  }
+}
+
+const PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
+  const std::string path = loader_.find(kind, name);
+  const std::string stamp = stamp_of(path);
+  const auto known = entries_.find(path);
+  if (known != entries_.end() && known->second.stamp == stamp) return known->second.info;
+  return describe(path, stamp);
+}
+
+const PluginInfo& ScannedCatalogue::refresh(std::string_view kind, std::string_view name) {
+  const std::string path = loader_.find(kind, name);
+  return describe(path, stamp_of(path));
+}
+
+std::vector<PluginLabel> ScannedCatalogue::list() {
+  std::vector<PluginLabel> labels;
+  for (auto& found : loader_.list()) labels.push_back(std::move(found.label));
+  return labels;
+}
+
+const PluginInfo& ScannedCatalogue::describe(const std::string& path, const std::string& stamp) {
+  refuse_foreign_abi(path);
+  const ChildOutput output = run_child({process_program_, "--describe", path}, kDescribeDeadline);
+  if (!output.succeeded()) {
+    throw Error(Code::kPluginLoad, "{} cannot be described: {}", path, output.failure());
+  }
+  try {
+    PluginInfo info = plugin_info_from_json(json::parse(output.text));
+    changed_ = true;
+    return (entries_[path] = Entry{stamp, std::move(info)}).info;
+  } catch (const json::exception& error) {
+    throw Error(Code::kPluginLoad, "{} was described in words that make no sense: {}", path, error.what());
+  }
+}
+
+void ScannedCatalogue::load_cache() {
+  std::ifstream file(cache_file_);
+  if (!file) return;
+  try {
+    for (const json& entry : json::parse(file).at("plugins")) {
+      PluginInfo info = plugin_info_from_json(entry.at("info"));
+      const std::string path = info.path;
+      entries_[path] = Entry{entry.at("stamp"), std::move(info)};
+    }
+  } catch (const json::exception&) {
+    entries_.clear();  // Written by another version, or cut off: it is made anew.
+  }
+}
+
+void ScannedCatalogue::save_cache() const {
+  json plugins = json::array();
+  for (const auto& [path, entry] : entries_) {
+    if (fs::exists(path)) plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}});
+  }
+  fs::create_directories(fs::path(cache_file_).parent_path());
+  const std::string temporary = fmt::format("{}.{}", cache_file_, ::getpid());
+  std::ofstream(temporary) << json{{"plugins", plugins}}.dump();
+  fs::rename(temporary, cache_file_);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/plugin/loader.h"
+#include "launch/plan/catalogue.h"
+
+namespace trainyard {
+
+/// Describes plugins in a child process, so that one that crashes, or that pulls in LibTorch, does neither to the
+/// launcher; keeps the answers in a file, by path, size and time of change, so that the next launch asks nobody.
+class ScannedCatalogue final : public Catalogue {
+ public:
+  /// `process_program`: path of trainyard-process. `cache_file`: empty = the user's cache directory.
+  ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
+  ~ScannedCatalogue() override;
+
+  /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with what the child said before it failed.
+  const PluginInfo& info(std::string_view kind, std::string_view name) override;
+
+  std::vector<PluginLabel> list() override;
+
+  /// Describes the plugin anew, whatever the cache says: for facts that change, like the number of devices.
+  const PluginInfo& refresh(std::string_view kind, std::string_view name);
+
+ private:
+  const PluginInfo& describe(const std::string& path, const std::string& stamp);
+  void load_cache();
+  void save_cache() const;
+
+  PluginLoader loader_;
+  std::string process_program_;
+  std::string cache_file_;
+  struct Entry {
+    std::string stamp;  ///< Size, time of change and this installation's ABI tag.
+    PluginInfo info;
+  };
+  std::map<std::string, Entry> entries_;  ///< By path.
+  bool changed_ = false;
+};
+
+}  // namespace trainyard
