@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "core/memory/shared_pool.h"
+#include "core/testing/pipe.h"
+#include "core/transport/inlet.h"
+#include "core/transport/outlet.h"
+#include "messages/arena.h"
+#include "messages/header.h"
+#include "messages/metrics.h"
+
+namespace trainyard {
+namespace {
+
+using testing::NumberSource;
+using testing::Pipe;
+using testing::Sink;
+
+/// A source with an outlet and, on a loop of its own, a sink with an inlet: two ends of a real ipc socket.
+class TransportTest : public ::testing::Test {
+ protected:
+  TransportTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-test-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+    outlet_ = std::make_unique<Outlet>(zmq_, "ipc://" + directory_ + "/out");
+    pipe_.loop.add(*outlet_);
+    pipe_.activate();
+  }
+  ~TransportTest() override { std::filesystem::remove_all(directory_); }
+
+  RemoteEdge& edge(Policy policy, std::uint64_t window) {
+    RemoteEdge& made = outlet_->add_edge(pipe_.source.out, "numbers", 7, policy, window, 1 << 20);
+    pipe_.source.out.add_edge(made);
+    return made;
+  }
+
+  EdgePlan plan(std::uint64_t window) const {
+    return {.id = 7, .topic = "numbers", .policy = "block", .window_messages = window, .transport = "ipc"};
+  }
+
+  void connect(std::uint64_t window) {
+    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+    inlet_->on_connected([this] { connected_ = true; });
+    inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
+    inlet_->subscribe(pipe_.sink.in, plan(window));
+    pipe_.loop.add(*inlet_);
+  }
+
+  void send(int count) {
+    for (int i = 0; i < count; ++i) pipe_.source.out.send(Scalar{.name = "n", .value = static_cast<double>(i)});
+  }
+
+  std::string directory_;
+  zmq::context_t zmq_;
+  Pipe pipe_;
+  std::unique_ptr<Outlet> outlet_;
+  std::unique_ptr<Inlet> inlet_;
+  bool connected_ = false;
+  std::string error_;
+};
+
+TEST_F(TransportTest, NothingSentBeforeTheSubscriptionIsLost) {
+  edge(Policy::kBlock, 4);
+  send(10);
+  connect(4);
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 10; });
+  EXPECT_TRUE(connected_);
+  EXPECT_THAT(pipe_.sink.values, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+}
+
+TEST_F(TransportTest, TheSenderStopsAtTheWindowWhileTheReceiverIsSilent) {
+  RemoteEdge& out = edge(Policy::kBlock, 4);
+  connect(4);
+  pipe_.run_until([&] { return connected_; });
+  pipe_.sink.in.pause();
+  send(10);
+  pipe_.run_until([&] { return out.counters().sent == 4; });
+  pipe_.run_until_idle();
+  EXPECT_EQ(out.counters().sent, 4u);
+  EXPECT_FALSE(pipe_.source.out.ready());
+  pipe_.sink.in.resume();
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 10; });
+}
+
+TEST_F(TransportTest, AFlushBringsBackCreditThatWasNotYetDue) {
+  RemoteEdge& out = edge(Policy::kBlock, 100);
+  connect(100);
+  send(3);
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 3; });
+  EXPECT_FALSE(out.drained()) << "credit goes back at half of the window";
+  out.request_flush();
+  pipe_.run_until([&] { return out.drained(); });
+  send(1);
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 4 && out.drained(); });
+}
+
+TEST_F(TransportTest, ASubscriberOfAnotherTypeIsRefusedAndBothSchemasAreShown) {
+  edge(Policy::kBlock, 4);
+  class MetricsSink final : public Component {
+   public:
+    explicit MetricsSink(ComponentContext context) : Component(context) {}
+    Input<Metrics> in{*this, "numbers", "", [](const auto&) {}};
+  } sink(pipe_.context("metrics"));
+  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+  inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
+  inlet_->subscribe(sink.in, plan(4));
+  pipe_.loop.add(*inlet_);
+  pipe_.run_until([&] { return !error_.empty(); });
+  EXPECT_THAT(error_, ::testing::HasSubstr("the message types differ"));
+  EXPECT_THAT(error_, ::testing::HasSubstr("f64 value"));
+  EXPECT_THAT(error_, ::testing::HasSubstr("u64 total_steps"));
+}
+
+TEST_F(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
+  edge(Policy::kBlock, 4);
+  zmq::socket_t stranger = make_socket(zmq_, zmq::socket_type::dealer);
+  stranger.connect(outlet_->endpoint());
+  for (const std::string& body : {std::string(), std::string("x"), std::string(1000, '\xff')}) {
+    Frames frames;
+    frames.emplace_back();
+    frames.emplace_back(std::string_view("Subscribe"));
+    frames.emplace_back(std::string_view(body));
+    send_frames(stranger, frames);
+    Frames lonely;
+    lonely.emplace_back(std::string_view(body));
+    send_frames(stranger, lonely);
+  }
+  connect(4);
+  send(5);
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 5; });
+}
+
+TEST_F(TransportTest, ASubscriberThatComesAgainGetsWhatWasNotYetSent) {
+  RemoteEdge& out = edge(Policy::kBlock, 2);
+  connect(2);
+  pipe_.run_until([&] { return connected_; });
+  pipe_.sink.in.pause();
+  send(6);
+  pipe_.run_until([&] { return out.counters().sent == 2; });
+  pipe_.loop.remove(*inlet_);
+  inlet_.reset();  // The first two are lost with it; the others wait.
+  Sink second(pipe_.context("second"));
+  second.transition(State::kInactive);
+  second.transition(State::kActive);
+  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+  inlet_->subscribe(second.in, plan(2));
+  pipe_.loop.add(*inlet_);
+  pipe_.run_until([&] { return second.values.size() == 4; });
+  EXPECT_THAT(second.values, ::testing::ElementsAre(2, 3, 4, 5));
+}
+
+TEST_F(TransportTest, ATensorInSharedMemoryArrivesWithoutACopy) {
+  class BlockSource final : public Component {
+   public:
+    explicit BlockSource(ComponentContext context) : Component(context) {}
+    Output<ArenaBlock> out{*this, "blocks", ""};
+  } source(pipe_.context("blocks"));
+  class BlockSink final : public Component {
+   public:
+    explicit BlockSink(ComponentContext context) : Component(context) {}
+    std::shared_ptr<const ArenaBlock> last;
+    Input<ArenaBlock> in{*this, "blocks", "", [this](const auto& block) { last = block; }};
+  } sink(pipe_.context("reader"));
+  for (Component* each : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
+    each->transition(State::kInactive);
+    each->transition(State::kActive);
+  }
+  source.out.add_edge(outlet_->add_edge(source.out, "blocks", 9, Policy::kBlock, 4, 1 << 30));
+  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+  EdgePlan blocks = plan(4);
+  blocks.id = 9;
+  inlet_->subscribe(sink.in, blocks);
+  pipe_.loop.add(*inlet_);
+
+  SharedPool pool;
+  Tensor tensor{DType::kFloat32, {1024}, 0, pool.allocate(4096)};
+  tensor.as<float>()[5] = 1.5f;
+  const auto written = tensor.as<float>();
+  source.out.send(ArenaBlock{.name = "x", .data = std::move(tensor)});
+  pipe_.run_until([&] { return sink.last != nullptr; });
+  EXPECT_EQ(sink.last->data.as<float>()[5], 1.5f);
+  EXPECT_NE(sink.last->data.as<float>().data(), written.data()) << "another mapping";
+  written[5] = 2.5f;
+  EXPECT_EQ(sink.last->data.as<float>()[5], 2.5f) << "of the same memory";
+}
+
+TEST(AddressTest, OnlyThisMachineIsAllowed) {
+  EXPECT_NO_THROW(check_address("ipc:///tmp/x"));
+  EXPECT_NO_THROW(check_address("tcp://127.0.0.1:*"));
+  for (const char* address : {"tcp://0.0.0.0:5555", "tcp://*:5555", "tcp://192.168.1.2:5", "udp://127.0.0.1:1"}) {
+    try {
+      check_address(address);
+      ADD_FAILURE() << address << " was allowed";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::kUnsupported);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("keys are required"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Checks that dependencies point one way: messages <- core <- plugins <- launch <- tools, tests see all.
+
+Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.
+Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
+open to its plugins. Tests that sit beside the code may use core/testing and nothing else of another layer.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FAMILIES = ("accelerators", "strategies", "models", "datasets", "components")
+# What each layer may include, beyond itself.
+ALLOWED = {
+    "messages": set(),
+    "core": {"messages"},
+    "tensors": {"messages", "core"},
+    "accelerators": {"messages", "core", "tensors"},
+    "strategies": {"messages", "core", "tensors", "accelerators"},
+    "models": {"messages", "core", "tensors"},
+    "datasets": {"messages", "core"},
+    "components": {"messages", "core", "tensors", "accelerators", "strategies", "models", "datasets"},
+    "launch": {"messages", "core"},
+    "tools": {"messages", "core", "launch", "components"},
+}
+# LibTorch stays out of these.
+WITHOUT_TORCH = {"messages", "core", "datasets", "launch", "tools"}
+INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
+
+
+def violations(path):
+    """Yields (line number, include, why) for each include of `path` that a rule forbids."""
+    parts = path.relative_to(ROOT).parts
+    layer = parts[0]
+    own_plugin = parts[1] if layer in FAMILIES and len(parts) > 2 else None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        quote, name = found.groups()
+        if quote == "<":
+            if layer in WITHOUT_TORCH and name.startswith(("torch/", "ATen/", "c10/")):
+                yield number, name, f"{layer} does without LibTorch"
+            continue
+        target = name.split("/")
+        if target[0] not in ALLOWED:
+            yield number, name, "includes are written from the root of the tree"
+        elif target[0] != layer and target[0] not in ALLOWED[layer]:
+            yield number, name, f"{layer} may include only {', '.join(sorted(ALLOWED[layer] | {layer}))}"
+        elif target[0] in FAMILIES and len(target) > 2 and layer != "tools":
+            if target[0] != layer or target[1] != own_plugin:
+                yield number, name, "a plugin's folder is nobody else's business"
+
+
+def main():
+    bad = 0
+    for layer in ALLOWED:
+        for path in sorted((ROOT / layer).rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            for number, name, why in violations(path):
+                print(f'{path.relative_to(ROOT)}:{number}: #include "{name}": {why}')
+                bad += 1
+    print(f"layers: {bad} violation(s)" if bad else "layers: every include points the right way")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+# The Debian packages that Trainyard needs, and how to get those that are missing. To be sourced.
+
+# To build and run.
+trainyard_build_packages=(
+  g++ cmake ninja-build pkg-config
+  libtorch-dev libopenblas0-pthread
+  libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev
+)
+# To test as well: oracles in Python, and the clients that are tested with them.
+trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-zmq git)
+
+# install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
+install_missing() {
+  local missing=() package
+  for package in "$@"; do
+    if ! dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed'; then
+      missing+=("$package")
+    fi
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "Debian packages: all there."
+    return 0
+  fi
+  echo "Debian packages to install: ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "Not root and no sudo: install them yourself, then run this again." >&2; return 1; }
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
