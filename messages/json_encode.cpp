@@ -40,7 +40,9 @@ class Encoder {
     }
     for (const Field& field : type.fields) {
       const auto found = json.find(field.name);
-      within("." + field.name, [&] { encode_value(field.type, found == json.end() ? Json() : *found, depth + 1); });
+      // By reference: copying a tree recurses as deeply as its author likes.
+      const Json& value = found == json.end() ? missing_ : *found;
+      within("." + field.name, [&] { encode_value(field.type, value, depth + 1); });
     }
   }
 
@@ -127,16 +129,19 @@ class Encoder {
 
   template <class T>
   void encode_real(const Json& json) {
-    writer_.write_number(json.is_null() ? T{0} : static_cast<T>(real(json, std::numeric_limits<T>::max())));
+    writer_.write_number(json.is_null() ? T{0} : real<T>(json));
   }
 
-  double real(const Json& json, double largest) const {
-    if (json == "NaN") return std::numeric_limits<double>::quiet_NaN();
-    if (json == "Infinity") return std::numeric_limits<double>::infinity();
-    if (json == "-Infinity") return -std::numeric_limits<double>::infinity();
+  template <class T>
+  T real(const Json& json) const {
+    using Limits = std::numeric_limits<T>;
+    if (json == "NaN") return Limits::quiet_NaN();
+    if (json == "Infinity") return Limits::infinity();
+    if (json == "-Infinity") return -Limits::infinity();
     if (!json.is_number()) fail("is {}; a number, \"NaN\", \"Infinity\" or \"-Infinity\" is allowed", brief(json));
-    if (std::abs(json.get<double>()) > largest) fail("is {}; at most {} fits", brief(json), largest);
-    return json.get<double>();
+    const T value = static_cast<T>(json.get<double>());
+    if (std::isinf(value)) fail("is {}; at most {} fits", brief(json), Limits::max());
+    return value;
   }
 
   template <class T>
@@ -169,6 +174,7 @@ class Encoder {
   }
 
   const Schema& schema_;
+  const Json missing_;
   std::string body_;
   std::vector<Buffer> payloads_;  ///< Stays empty.
   BinaryWriter writer_;

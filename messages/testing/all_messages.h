@@ -1,0 +1,43 @@
+#pragma once
+
+#include "messages/arena.h"
+#include "messages/batch.h"
+#include "messages/control.h"
+#include "messages/dataset_info.h"
+#include "messages/log_record.h"
+#include "messages/message_type.h"
+#include "messages/metrics.h"
+#include "messages/order.h"
+#include "messages/plan.h"
+#include "messages/prediction.h"
+#include "messages/run_state.h"
+#include "messages/step.h"
+#include "messages/subscription.h"
+#include "messages/testing/everything.h"
+
+namespace trainyard::testing {
+
+/// A list of types that can be given to `using ... = ::testing::Types<...>` and to for_each_message.
+template <template <class...> class List>
+using AllMessages =
+    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, Order, OrderDone, Prediction,
+         Snapshot, SnapshotTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello, Configured,
+         Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply, Subscribe,
+         Subscribed, Credit, Unsubscribe, Flush, Everything>;
+
+template <class... T>
+struct MessageVisitor {
+  template <class Visit>
+  static void visit(Visit&& visit_type) {
+    (visit_type.template operator()<T>(), ...);
+  }
+};
+
+/// Calls `visit.template operator()<T>()` for every message type of Trainyard and for Everything: tests and fuzzers
+/// leave none out.
+template <class Visit>
+void for_each_message(Visit&& visit) {
+  AllMessages<MessageVisitor>::visit(visit);
+}
+
+}  // namespace trainyard::testing

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/message_field.h"
+#include "messages/tensor.h"
+
+namespace trainyard::testing {
+
+/// A cereal output archive that shows a message as a JSON tree, straight from the fields. It shares no code with the
+/// binary form, the schema or json.h, so that they can be checked against it. Tensors show their bytes.
+class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision> {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  OracleArchive() : cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision>(this) {}
+
+  /// What `value` looks like.
+  template <class T>
+  static Json show(const T& value) {
+    OracleArchive archive;
+    archive(value);
+    return archive.shown_;
+  }
+
+  void set(Json value) { shown_ = std::move(value); }
+  void set_field(const char* name, Json value) { shown_[name] = std::move(value); }
+
+ private:
+  Json shown_;
+};
+
+template <class T>
+void prologue(OracleArchive&, const T&) {}
+template <class T>
+void epilogue(OracleArchive&, const T&) {}
+
+template <class T>
+requires std::is_arithmetic_v<T>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const T& value) { archive.set(value); }
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const cereal::NameValuePair<T>& field) {
+  archive.set_field(field.name, OracleArchive::show(field.value));
+}
+
+inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::string& text) { archive.set(text); }
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::vector<T>& list) {
+  auto shown = OracleArchive::Json::array();
+  for (const T& element : list) shown.push_back(OracleArchive::show(element));
+  archive.set(std::move(shown));
+}
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::map<std::string, T>& map) {
+  auto shown = OracleArchive::Json::object();
+  for (const auto& [key, value] : map) shown[key] = OracleArchive::show(value);
+  archive.set(std::move(shown));
+}
+
+template <class T>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::optional<T>& optional) {
+  archive.set(optional ? OracleArchive::show(*optional) : OracleArchive::Json());
+}
+
+inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const Tensor& tensor) {
+  const auto bytes = tensor.buffer.empty() ? 0 : tensor.bytes();
+  const std::string text(reinterpret_cast<const char*>(tensor.data()), bytes);
+  archive.set({{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", text}});
+}
+
+/// A message as a JSON tree.
+template <class T>
+nlohmann::ordered_json oracle(const T& message) {
+  return OracleArchive::show(message);
+}
+
+}  // namespace trainyard::testing

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "messages/message_field.h"
+#include "messages/tensor.h"
+#include "messages/testing/oracle.h"
+
+namespace trainyard::testing {
+
+/// A cereal input archive that makes values up: every field of a message gets one, the same ones for the same seed.
+class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision> {
+ public:
+  explicit SampleArchive(std::uint64_t seed)
+      : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
+
+  std::uint64_t bits() { return random_(); }
+
+  /// A small count, sometimes zero.
+  std::size_t count() { return bits() % 4; }
+
+  std::string text() {
+    std::string made(bits() % 12, ' ');
+    for (char& c : made) c = static_cast<char>(' ' + bits() % 95);
+    return made;
+  }
+
+  Tensor tensor() {
+    if (count() == 0) return {DType::kInt16, {3, 0, 2}, 0, {}};  // Without bytes, thus without payload.
+    Tensor made = Tensor::empty(static_cast<DType>(bits() % 10), {1 + static_cast<std::int64_t>(count()), 3});
+    std::memset(made.data(), static_cast<int>(bits() & 0x7f), made.bytes());
+    return made;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+template <class T>
+void prologue(SampleArchive&, const T&) {}
+template <class T>
+void epilogue(SampleArchive&, const T&) {}
+
+template <class T>
+requires std::is_arithmetic_v<T>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    value = (archive.bits() & 1) != 0;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // Few digits, so that every printer writes the same ones.
+    value = static_cast<T>(static_cast<std::int16_t>(archive.bits())) / T{4};
+  } else {
+    value = static_cast<T>(archive.bits());
+  }
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, cereal::NameValuePair<T>& field) {
+  archive(field.value);
+}
+
+inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::string& text) { text = archive.text(); }
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::vector<T>& list) {
+  list.resize(archive.count());
+  for (T& element : list) archive(element);
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::map<std::string, T>& map) {
+  map.clear();
+  for (std::size_t left = archive.count(); left > 0; --left) archive(map[archive.text()]);
+}
+
+template <class T>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::optional<T>& optional) {
+  optional.reset();
+  if (archive.count() != 0) archive(optional.emplace());
+}
+
+inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, Tensor& tensor) { tensor = archive.tensor(); }
+
+/// A message with something in every field.
+template <Message T>
+T sample(std::uint64_t seed) {
+  T made;
+  SampleArchive archive(seed);
+  archive(made);
+  return made;
+}
+
+}  // namespace trainyard::testing
+
+// cereal reads enums only if it knows which archive would have written them.
+CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::testing::SampleArchive, trainyard::testing::OracleArchive)
