@@ -90,17 +90,14 @@ void Process::answer(Component& component, const Request& request) {
 }
 
 std::string Process::counters_json() const {
+  std::map<std::uint32_t, std::string> topics;
+  for (const EdgePlan& plan : plan_.edges) topics[plan.id] = plan.topic;
   json edges = json::array();
-  for (const auto& [index, component] : components_) {
-    for (const EdgePlan& plan : plan_.edges) {
-      if (plan.from != index) continue;
-      for (const OutputBase* output : component->outputs()) {
-        if (output->name() != plan.output) continue;
-        for (const Edge* edge : output->edges()) {
-          if (edge->id() == plan.id) edges.push_back(describe(*edge, plan.topic));
-        }
-      }
-    }
+  // Only lists that do not change once the workers run; the counters themselves are atomic.
+  for (const auto& [thread, worker] : workers_) {
+    for (const auto& edge : worker->edges) edges.push_back(describe(*edge, topics[edge->id()]));
+    if (worker->outlet == nullptr) continue;
+    for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, topics[edge->id()]));
   }
   json visitors = json::array();
   for (const auto& each : gateway_->counters()) {

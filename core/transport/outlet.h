@@ -73,6 +73,8 @@ class Outlet final : public Source {
   /// so its going would not be noticed otherwise.
   void sweep_visitors();
 
+  const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
+
   bool poll() override;
   bool has_work() const override { return false; }
   void* socket() const override { return const_cast<zmq::socket_t&>(socket_).handle(); }
