@@ -1,0 +1,63 @@
+#include "components/checkpoint_writer/background_writer.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace trainyard {
+
+BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify)
+    : store_(store), notify_(std::move(notify)), thread_([this](std::stop_token stop) { run(stop); }) {}
+
+BackgroundWriter::~BackgroundWriter() {
+  wait_until_idle();
+  thread_.request_stop();
+}
+
+void BackgroundWriter::submit(std::unique_ptr<StateCopy> state) {
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(state));
+  changed_.notify_all();
+}
+
+std::vector<BackgroundWriter::Finished> BackgroundWriter::take_finished() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
+void BackgroundWriter::wait_until_idle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.empty() && !writing_; });
+}
+
+void BackgroundWriter::run(std::stop_token stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
+    std::unique_ptr<StateCopy> state = std::move(waiting_.front());
+    waiting_.pop_front();
+    writing_ = true;
+    lock.unlock();
+    Finished finished = write(std::move(state));
+    lock.lock();
+    finished_.push_back(std::move(finished));
+    lock.unlock();
+    notify_();  // Before it counts as idle: whoever waits may destroy what notify uses.
+    lock.lock();
+    writing_ = false;
+    changed_.notify_all();
+  }
+}
+
+BackgroundWriter::Finished BackgroundWriter::write(std::unique_ptr<StateCopy> state) {
+  const auto start = std::chrono::steady_clock::now();
+  Finished finished{.state = std::move(state)};
+  try {
+    finished.written = store_.write(*finished.state);
+  } catch (const std::exception& error) {  // A thread must not let one out; the receiver decides what it means.
+    finished.error = error.what();
+  }
+  finished.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return finished;
+}
+
+}  // namespace trainyard

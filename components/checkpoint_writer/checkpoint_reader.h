@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "components/checkpoint_writer/manifest.h"
+#include "components/checkpoint_writer/run_record.h"
+#include "components/checkpoint_writer/safetensors_header.h"
+
+namespace trainyard {
+
+// Looking into checkpoints, without LibTorch and without a running pipeline (docs/checkpoint_format.md).
+
+inline constexpr const char* kModelFile = "model.safetensors";
+inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char* kRunFile = "run.json";
+inline constexpr const char* kManifestFile = "manifest.json";
+
+/// Everything about a checkpoint but its numbers.
+struct CheckpointSummary {
+  std::string path;
+  Manifest manifest;
+  RunRecord run;
+  SafetensorsHeader model;
+  std::optional<SafetensorsHeader> optimizer;
+  std::uint64_t bytes = 0;  ///< Of all files.
+};
+
+/// Reads the small files and the headers; hashes nothing. Throws kNotFound, kIo, kCorrupt, kUnsupported.
+CheckpointSummary read_checkpoint(const std::string& path);
+
+/// What is wrong with a checkpoint, one sentence each; empty if it is whole. Reads every byte. Does not throw for a
+/// broken checkpoint, however broken.
+std::vector<std::string> verify_checkpoint(const std::string& path);
+
+/// "step-00002000"
+std::string checkpoint_name(std::uint64_t step);
+
+/// The step of "step-00002000" or "step-00002000.2"; nothing for other names.
+std::optional<std::uint64_t> step_of_name(std::string_view name);
+
+/// Paths of the checkpoints in a directory, smallest step first; empty if there is no such directory. Looks at names
+/// alone.
+std::vector<std::string> list_checkpoints(const std::string& directory);
+
+/// Where the pointer "last" or "best" of a directory leads; nothing if there is none, or if it leads elsewhere.
+std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
+
+/// What a person means by a path: a checkpoint itself, or the last one of a directory of checkpoints. Throws kNotFound.
+std::string find_checkpoint(const std::string& path);
+
+}  // namespace trainyard

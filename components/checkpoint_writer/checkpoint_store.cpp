@@ -1,0 +1,129 @@
+#include "components/checkpoint_writer/checkpoint_store.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "components/checkpoint_writer/durable_file.h"
+#include "components/checkpoint_writer/json_input.h"
+#include "components/checkpoint_writer/temporary_checkpoint.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+FileDigest write_text(const std::string& path, const std::string& text) {
+  DurableFile file(path);
+  file.write(text);
+  return file.close();
+}
+
+}  // namespace
+
+std::optional<double> CheckpointStore::value_of(const std::vector<Scalar>& metrics) const {
+  for (const Scalar& scalar : metrics) {
+    if (scalar.name == options_.monitor && std::isfinite(scalar.value)) return scalar.value;
+  }
+  return {};
+}
+
+void CheckpointStore::adopt(std::uint64_t resumed_step) {
+  for (const std::string& path : list_checkpoints(options_.directory)) {
+    StoredCheckpoint found{.path = path, .step = step_of_name(file_name(path)).value_or(0)};
+    try {
+      found.value = value_of(parse_run_record(read_text_file(path + "/" + kRunFile), path).metrics);
+    } catch (const Error&) {
+      // A broken one has no value; it goes as the others do.
+    }
+    stored_.push_back(std::move(found));
+  }
+  std::stable_partition(stored_.begin(), stored_.end(), [&](const auto& found) { return found.step > resumed_step; });
+}
+
+void CheckpointStore::describe(std::string model, std::string optimizer,
+                               std::map<std::string, double> hyperparameters) {
+  model_ = std::move(model);
+  optimizer_ = std::move(optimizer);
+  hyperparameters_ = std::move(hyperparameters);
+}
+
+RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
+  return {.step = snapshot.step,
+          .epoch = snapshot.epoch,
+          .samples = snapshot.samples,
+          .cursor = snapshot.cursor,
+          .rng = snapshot.rng,
+          .metrics = snapshot.metrics,
+          .reason = snapshot.reason,
+          .model = model_,
+          .optimizer = optimizer_,
+          .hyperparameters = hyperparameters_,
+          .time = utc_now()};
+}
+
+std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::string& directory) const {
+  const StateLayout& layout = state.layout();
+  std::map<std::string, std::string> metadata = {
+      {"format", "trainyard"}, {"trainyard", TRAINYARD_VERSION}, {"step", std::to_string(state.snapshot().step)}};
+  const auto in = [&](const char* name) { return directory + "/" + name; };
+  Manifest manifest{.trainyard = TRAINYARD_VERSION};
+  metadata["model"] = model_;
+  manifest.files[kModelFile] = write_safetensors(in(kModelFile), state.tensors(layout.model), metadata);
+  if (options_.save_optimizer && !layout.optimizer.empty()) {
+    metadata["rule"] = optimizer_;
+    manifest.files[kOptimizerFile] = write_safetensors(in(kOptimizerFile), state.tensors(layout.optimizer), metadata);
+  }
+  manifest.files[kRunFile] = write_text(in(kRunFile), format_run_record(record_of(state.snapshot())));
+  std::uint64_t bytes = write_text(in(kManifestFile), format_manifest(manifest)).bytes;
+  for (const auto& [name, digest] : manifest.files) bytes += digest.bytes;
+  return bytes;
+}
+
+CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
+  const std::uint64_t step = state.snapshot().step;
+  const std::string name = checkpoint_name(step);
+  Written written;
+  {
+    TemporaryCheckpoint temporary(options_.directory, name);
+    written.bytes = write_files(state, temporary.path());
+    // One step has one state: a second checkpoint of it brings newer metrics and takes the first one's place.
+    const bool ours =
+        std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; });
+    written.path = temporary.publish(ours);
+  }
+  remember({.path = written.path, .step = step, .value = value_of(state.snapshot().metrics)});
+  tidy(written.warnings);
+  return written;
+}
+
+void CheckpointStore::remember(StoredCheckpoint checkpoint) {
+  std::erase_if(stored_, [&](const auto& stored) { return stored.path == checkpoint.path; });
+  stored_.push_back(std::move(checkpoint));
+}
+
+/// Pointers first: at no moment does one lead to what was deleted.
+void CheckpointStore::tidy(std::vector<std::string>& warnings) {
+  try {
+    set_pointer(options_.directory, "last", file_name(stored_.back().path));
+    if (const auto best = best_of(stored_, options_.rule)) {
+      set_pointer(options_.directory, "best", file_name(stored_[*best].path));
+    }
+  } catch (const Error& error) {
+    warnings.push_back(error.what());
+    return;
+  }
+  const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
+  for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
+    std::error_code error;
+    fs::remove_all(stored_[*index].path, error);
+    if (error) warnings.push_back("cannot remove " + stored_[*index].path + ": " + error.message());
+    stored_.erase(stored_.begin() + static_cast<std::ptrdiff_t>(*index));
+  }
+}
+
+}  // namespace trainyard

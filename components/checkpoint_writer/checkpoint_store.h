@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "components/checkpoint_writer/retention.h"
+#include "components/checkpoint_writer/run_record.h"
+#include "components/checkpoint_writer/state_copy.h"
+
+namespace trainyard {
+
+/// A directory of checkpoints and the rule by which they are kept. Deletes only what it wrote itself or was told to
+/// adopt. Used by one thread at a time.
+class CheckpointStore {
+ public:
+  struct Options {
+    std::string directory;
+    std::string monitor;  ///< Name of the metric that decides which is best.
+    RetentionRule rule;
+    bool save_optimizer = true;
+  };
+  explicit CheckpointStore(Options options) : options_(std::move(options)) {}
+
+  /// Takes over the checkpoints that are in the directory, as an earlier part of this run. Those beyond `resumed_step`
+  /// belong to a future that was given up, and are the first to go.
+  void adopt(std::uint64_t resumed_step);
+
+  /// What is fixed for the run and goes into every run.json.
+  void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
+
+  struct Written {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::vector<std::string> warnings;  ///< What went wrong after the checkpoint was safe.
+  };
+
+  /// Writes, syncs and names a checkpoint; then moves the pointers and deletes what the rule does not keep. Throws kIo,
+  /// and then nothing has changed.
+  Written write(const StateCopy& state);
+
+ private:
+  std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
+  RunRecord record_of(const Snapshot& snapshot) const;
+  std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
+  void remember(StoredCheckpoint checkpoint);
+  void tidy(std::vector<std::string>& warnings);
+
+  Options options_;
+  std::string model_, optimizer_;
+  std::map<std::string, double> hyperparameters_;
+  std::vector<StoredCheckpoint> stored_;  ///< Ours, in the order of writing.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,176 @@
+#include "components/checkpoint_writer/checkpoint_writer.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "components/checkpoint_writer/durable_file.h"
+#include "components/checkpoint_writer/resume.h"
+#include "components/checkpoint_writer/temporary_checkpoint.h"
+#include "core/loop/event_loop.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+std::string directory_or_default(const std::string& given, const std::string& output_directory) {
+  if (!given.empty()) return given;
+  return (output_directory.empty() ? "." : output_directory) + "/checkpoints";
+}
+
+}  // namespace
+
+void CheckpointWriter::on_configure() {
+  const std::string directory = directory_or_default(*directory_, context().output_directory);
+  store_.emplace(CheckpointStore::Options{
+      .directory = directory,
+      .monitor = *monitor_,
+      .rule = {.last = static_cast<std::size_t>(*keep_last_),
+               .best = static_cast<std::size_t>(*keep_best_),
+               .smaller_is_better = *monitor_mode_ == "min"},
+      .save_optimizer = *save_optimizer_,
+  });
+  prepare_directory();
+  for (std::size_t i = 0; i < kCopies; ++i) free_copies_.push_back(std::make_unique<StateCopy>());
+  // The writer's thread only says that there is something; all else happens on the component's own loop.
+  const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
+    loop().post([this, alive] {
+      if (!alive.expired()) report_finished();
+    });
+  };
+  writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
+}
+
+/// What cannot work is said before hours are spent on training.
+void CheckpointWriter::prepare_directory() const {
+  const std::string directory = directory_or_default(*directory_, context().output_directory);
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw Error(Code::kIo, "cannot create the directory {}: {}", directory, error.message());
+  if (::access(directory.c_str(), W_OK) != 0) throw_errno("write into", directory);
+  if (const int swept = sweep_temporaries(directory)) {
+    log().info("removed {} unfinished checkpoints that a killed run left in {}", swept, directory);
+  }
+  const std::size_t found = list_checkpoints(directory).size();
+  if (found != 0 && resume_->empty() && *existing_ == "error") {
+    throw Error(Code::kInvalidArgument,
+                "{} holds {} checkpoints of another run; choose another 'directory', set resume = 'last' to go on with "
+                "that run, or existing = 'keep' or 'replace'",
+                directory, found);
+  }
+  if (!resume_->empty()) resume_candidates(*resume_, directory);  // Throws if there is nothing to resume from.
+}
+
+void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
+  arena_info_ = arena;
+  begin_run_if_ready();
+}
+
+void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerState>& state) {
+  state_info_ = state;
+  begin_run_if_ready();
+}
+
+void CheckpointWriter::begin_run_if_ready() {
+  const bool complete = arena_info_ && (state_info_ || optimizer_state_.connections() == 0);
+  if (layout_ || !complete) return;
+  layout_ = make_state_layout(*arena_info_, state_info_.get());
+  if (state_info_) {
+    store_->describe(arena_info_->model, state_info_->rule, state_info_->hyperparameters);
+  } else {
+    store_->describe(arena_info_->model, "", {});
+  }
+  RunState state = resume_->empty() ? RunState{} : restore();
+  if (*existing_ == "replace" || continues_here(state.path)) store_->adopt(state.step);
+  run_state_.send(std::move(state));
+}
+
+/// True if the run goes on from a checkpoint of this very directory, and so owns what is in it.
+bool CheckpointWriter::continues_here(const std::string& path) const {
+  const std::string directory = directory_or_default(*directory_, context().output_directory);
+  std::error_code error;
+  return !path.empty() && std::filesystem::equivalent(std::filesystem::path(path).parent_path(), directory, error);
+}
+
+RunState CheckpointWriter::restore() {
+  const std::string directory = directory_or_default(*directory_, context().output_directory);
+  const auto warn = [this](const std::string& text) { log().warn("{}", text); };
+  const Resumed resumed = resume_from(resume_candidates(*resume_, directory), *layout_, warn);
+  log().info("resumed from {} at step {}", resumed.path, resumed.run.step);
+  return {.resumed = true,
+          .path = resumed.path,
+          .step = resumed.run.step,
+          .epoch = resumed.run.epoch,
+          .samples = resumed.run.samples,
+          .cursor = resumed.run.cursor,
+          .rng = resumed.run.rng,
+          .metrics = resumed.run.metrics};
+}
+
+void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
+  if (!layout_)
+    throw Error(Code::kInternal, "a snapshot of step {} was asked for before the arena came", snapshot->step);
+  waiting_.push_back(snapshot);
+  serve_waiting();
+}
+
+void CheckpointWriter::serve_waiting() {
+  while (!waiting_.empty() && !free_copies_.empty()) {
+    std::unique_ptr<StateCopy> copy = std::move(free_copies_.back());
+    free_copies_.pop_back();
+    const std::shared_ptr<const Snapshot> snapshot = waiting_.front();
+    waiting_.pop_front();
+    copy_and_submit(*snapshot, std::move(copy));
+  }
+}
+
+void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
+  const auto start = std::chrono::steady_clock::now();
+  copy->take(*layout_, snapshot);
+  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
+  writer_->submit(std::move(copy));
+}
+
+void CheckpointWriter::report_finished() {
+  if (!writer_) return;
+  for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
+    report(finished);
+    free_copies_.push_back(std::move(finished.state));
+  }
+  serve_waiting();
+}
+
+void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
+  const Snapshot& snapshot = finished.state->snapshot();
+  for (const std::string& warning : finished.written.warnings) log().warn("{}", warning);
+  if (!finished.error.empty()) log().error("checkpoint of step {} failed: {}", snapshot.step, finished.error);
+  log().debug("wrote {} bytes of step {} in {:.3f} s", finished.written.bytes, snapshot.step, finished.seconds);
+  checkpoints_.send(CheckpointDone{.order = snapshot.order,
+                                   .step = snapshot.step,
+                                   .path = finished.written.path,
+                                   .bytes = finished.written.bytes,
+                                   .error = finished.error});
+}
+
+/// Nothing that was asked for is given up: blocks until all of it is on disk and reported.
+void CheckpointWriter::on_deactivate() {
+  if (!writer_) return;
+  do {
+    writer_->wait_until_idle();
+    report_finished();
+  } while (free_copies_.size() < kCopies);
+}
+
+void CheckpointWriter::on_finalize() {
+  on_deactivate();
+  writer_.reset();
+}
+
+}  // namespace trainyard
+
+TRAINYARD_COMPONENT(trainyard::CheckpointWriter, "checkpoint_writer",
+                    "Saves weights, optimizer state and run state without holding training up, and restores them")

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "components/checkpoint_writer/background_writer.h"
+#include "components/checkpoint_writer/checkpoint_store.h"
+#include "components/checkpoint_writer/state_layout.h"
+#include "core/component/component.h"
+#include "messages/arena.h"
+#include "messages/run_state.h"
+
+namespace trainyard {
+
+/// Saves the run, and restores it (docs/checkpoint_format.md).
+///
+/// A snapshot is one copy of the arena, answered with SnapshotTaken as soon as it is made; hashing, writing and syncing
+/// happen on a thread of their own. There are two copies: a third snapshot in a row is answered when one is free again,
+/// and none is ever lost. A checkpoint that cannot be written is reported in CheckpointDone; the run goes on and
+/// earlier ones stay.
+///
+/// Deletes only checkpoints of its own run and, after a resume, of the run that it continues.
+class CheckpointWriter final : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+
+  explicit CheckpointWriter(ComponentContext& context) : Component(context, kTraits) {}
+
+ protected:
+  void on_configure() override;
+  void on_deactivate() override;
+  void on_finalize() override;
+
+ private:
+  static constexpr std::size_t kCopies = 2;
+
+  void prepare_directory() const;
+  void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
+  void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
+  void begin_run_if_ready();
+  RunState restore();
+  bool continues_here(const std::string& path) const;
+  void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
+  void serve_waiting();
+  void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
+  void report_finished();
+  void report(const BackgroundWriter::Finished& finished);
+
+  Parameter<std::string> directory_{*this, "directory", "",
+                                    "where checkpoints lie; default: checkpoints in the run's output directory"};
+  Parameter<std::int64_t> keep_last_{*this, "keep_last", 2, "how many of the newest are kept; 0: all", at_least(0)};
+  Parameter<std::int64_t> keep_best_{*this, "keep_best", 1, "how many of the best are kept besides", at_least(0)};
+  Parameter<std::string> monitor_{*this, "monitor", "loss", "the validation metric that says which is best"};
+  Parameter<std::string> monitor_mode_{*this, "monitor_mode", "min", "whether small or large is good",
+                                       one_of({"min", "max"})};
+  Parameter<std::string> resume_{*this, "resume", "",
+                                 "where to go on: last or best of the directory, a path, or nothing to begin anew"};
+  Parameter<bool> save_optimizer_{*this, "save_optimizer", true, "save the optimizer's state too"};
+  Parameter<std::string> existing_{
+      *this, "existing", "keep",
+      "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
+      "(error), or delete them as the rule says, like those of this run (replace)",
+      one_of({"keep", "error", "replace"})};
+
+  Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
+  Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
+  Output<RunState> run_state_{*this, "run_state", "where the run begins, sent once", {.topic = "/run_state"}};
+
+  Input<ArenaInfo> arena_{*this, "arena", "the model's memory", [this](const auto& m) { on_arena(m); }};
+  Input<OptimizerState> optimizer_state_{*this,
+                                         "optimizer_state",
+                                         "the optimizer's memory",
+                                         [this](const auto& m) { on_optimizer_state(m); },
+                                         {.optional = true}};
+  Input<Snapshot> snapshot_{*this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }};
+
+  std::shared_ptr<const ArenaInfo> arena_info_;
+  std::shared_ptr<const OptimizerState> state_info_;
+  std::optional<StateLayout> layout_;  ///< Set when the run has begun.
+  std::optional<CheckpointStore> store_;
+  std::deque<std::shared_ptr<const Snapshot>> waiting_;
+  std::vector<std::unique_ptr<StateCopy>> free_copies_;
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive us.
+  std::unique_ptr<BackgroundWriter> writer_;                          ///< Last: its thread uses the store.
+};
+
+}  // namespace trainyard

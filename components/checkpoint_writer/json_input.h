@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// Parses JSON that a stranger may have written: refuses a key given twice, which two readers could understand in two
+/// ways, and nesting beyond `max_depth`. Throws kCorrupt, beginning with `where`.
+nlohmann::json parse_strict_json(std::string_view text, const std::string& where, int max_depth = 8);
+
+/// A whole file of at most `max_bytes`; throws kCorrupt for a longer one.
+std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
+
+/// The member `key` of an object. Throws kCorrupt if it is missing or of another type.
+std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
+std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
+const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);
+
+}  // namespace trainyard

@@ -1,0 +1,112 @@
+#include "components/checkpoint_writer/resume.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "components/checkpoint_writer/safetensors.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t step_of(const std::string& path) { return step_of_name(fs::path(path).filename().string()).value_or(0); }
+
+/// What `pointer` leads to and everything before it, newest first. Later steps are of another, longer run.
+std::vector<std::string> pointer_and_before(const std::string& directory, const std::string& pointer) {
+  std::vector<std::string> all = list_checkpoints(directory);
+  std::reverse(all.begin(), all.end());
+  const auto first = follow_pointer(directory, pointer);
+  if (!first) return all;
+  std::erase_if(all, [&](const std::string& path) { return path == *first || step_of(path) > step_of(*first); });
+  all.insert(all.begin(), *first);
+  return all;
+}
+
+void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std::string& path) {
+  if (saved == nullptr) {
+    throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
+                to_text(live.shape));
+  }
+  if (saved->shape != live.shape) {
+    throw Error(Code::kShapeMismatch, "{}: tensor '{}' has shape {}, this run's has {}", path, live.name,
+                to_text(saved->shape), to_text(live.shape));
+  }
+  if (saved->dtype != live.dtype) {
+    throw Error(Code::kTypeMismatch, "{}: tensor '{}' is {}, this run's is {}", path, live.name, name_of(saved->dtype),
+                name_of(live.dtype));
+  }
+}
+
+/// Checks everything before anything is filled: a run is never left with half a checkpoint.
+void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slices) {
+  for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
+  if (file.header().tensors.size() == slices.size()) return;
+  for (const SafetensorsEntry& entry : file.header().tensors) {
+    const bool known =
+        std::any_of(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == entry.name; });
+    if (!known) {
+      throw Error(Code::kShapeMismatch, "{} has a tensor '{}' of shape {}; this run has none of that name", file.path(),
+                  entry.name, to_text(entry.shape));
+    }
+  }
+}
+
+void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
+  for (const StateSlice& slice : slices) {
+    file.read(*file.header().find(slice.name), {layout.blocks[slice.block].data() + slice.offset, slice.bytes});
+  }
+}
+
+Resumed load(const std::string& path, const StateLayout& layout, const std::function<void(const std::string&)>& warn) {
+  const CheckpointSummary summary = read_checkpoint(path);
+  const SafetensorsFile model(path + "/" + kModelFile);
+  check_all(model, layout.model);
+  if (summary.optimizer && !layout.optimizer.empty()) {
+    const SafetensorsFile optimizer(path + "/" + kOptimizerFile);
+    check_all(optimizer, layout.optimizer);
+    fill(optimizer, layout.optimizer, layout);
+  } else if (summary.optimizer) {
+    warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
+  } else if (!layout.optimizer.empty()) {
+    warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));
+  }
+  fill(model, layout.model, layout);
+  return {path, summary.run};
+}
+
+}  // namespace
+
+std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory) {
+  std::error_code ignored;
+  std::vector<std::string> candidates;
+  if (what == "last" || what == "best") {
+    candidates = pointer_and_before(directory, what);
+  } else if (fs::exists(fs::path(what) / kManifestFile, ignored) || step_of_name(fs::path(what).filename().string())) {
+    candidates = {what};
+  } else {
+    candidates = pointer_and_before(what, "last");
+  }
+  if (!candidates.empty()) return candidates;
+  throw Error(Code::kNotFound, "resume = '{}': there is no checkpoint in {}; allowed are '', 'last', 'best' and a path",
+              what, what == "last" || what == "best" ? directory : what);
+}
+
+Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
+                    const std::function<void(const std::string&)>& warn) {
+  std::vector<std::string> reasons;
+  for (const std::string& path : candidates) {
+    const std::vector<std::string> problems = verify_checkpoint(path);
+    if (problems.empty()) return load(path, layout, warn);
+    reasons.push_back(fmt::format("{} is broken: {}", path, fmt::join(problems, "; ")));
+    warn(reasons.back());
+  }
+  throw Error(Code::kCorrupt, "no checkpoint to resume from is whole: {}", fmt::join(reasons, "; "));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,100 @@
+#include "components/checkpoint_writer/run_record.h"
+
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "components/checkpoint_writer/json_input.h"
+#include "components/checkpoint_writer/sha256.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// JSON has no word for these; they are kept as strings, so that a run that diverged is saved as it is.
+ordered_json number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+double number_from(const json& value, const std::string& where) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  throw Error(Code::kCorrupt, "{}: {} is no number", where, value.dump());
+}
+
+/// A list, since the order of metrics is the order in which they are shown.
+ordered_json metrics_to(const std::vector<Scalar>& metrics) {
+  ordered_json list = ordered_json::array();
+  for (const Scalar& scalar : metrics) list.push_back({{"name", scalar.name}, {"value", number(scalar.value)}});
+  return list;
+}
+
+std::vector<Scalar> metrics_from(const json& list, const std::string& where) {
+  std::vector<Scalar> metrics;
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'metrics' is no list", where);
+  for (const json& item : list) {
+    metrics.push_back({string_member(item, "name", where), number_from(member(item, "value", where), where)});
+  }
+  return metrics;
+}
+
+std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
+  std::map<std::string, double> numbers;
+  if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is no object", where);
+  for (const auto& [name, value] : object.items()) numbers[name] = number_from(value, where);
+  return numbers;
+}
+
+}  // namespace
+
+std::string format_run_record(const RunRecord& record) {
+  ordered_json hyperparameters = ordered_json::object();
+  for (const auto& [name, value] : record.hyperparameters) hyperparameters[name] = number(value);
+  const ordered_json root = {
+      {"step", record.step},
+      {"epoch", record.epoch},
+      {"samples", record.samples},
+      {"cursor", {{"epoch", record.cursor.epoch}, {"batch", record.cursor.batch}}},
+      {"reason", record.reason},
+      {"time", record.time},
+      {"model", record.model},
+      {"optimizer", record.optimizer},
+      {"hyperparameters", std::move(hyperparameters)},
+      {"metrics", metrics_to(record.metrics)},
+      {"rng", to_hex(record.rng)},
+  };
+  return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+RunRecord parse_run_record(const std::string& text, const std::string& where) {
+  const json root = parse_strict_json(text, where);
+  const json& cursor = member(root, "cursor", where);
+  return {.step = unsigned_member(root, "step", where),
+          .epoch = unsigned_member(root, "epoch", where),
+          .samples = unsigned_member(root, "samples", where),
+          .cursor = {unsigned_member(cursor, "epoch", where), unsigned_member(cursor, "batch", where)},
+          .rng = from_hex(string_member(root, "rng", where), where + ": 'rng'"),
+          .metrics = metrics_from(member(root, "metrics", where), where),
+          .reason = string_member(root, "reason", where),
+          .model = string_member(root, "model", where),
+          .optimizer = string_member(root, "optimizer", where),
+          .hyperparameters = numbers_from(member(root, "hyperparameters", where), where),
+          .time = string_member(root, "time", where)};
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "messages/batch.h"
+#include "messages/scalar.h"
+
+namespace trainyard {
+
+/// Where a run stood: `run.json`. With the weights and the optimizer's state it is all that a run needs to go on.
+struct RunRecord {
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;
+  std::uint64_t samples = 0;
+  LoaderCursor cursor;
+  std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator; hexadecimal in the file.
+  std::vector<Scalar> metrics;    ///< The newest validation metrics.
+  std::string reason;             ///< Why it was saved: "interval", "best", "interrupted", ...
+  std::string model;              ///< Name of the model plugin.
+  std::string optimizer;          ///< Name of the rule; empty without optimizer state.
+  std::map<std::string, double> hyperparameters;
+  std::string time;  ///< UTC, ISO 8601.
+};
+
+std::string format_run_record(const RunRecord& record);
+
+/// Throws kCorrupt; `where` begins the message.
+RunRecord parse_run_record(const std::string& text, const std::string& where);
+
+/// Now, as "2024-05-31T12:00:00Z".
+std::string utc_now();
+
+}  // namespace trainyard

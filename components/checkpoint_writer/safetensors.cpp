@@ -1,0 +1,91 @@
+#include "components/checkpoint_writer/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "messages/error.h"
+#include "messages/tensor.h"
+
+namespace trainyard {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian, and so are the tensors");
+
+SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
+                          const std::map<std::string, std::string>& metadata, const std::string& path) {
+  SafetensorsHeader header{.tensors = {}, .metadata = metadata};
+  std::set<std::string> names{"__metadata__"};
+  std::uint64_t position = 0;
+  for (const SafetensorsTensor& tensor : tensors) {
+    if (!names.insert(tensor.name).second) {
+      throw Error(Code::kInvalidArgument, "{}: the tensor name '{}' is taken", path, tensor.name);
+    }
+    if (tensor.data.size() != checked_bytes(tensor.dtype, tensor.shape)) {
+      throw Error(Code::kInternal, "{}: tensor '{}' of shape {} with {} bytes", path, tensor.name,
+                  to_text(tensor.shape), tensor.data.size());
+    }
+    header.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, position, position + tensor.data.size()});
+    position += tensor.data.size();
+  }
+  return header;
+}
+
+std::string header_text(const SafetensorsHeader& header, const std::string& path) {
+  try {
+    std::string text = format_safetensors_header(header);
+    if (text.size() <= kMaxSafetensorsHeader) return text;
+    throw Error(Code::kInvalidArgument, "{}: a header of {} bytes; the format allows {}", path, text.size(),
+                kMaxSafetensorsHeader);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(Code::kInvalidArgument, "{}: a tensor name cannot be written: {}", path, error.what());
+  }
+}
+
+std::uint64_t read_header_size(const InputFile& file) {
+  std::uint64_t size = 0;
+  if (file.size() < sizeof size) {
+    throw Error(Code::kCorrupt, "{}: {} bytes are too few for a safetensors file", file.path(), file.size());
+  }
+  file.read(0, std::as_writable_bytes(std::span(&size, 1)));
+  if (size > kMaxSafetensorsHeader || size > file.size() - sizeof size) {
+    throw Error(Code::kCorrupt, "{}: a header of {} bytes; at most {} are allowed, and the file has {}", file.path(),
+                size, kMaxSafetensorsHeader, file.size());
+  }
+  return size;
+}
+
+}  // namespace
+
+FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
+                             const std::map<std::string, std::string>& metadata) {
+  std::stable_sort(tensors.begin(), tensors.end(),
+                   [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
+  const std::string header = header_text(lay_out(tensors, metadata, path), path);
+  const std::uint64_t header_size = header.size();
+  DurableFile file(path);
+  file.write(std::as_bytes(std::span(&header_size, 1)));
+  file.write(header);
+  for (const SafetensorsTensor& tensor : tensors) file.write(tensor.data);
+  return file.close();
+}
+
+SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
+  const std::uint64_t header_size = read_header_size(file_);
+  std::string text(header_size, '\0');
+  file_.read(sizeof header_size, std::as_writable_bytes(std::span(text)));
+  data_start_ = sizeof header_size + header_size;
+  header_ = parse_safetensors_header(text, file_.size() - data_start_, path);
+}
+
+void SafetensorsFile::read(const SafetensorsEntry& entry, std::span<std::byte> into) const {
+  if (into.size() != entry.end - entry.begin) {
+    throw Error(Code::kInternal, "{}: tensor '{}' has {} bytes, {} were asked for", path(), entry.name,
+                entry.end - entry.begin, into.size());
+  }
+  file_.read(data_start_ + entry.begin, into);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "components/checkpoint_writer/durable_file.h"
+#include "components/checkpoint_writer/safetensors_header.h"
+
+namespace trainyard {
+
+/// A tensor to be written.
+struct SafetensorsTensor {
+  std::string name;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  std::span<const std::byte> data;
+};
+
+/// Writes a new file and waits until it is on the disk. Tensors of wide dtypes come first, so that all are aligned.
+/// Throws kIo, kInvalidArgument for two tensors of one name or a name that is no UTF-8.
+FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
+                             const std::map<std::string, std::string>& metadata);
+
+/// A safetensors file of anybody's making, open for reading. Nothing in it is believed before it is checked, and no
+/// memory is taken for a size that the file does not have.
+class SafetensorsFile {
+ public:
+  /// Reads and checks the header. Throws kNotFound, kIo, kCorrupt, kUnsupported.
+  explicit SafetensorsFile(const std::string& path);
+
+  const SafetensorsHeader& header() const { return header_; }
+  const std::string& path() const { return file_.path(); }
+
+  /// Reads the bytes of a tensor of this file; `into` has exactly its size.
+  void read(const SafetensorsEntry& entry, std::span<std::byte> into) const;
+
+ private:
+  InputFile file_;
+  std::uint64_t data_start_ = 0;
+  SafetensorsHeader header_;
+};
+
+}  // namespace trainyard

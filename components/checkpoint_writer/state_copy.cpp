@@ -1,0 +1,29 @@
+#include "components/checkpoint_writer/state_copy.h"
+
+#include <cstring>
+
+namespace trainyard {
+
+void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
+  layout_ = &layout;
+  snapshot_ = snapshot;
+  blocks_.resize(layout.blocks.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Tensor& live = layout.blocks[i];
+    const std::size_t size = live.bytes();
+    if (blocks_[i].size() != size) blocks_[i] = Buffer::heap(size);
+    if (size != 0) std::memcpy(blocks_[i].data(), live.data(), size);
+  }
+}
+
+std::vector<SafetensorsTensor> StateCopy::tensors(const std::vector<StateSlice>& slices) const {
+  std::vector<SafetensorsTensor> tensors;
+  tensors.reserve(slices.size());
+  for (const StateSlice& slice : slices) {
+    const auto bytes = std::span<const std::byte>(blocks_[slice.block].bytes()).subspan(slice.offset, slice.bytes);
+    tensors.push_back({slice.name, slice.dtype, slice.shape, bytes});
+  }
+  return tensors;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,102 @@
+#include "components/checkpoint_writer/temporary_checkpoint.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "components/checkpoint_writer/durable_file.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kMark = ".tmp-";
+
+std::string make_directory(const std::string& stem) {
+  for (int i = 0;; ++i) {
+    std::string path = fmt::format("{}-{}-{}", stem, ::getpid(), i);
+    if (::mkdir(path.c_str(), 0777) == 0) return path;
+    if (errno != EEXIST) throw_errno("create the directory", path);
+  }
+}
+
+/// The lock of a directory that somebody is writing, -1 if somebody else has it.
+int try_lock(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    ::close(fd);
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace
+
+TemporaryCheckpoint::TemporaryCheckpoint(std::string directory, std::string name)
+    : directory_(std::move(directory)), name_(std::move(name)) {
+  path_ = make_directory(directory_ + "/" + kMark + name_);
+  lock_ = try_lock(path_);  // Where locks are not supported, sweeping finds none to take either.
+}
+
+TemporaryCheckpoint::~TemporaryCheckpoint() {
+  std::error_code ignored;  // What cannot be removed now is swept at the next start.
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+  if (lock_ >= 0) ::close(lock_);
+}
+
+std::string TemporaryCheckpoint::publish(bool replace) {
+  sync_directory(path_);
+  std::string target = directory_ + "/" + name_;
+  // The exchange leaves the old checkpoint in the temporary's place, where the destructor removes it.
+  if (replace && ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
+    sync_directory(directory_);
+    return target;
+  }
+  for (int i = 2; ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0; ++i) {
+    // A file system without the flag says EINVAL; a plain rename refuses a directory that has something in it.
+    if (errno == EINVAL && ::rename(path_.c_str(), target.c_str()) == 0) break;
+    if (errno != EEXIST && errno != ENOTEMPTY) throw_errno("name the checkpoint", target);
+    target = fmt::format("{}/{}.{}", directory_, name_, i);
+  }
+  path_.clear();
+  sync_directory(directory_);
+  return target;
+}
+
+int sweep_temporaries(const std::string& directory) {
+  int swept = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error)) {
+    if (!entry.path().filename().string().starts_with(kMark)) continue;
+    const int lock = try_lock(entry.path().string());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    fs::remove_all(entry.path(), ignored);
+    ::close(lock);
+    ++swept;
+  }
+  return swept;
+}
+
+void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name) {
+  const std::string path = directory + "/" + pointer;
+  const std::string temporary = fmt::format("{}/.{}-{}", directory, pointer, ::getpid());
+  ::unlink(temporary.c_str());
+  if (::symlink(name.c_str(), temporary.c_str()) != 0) throw_errno("create the link", temporary);
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    errno = reason;
+    throw_errno("replace the link", path);
+  }
+  sync_directory(directory);
+}
+
+}  // namespace trainyard
