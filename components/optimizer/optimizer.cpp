@@ -38,7 +38,6 @@ void Optimizer::on_configure() {
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
-  started_ = run_state_.connections() == 0;
 }
 
 void Optimizer::on_arena(const ArenaInfo& arena) {
@@ -101,7 +100,8 @@ void Optimizer::on_gradients(const Gradients& gradients) {
 }
 
 void Optimizer::step_if_complete() {
-  if (!started_ || arrived_ == 0 || arrived_ < pending_.buckets) return;
+  const bool knows_first_step = started_ || run_state_.connections() == 0;
+  if (!knows_first_step || arrived_ == 0 || arrived_ < pending_.buckets) return;
   arrived_ = 0;
   if (pending_.step != step_ + 1) {
     throw Error(Code::kInternal, "{}: gradients of step {} came after step {}", where(), pending_.step, step_);

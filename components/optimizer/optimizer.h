@@ -116,7 +116,7 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< From the arena on.
-  bool started_ = false;                         ///< The number of the first step is known.
+  bool started_ = false;                         ///< RunState came: the number of the first step is known.
   std::uint64_t step_ = 0;                       ///< Updates done since the run began.
   Gradients pending_;                            ///< What the buckets of the coming step said last.
   std::uint32_t arrived_ = 0;                    ///< Buckets of the coming step that are here.
