@@ -1,11 +1,9 @@
 // From JSON to the binary form. People and foreign tools write the JSON, so every complaint names the path.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <ranges>
+#include <utility>
 
 #include "messages/error.h"
 #include "messages/json.h"
@@ -34,8 +32,7 @@ class Encoder {
     expect(json, json.is_object(), "an object");
     for (const auto& [name, value] : json.items()) {
       if (std::ranges::find(type.fields, name, &Field::name) == type.fields.end()) {
-        const auto names = std::views::transform(type.fields, &Field::name);
-        fail("has no field '{}'; its fields: {}", name, fmt::join(names.begin(), names.end(), ", "));
+        fail("has no field '{}'; its fields: {}", name, field_names(type));
       }
     }
     for (const Field& field : type.fields) {
@@ -82,9 +79,9 @@ class Encoder {
   void encode_map(const FieldType& element, const Json& json, std::size_t depth) {
     expect(json, json.is_object(), "an object");
     writer_.write_count(json.size());
-    for (const auto& [key, value] : json.items()) {  // Sorted by key, as std::map writes it.
-      writer_(key);
-      within(fmt::format("[\"{}\"]", key), [&] { encode_value(element, value, depth + 1); });
+    for (const auto& entry : json.items()) {  // Sorted by key, as std::map writes it.
+      writer_(entry.key());
+      within(fmt::format("[\"{}\"]", entry.key()), [&] { encode_value(element, entry.value(), depth + 1); });
     }
   }
 
@@ -160,6 +157,12 @@ class Encoder {
 
   void expect(const Json& json, bool is_it, std::string_view what) const {
     if (!is_it && !json.is_null()) fail("is {}; {} is allowed", brief(json), what);
+  }
+
+  static std::string field_names(const StructType& type) {
+    std::string names;
+    for (const Field& field : type.fields) names += (names.empty() ? "" : ", ") + field.name;
+    return names;
   }
 
   /// The value for an error message. Only simple ones are shown: writing a deep one would recurse as deeply.

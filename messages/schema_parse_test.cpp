@@ -87,7 +87,7 @@ TEST(SchemaParseTest, BoundsTheNesting) {
   EXPECT_THAT(refusal(nested_lists(kMaxNesting + 1)), ::testing::HasSubstr("schema line 2 nests types too deeply"));
   EXPECT_EQ(refusal(nested_structs(kMaxNesting)), "accepted");
   EXPECT_THAT(refusal(nested_structs(kMaxNesting + 1)), ::testing::HasSubstr("nests types too deeply"));
-  EXPECT_THAT(refusal(nested_structs(4000)), ::testing::HasSubstr("nests types too deeply"));
+  EXPECT_THAT(refusal(nested_structs(3000)), ::testing::HasSubstr("nests types too deeply"));
 }
 
 // Struct A30 was seen before at a shallow place; reached again through a deep one, it still counts.
