@@ -1,0 +1,59 @@
+#include "components/data_loader/batch_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "components/data_loader/permutation.h"
+#include "datasets/random.h"
+
+namespace trainyard {
+
+Sampling sampling_from(std::string_view name) {
+  if (name == "shuffle") return Sampling::kShuffle;
+  return name == "replacement" ? Sampling::kReplacement : Sampling::kSequential;
+}
+
+BatchPlan::BatchPlan(Settings settings, std::string_view purpose)
+    : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, purpose), settings_.split)) {
+  const auto& [split, samples, size, rank, world, sampling, drop_last, seed] = settings_;
+  if (sampling == Sampling::kReplacement) {
+    batches_ = samples == 0 ? 0 : std::max<std::uint64_t>(1, samples / world / size);
+    own_samples_ = batches_ * size;
+  } else if (drop_last) {
+    batches_ = samples / world / size;
+    own_samples_ = batches_ * size;
+  } else {
+    own_samples_ = samples > rank ? (samples - rank + world - 1) / world : 0;
+    batches_ = (own_samples_ + size - 1) / size;
+  }
+}
+
+std::uint64_t BatchPlan::rows(std::uint64_t batch) const {
+  if (settings_.sampling == Sampling::kReplacement) return settings_.batch_size;
+  return std::min(settings_.batch_size, own_samples_ - batch * settings_.batch_size);
+}
+
+void BatchPlan::samples_of(std::uint64_t epoch, std::uint64_t batch, std::vector<std::uint64_t>& samples) const {
+  samples.resize(rows(batch));
+  const std::uint64_t key = random_bits(epoch, key_);
+  const auto place = [&](std::size_t row) {
+    return settings_.rank + settings_.world_size * (batch * settings_.batch_size + row);
+  };
+  if (settings_.sampling == Sampling::kShuffle) {
+    const Permutation shuffled(settings_.samples, key);
+    for (std::size_t row = 0; row < samples.size(); ++row) samples[row] = shuffled(place(row));
+  } else if (settings_.sampling == Sampling::kSequential) {
+    for (std::size_t row = 0; row < samples.size(); ++row) samples[row] = place(row);
+  } else {
+    for (std::size_t row = 0; row < samples.size(); ++row) {
+      samples[row] = random_below(random_bits(place(row), key), settings_.samples);
+    }
+  }
+}
+
+LoaderCursor BatchPlan::advance(LoaderCursor cursor, std::uint64_t batches) const {
+  cursor.batch += batches;
+  return {cursor.epoch + cursor.batch / batches_, cursor.batch % batches_};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,143 @@
+#include "components/data_loader/data_loader.h"
+
+#include <exception>
+#include <utility>
+
+#include "core/loop/event_loop.h"
+#include "core/plugin/loader.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+std::unique_ptr<Dataset> DataLoader::make_dataset() {
+  return context().plugins->create<Dataset>(dataset_name_->plugin, dataset_context_);
+}
+
+void DataLoader::on_configure() {
+  dataset_context_ = context();
+  dataset_context_.where = fmt::format("dataset '{}' of {}", dataset_name_->plugin, where());
+  dataset_context_.parameters = dataset_name_->parameters;
+  data_ = make_dataset();
+  data_->check_all_given_are_known();
+  data_->open();
+  info_ = data_->info();
+  layout_.emplace(info_.fields);
+  make_plans();
+  complete_info();
+}
+
+BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const {
+  BatchPlan::Settings settings;
+  settings.split = split.name;
+  settings.samples = split.samples;
+  settings.batch_size = static_cast<std::uint64_t>(*batch_size_);
+  settings.rank = context().rank;
+  settings.world_size = context().world_size;
+  settings.sampling = sampling;
+  settings.drop_last = drop_last;
+  settings.seed = context().seed;
+  return {std::move(settings), purpose};
+}
+
+void DataLoader::make_plans() {
+  for (const SplitInfo& split : info_.splits) {
+    if (split.name == "train") train_ = make_plan(split, "train", sampling_from(*sampling_), *drop_last_);
+    evaluate_.emplace(split.name, make_plan(split, "evaluate", sampling_from(*evaluation_sampling_), false));
+  }
+  schedule_.emplace(train_ ? &*train_ : nullptr, evaluate_);
+}
+
+void DataLoader::complete_info() {
+  info_.batch_size = static_cast<std::uint64_t>(*batch_size_);
+  for (SplitInfo& split : info_.splits) {
+    split.batches = split.name == "train" ? train_->batches() : evaluate_.at(split.name).batches();
+  }
+}
+
+void DataLoader::on_activate() {
+  const auto wake = [this] { loop().post([this] { guarded([this] { pump(); }); }); };
+  prefetcher_ = std::make_unique<Prefetcher>(*data_, *layout_, *context().pool, static_cast<std::size_t>(*prefetch_),
+                                             static_cast<std::size_t>(*workers_), wake);
+  batches_.on_ready([this] { pump(); });
+  dataset_.send(info_);
+  pump();
+}
+
+void DataLoader::on_deactivate() { prefetcher_.reset(); }
+
+void DataLoader::on_order(const Order& order) {
+  if (prefetcher_ == nullptr) return;  // It came while the run was ending.
+  prefetcher_->discard(schedule_->add(order));
+  pump();
+}
+
+/// Sends what is ready and wanted while readers have room. Comes back here by itself: when a reader has room again
+/// (on_ready), when a batch that was missing is read (wake), and with every order.
+void DataLoader::pump() {
+  if (prefetcher_ == nullptr) return;
+  refill();
+  while (schedule_->wanted() && batches_.ready()) {
+    Prefetcher::Slot* slot = prefetcher_->head();
+    if (slot == nullptr) return;
+    send(*slot);
+    prefetcher_->pop();
+    refill();
+    if (*workers_ == 0) return go_on_later();  // Reading took time: others on this loop have their turn first.
+  }
+}
+
+void DataLoader::go_on_later() {
+  if (std::exchange(going_on_, true)) return;
+  loop().post([this] {
+    going_on_ = false;
+    guarded([this] { pump(); });
+  });
+}
+
+/// Only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
+void DataLoader::refill() {
+  if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
+  while (prefetcher_->room() > 0) {
+    const std::optional<Job> job = schedule_->next();
+    if (!job) break;
+    prefetcher_->push(*job);
+  }
+  prefetcher_->publish();
+}
+
+void DataLoader::send(Prefetcher::Slot& slot) {
+  if (slot.error) std::rethrow_exception(slot.error);
+  const Job& job = slot.job;
+  const Schedule::Stamp stamp = schedule_->send(job);
+  const std::shared_ptr<Batch> batch = batches_.loan();
+  batch->order = stamp.order;
+  batch->split = job.plan->split();
+  batch->epoch = stamp.epoch;
+  batch->index = job.place.batch;
+  batch->samples = job.plan->rows(job.place.batch);
+  batch->last_in_epoch = job.last_in_epoch;
+  batch->next = job.next;
+  fill_tensors(batch->tensors, slot);
+  batches_.send(batch);
+}
+
+/// In place, so that the vectors of a recycled message keep their memory.
+void DataLoader::fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const {
+  const std::uint64_t rows = slot.job.plan->rows(slot.job.place.batch);
+  tensors.resize(layout_->fields().size());
+  std::size_t offset = 0;
+  for (std::size_t field = 0; field < tensors.size(); ++field) {
+    const BatchLayout::Field& declared = layout_->fields()[field];
+    Tensor& tensor = tensors[field];
+    tensor.dtype = declared.dtype;
+    tensor.shape.assign(1, static_cast<std::int64_t>(rows));
+    tensor.shape.insert(tensor.shape.end(), declared.shape.begin(), declared.shape.end());
+    tensor.offset = offset;
+    tensor.buffer = slot.buffer;
+    offset += layout_->field_bytes(field, rows);
+  }
+}
+
+}  // namespace trainyard
+
+TRAINYARD_COMPONENT(trainyard::DataLoader, "data_loader", "Reads a dataset and sends batches, as orders ask for them.")

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "components/data_loader/batch_layout.h"
+#include "components/data_loader/batch_plan.h"
+#include "components/data_loader/prefetcher.h"
+#include "components/data_loader/schedule.h"
+#include "core/component/component.h"
+#include "datasets/dataset.h"
+#include "messages/batch.h"
+#include "messages/dataset_info.h"
+#include "messages/order.h"
+
+namespace trainyard {
+
+/// Reads a dataset and sends batches, as orders ask for them: shuffled, dealt to the ranks, read ahead by workers.
+///
+/// What a batch holds depends on the seed, the dataset, the rank, and its place in the stream; not on workers, prefetch
+/// or time. A cursor (epoch, batch) puts the stream anywhere at once. Workers write into the memory that is sent.
+///
+/// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what was not sent
+/// Outputs     dataset   once, on activation
+///             batches   one buffer each, all fields back to back; only while every reader has room
+/// Services    cursor    where training goes on after the last batch sent
+/// Errors      what the dataset throws, with the component's name
+class DataLoader : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
+
+  explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
+
+ protected:
+  /// Tests put their own here.
+  virtual std::unique_ptr<Dataset> make_dataset();
+
+ private:
+  void on_configure() override;
+  void on_activate() override;
+  void on_deactivate() override;
+
+  void complete_info();
+  void make_plans();
+  BatchPlan make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const;
+  void on_order(const Order& order);
+  void pump();
+  void go_on_later();
+  void refill();
+  void send(Prefetcher::Slot& slot);
+  void fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const;
+
+  Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "where samples come from", plugin_kind("dataset")};
+  Parameter<std::int64_t> batch_size_{*this, "batch_size", 64, "samples in a batch of this rank", between(1, 1 << 24)};
+  Parameter<std::int64_t> workers_{*this, "workers", 1, "threads that read; 0 = the component's own", between(0, 256)};
+  Parameter<std::int64_t> prefetch_{*this, "prefetch", 4, "batches read ahead", between(1, 4096)};
+  Parameter<std::string> sampling_{*this, "sampling", "shuffle", "order of training samples; replacement = free draws",
+                                   one_of({"shuffle", "sequential", "replacement"})};
+  Parameter<std::string> evaluation_sampling_{*this, "evaluation_sampling", "sequential",
+                                              "order of evaluation samples; replacement = the same draws every time",
+                                              one_of({"sequential", "replacement"})};
+  Parameter<bool> drop_last_{*this, "drop_last", true, "leave out a short last training batch; evaluation never does"};
+
+  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold"};
+  Output<Batch> batches_{*this, "batches", "the data, in the order of the orders"};
+  Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
+                       InputOptions{.topic = "/orders"}};
+  Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor", "where training goes on; the question is not looked at",
+                                              [this](const LoaderCursor&) { return cursor(); }};
+
+  LoaderCursor cursor() const { return schedule_ ? schedule_->cursor() : LoaderCursor{}; }
+
+  bool going_on_ = false;  ///< pump() is posted.
+  DatasetContext dataset_context_;
+  std::unique_ptr<Dataset> data_;
+  DatasetInfo info_;
+  std::optional<BatchLayout> layout_;
+  std::optional<BatchPlan> train_;
+  std::map<std::string, BatchPlan> evaluate_;  ///< By split.
+  std::optional<Schedule> schedule_;
+  std::unique_ptr<Prefetcher> prefetcher_;  ///< While active. After what it uses, so that it ends before.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace trainyard {
+
+/// A shuffled order of 0 ... size - 1 in which any place can be looked up at once: no list is made or kept.
+///
+/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`; a number that
+/// falls outside is sent through again until it falls inside (cycle walking, fewer than two passes on average), which
+/// leaves a permutation of the inside.
+class Permutation {
+ public:
+  Permutation(std::uint64_t size, std::uint64_t key);
+
+  /// What stands at `place` < size.
+  std::uint64_t operator()(std::uint64_t place) const {
+    do place = pass(place);
+    while (place >= size_);
+    return place;
+  }
+
+ private:
+  std::uint64_t pass(std::uint64_t number) const;
+
+  std::uint64_t size_;
+  int low_bits_;
+  std::uint64_t low_mask_;
+  std::uint64_t high_mask_;
+  std::array<std::uint64_t, 6> keys_{};
+};
+
+}  // namespace trainyard

@@ -1,0 +1,111 @@
+#include "components/data_loader/prefetcher.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard {
+
+Prefetcher::Prefetcher(const Dataset& dataset, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+                       std::size_t workers, std::function<void()> wake)
+    : dataset_(dataset), layout_(layout), pool_(pool), wake_(std::move(wake)), slots_(slots) {
+  for (std::size_t i = 0; i < workers; ++i) {
+    workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+}
+
+void Prefetcher::push(const Job& job) {
+  Slot& target = slot(pushed_++);
+  target.job = job;
+  target.error = nullptr;
+  target.discarded.store(false, std::memory_order_relaxed);
+  target.done.store(false, std::memory_order_relaxed);
+}
+
+void Prefetcher::publish() {
+  if (workers_.empty()) return;
+  std::size_t to_wake = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    published_ = pushed_;
+    to_wake = std::min<std::size_t>(idle_, published_ - claimed_);
+  }
+  for (; to_wake > 0; --to_wake) changed_.notify_one();
+}
+
+Prefetcher::Slot* Prefetcher::head() {
+  skip_discarded();
+  if (popped_ == pushed_) return nullptr;
+  Slot& oldest = slot(popped_);
+  if (workers_.empty()) fill(oldest, own_scratch_, {});
+  return is_done(oldest) ? &oldest : nullptr;
+}
+
+/// Says that it waits before it looks again, and workers look whether it waits after they are done: one of both sees
+/// the other.
+bool Prefetcher::is_done(Slot& slot) {
+  if (slot.done.load(std::memory_order_acquire)) return true;
+  waited_for_.store(true);
+  if (!slot.done.load()) return false;
+  waited_for_.store(false, std::memory_order_relaxed);
+  return true;
+}
+
+void Prefetcher::skip_discarded() {
+  while (popped_ != pushed_ && slot(popped_).discarded.load(std::memory_order_relaxed)) {
+    if (!workers_.empty() && !is_done(slot(popped_))) return;
+    pop();
+  }
+}
+
+void Prefetcher::pop() { slot(popped_++).buffer = {}; }
+
+void Prefetcher::discard(std::uint64_t count) {
+  for (std::uint64_t job = pushed_ - std::min(count, pushed_ - popped_); job != pushed_; ++job) {
+    slot(job).discarded.store(true, std::memory_order_relaxed);
+  }
+}
+
+void Prefetcher::work(const std::stop_token& stop) {
+  Scratch scratch;
+  while (true) {
+    std::unique_lock lock(mutex_);
+    ++idle_;
+    const bool any = changed_.wait(lock, stop, [this] { return claimed_ < published_; });
+    --idle_;
+    if (!any || stop.stop_requested()) return;
+    Slot& claimed = slot(claimed_++);
+    lock.unlock();
+    fill(claimed, scratch, stop);
+    if (waited_for_.load() && waited_for_.exchange(false)) wake_();
+  }
+}
+
+void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
+  try {
+    read(slot, scratch, stop);
+  } catch (...) {
+    slot.error = std::current_exception();
+  }
+  slot.done.store(true);
+}
+
+void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
+  const Job& job = slot.job;
+  if (slot.discarded.load(std::memory_order_relaxed)) return;
+  job.plan->samples_of(job.place.epoch, job.place.batch, scratch.samples);
+  const std::uint64_t rows = scratch.samples.size();
+  slot.buffer = pool_.allocate(layout_.bytes(rows));
+  scratch.fields.clear();
+  std::byte* start = slot.buffer.data();
+  for (std::size_t field = 0; field < layout_.fields().size(); ++field) {
+    scratch.fields.emplace_back(start, layout_.fields()[field].sample_bytes);
+    start += layout_.field_bytes(field, rows);
+  }
+  for (const std::uint64_t sample : scratch.samples) {
+    if (slot.discarded.load(std::memory_order_relaxed) || stop.stop_requested()) return;
+    dataset_.read(job.plan->split(), sample, scratch.fields);
+    for (std::span<std::byte>& field : scratch.fields) field = {field.data() + field.size(), field.size()};
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "components/data_loader/batch_layout.h"
+#include "components/data_loader/schedule.h"
+#include "core/memory/shared_pool.h"
+#include "datasets/dataset.h"
+
+namespace trainyard {
+
+/// Reads batches ahead, on worker threads, and gives them out in the order they were asked for.
+///
+/// A ring of slots: the owner pushes jobs at its tail, workers take them in turn, the owner takes the results from its
+/// head. A slot has its turn again when its result was taken, so memory is bounded and nothing is ever reordered. All
+/// but the workers' part is for the owner's thread. Without workers, the owner's thread reads when it asks for the
+/// head.
+class Prefetcher {
+ public:
+  struct Slot {
+    Job job;
+    Buffer buffer;             ///< The fields, as BatchLayout says.
+    std::exception_ptr error;  ///< What reading has thrown, instead of a buffer.
+
+   private:
+    friend class Prefetcher;
+    std::atomic<bool> done{false};
+    std::atomic<bool> discarded{false};
+  };
+
+  /// `wake` is called on a worker's thread when `head` has said no and may now say yes.
+  Prefetcher(const Dataset& dataset, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+             std::size_t workers, std::function<void()> wake);
+
+  /// Ends after the sample that is being read.
+  ~Prefetcher() = default;
+
+  std::size_t size() const { return slots_.size(); }
+  std::size_t room() const { return slots_.size() - static_cast<std::size_t>(pushed_ - popped_); }
+
+  /// Adds a job, which workers see with the next `publish`; needs room.
+  void push(const Job& job);
+  void publish();
+
+  /// The oldest job's slot, if it is done; else null, and `wake` will be called.
+  Slot* head();
+  /// Frees the slot that `head` gave.
+  void pop();
+
+  /// The newest `count` jobs, or all that there are, will not be given out.
+  void discard(std::uint64_t count);
+
+ private:
+  /// What a thread that reads uses over and over.
+  struct Scratch {
+    std::vector<std::uint64_t> samples;
+    std::vector<std::span<std::byte>> fields;  ///< Of the sample being read.
+  };
+
+  Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }
+  bool is_done(Slot& slot);
+  void skip_discarded();
+  void work(const std::stop_token& stop);
+  void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
+  void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
+
+  const Dataset& dataset_;
+  const BatchLayout& layout_;
+  SharedPool& pool_;
+  std::function<void()> wake_;
+  std::vector<Slot> slots_;
+  Scratch own_scratch_;  ///< For reading without workers.
+
+  // Jobs are numbered; job n lives in slot n modulo size.
+  std::uint64_t popped_ = 0;
+  std::uint64_t pushed_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::uint64_t published_ = 0;  ///< Guarded by mutex_, as are the next two.
+  std::uint64_t claimed_ = 0;
+  std::size_t idle_ = 0;                 ///< Workers asleep.
+  std::atomic<bool> waited_for_{false};  ///< The owner wants to be woken.
+
+  std::vector<std::jthread> workers_;  // Last: they end before what they use.
+};
+
+}  // namespace trainyard

@@ -1,0 +1,123 @@
+#include "components/data_loader/schedule.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+bool same(const LoaderCursor& left, const LoaderCursor& right) {
+  return left.epoch == right.epoch && left.batch == right.batch;
+}
+
+}  // namespace
+
+Schedule::Schedule(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate)
+    : train_(train), evaluate_(evaluate), guessing_(train != nullptr && train->batches() > 0) {}
+
+std::uint64_t Schedule::add(const Order& order) {
+  if (order.kind == "train") return append(train(order));
+  if (order.kind == "evaluate") return append(evaluate(order));
+  if (order.kind == "predict") return order.batches == 0 ? 0 : append(evaluate(order));  // 0: something is generated.
+  if (order.kind == "checkpoint") return 0;
+  if (order.kind == "stop") return stop();
+  throw Error(Code::kInvalidArgument, "order {}: '{}' is no kind of order{}", order.id, order.kind,
+              suggestion(order.kind, {"train", "evaluate", "predict", "checkpoint", "stop"}));
+}
+
+Schedule::Span Schedule::train(const Order& order) const {
+  if (train_ == nullptr || train_->batches() == 0) {
+    throw Error(Code::kInvalidArgument,
+                "order {}: the split 'train' has no batch for this rank ({} samples over all ranks); lower batch_size "
+                "or set drop_last = false",
+                order.id, train_ == nullptr ? 0 : train_->samples());
+  }
+  const LoaderCursor from = train_->advance(order.cursor, 0);
+  const std::uint64_t batches = order.batches == 0 ? train_->batches() - from.batch : order.batches;
+  return {order.id, order.epoch, train_, from, {}, batches, batches};
+}
+
+Schedule::Span Schedule::evaluate(const Order& order) const {
+  const auto found = evaluate_.find(order.split);
+  if (found == evaluate_.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, plan] : evaluate_) known.push_back(name);
+    throw Error(Code::kInvalidArgument, "order {} ({}): no split named '{}'{}", order.id, order.kind, order.split,
+                suggestion(order.split, known));
+  }
+  const BatchPlan& plan = found->second;
+  std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
+  // There is no end to draws, but there is one to samples; last_in_epoch shows it.
+  if (plan.sampling() != Sampling::kReplacement) batches = std::min(batches, plan.batches());
+  return {order.id, order.epoch, &plan, {}, end_, batches, batches};
+}
+
+std::uint64_t Schedule::append(const Span& added) {
+  Span span = added;
+  std::uint64_t void_jobs = 0;
+  if (is_training(span) && same(span.place, end_)) {
+    const std::uint64_t guessed = std::min(guesses_, span.to_read);
+    span.to_read -= guessed;
+    span.place = train_->advance(span.place, guessed);
+    guesses_ -= guessed;
+  } else {
+    void_jobs = void_guesses();
+  }
+  if (is_training(span)) {
+    if (spans_.empty()) sent_ = added.place;
+    end_ = train_->advance(added.place, span.to_send);
+    guessing_ = true;
+  }
+  if (span.to_send > 0) spans_.push_back(span);
+  return void_jobs;
+}
+
+std::uint64_t Schedule::stop() {
+  void_guesses();
+  spans_.clear();
+  end_ = sent_;
+  guessing_ = false;  // The run is ending.
+  return kEverything;
+}
+
+std::uint64_t Schedule::void_guesses() { return std::exchange(guesses_, 0); }
+
+std::optional<Job> Schedule::next() {
+  for (Span& span : spans_) {
+    if (span.to_read > 0) return job_of(span);
+  }
+  return guessing_ ? std::optional(guess()) : std::nullopt;
+}
+
+Job Schedule::job_of(Span& span) {
+  --span.to_read;
+  Job job{span.plan, span.place, span.next, false};
+  if (is_training(span)) {
+    job.last_in_epoch = span.place.batch + 1 == train_->batches();
+    job.next = span.place = train_->advance(span.place, 1);
+  } else {
+    ++span.place.batch;
+    job.last_in_epoch = span.to_read == 0;
+  }
+  return job;
+}
+
+Job Schedule::guess() {
+  const LoaderCursor place = train_->advance(end_, guesses_++);
+  return {train_, place, train_->advance(place, 1), place.batch + 1 == train_->batches()};
+}
+
+Schedule::Stamp Schedule::send(const Job& job) {
+  Span& span = spans_.front();
+  const bool training = is_training(span);
+  const Stamp stamp{span.order, training ? job.place.epoch : span.epoch};
+  if (training) sent_ = job.next;
+  if (--span.to_send == 0) spans_.pop_front();
+  return stamp;
+}
+
+}  // namespace trainyard
