@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/config/configurable.h"
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class Oven final : public Configurable {
+ public:
+  explicit Oven(std::string_view given) : Configurable("oven 'test'", given) {}
+  Parameter<double> heat{*this, "heat", 180.0, "temperature", positive() | in_unit("C") | settable()};
+  Parameter<std::int64_t> minutes{*this, "minutes", kRequired, "baking time", between(1, 600)};
+  Parameter<std::string> mode{*this, "mode", std::string("fan"), "how it heats", one_of({"fan", "grill"})};
+  Parameter<std::vector<double>> steps{*this, "steps", std::vector<double>{}, "later temperatures", at_least(0)};
+  Parameter<PluginSpec> timer{*this, "timer", PluginSpec{"bell"}, "what rings", plugin_kind("timer")};
+};
+
+std::string error_of(std::string_view given) {
+  try {
+    Oven oven(given);
+    oven.check_all_given_are_known();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ConfigurableTest, TakesWhatIsGivenAndDefaultsTheRest) {
+  const Oven oven(R"({"minutes": 45, "steps": [200, 150.5]})");
+  EXPECT_EQ(*oven.minutes, 45);
+  EXPECT_EQ(*oven.heat, 180.0);
+  EXPECT_THAT(*oven.steps, ::testing::ElementsAre(200, 150.5));
+  EXPECT_EQ(oven.timer->plugin, "bell");
+}
+
+TEST(ConfigurableTest, DescribesItselfWithoutValues) {
+  const Oven oven("");
+  EXPECT_TRUE(oven.describing());
+  ASSERT_EQ(oven.parameters().size(), 5u);
+  EXPECT_TRUE(oven.find_parameter("minutes")->info().required);
+  EXPECT_EQ(oven.find_parameter("heat")->info().default_json, "180.0");
+  EXPECT_EQ(oven.find_parameter("cake"), nullptr);
+}
+
+TEST(ConfigurableTest, EveryRefusalSaysWhereWhatAndWhatIsAllowed) {
+  EXPECT_EQ(error_of("{}"), "oven 'test': the parameter 'minutes' must be given; an integer >= 1 and <= 600");
+  EXPECT_EQ(error_of(R"({"minutes": 0})"), "oven 'test': minutes: 0 is not allowed; an integer >= 1 and <= 600");
+  EXPECT_EQ(error_of(R"({"minutes": 1.5})"), "oven 'test': minutes: 1.5 is not allowed; an integer >= 1 and <= 600");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "heat": 0})"), "oven 'test': heat: 0 is not allowed; a number > 0 (C)");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "mode": "gril"})"),
+            "oven 'test': mode: \"gril\" is not allowed; one of: fan, grill; did you mean 'grill'?");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "steps": [1, -1]})"),
+            "oven 'test': steps: [1,-1] is not allowed; a list of numbers >= 0");
+  EXPECT_EQ(
+      error_of(R"({"minutes": 5, "timer": {"loud": true}})"),
+      "oven 'test': timer: {\"loud\":true} is not allowed; the name of a timer or a table with plugin = \"name\"");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "haet": 1})"),
+            "oven 'test' has no parameter 'haet'; did you mean 'heat'? known: heat, minutes, mode, steps, timer");
+}
+
+TEST(ConfigurableTest, PluginParametersComeAsNameOrTable) {
+  const Oven by_name(R"({"minutes": 5, "timer": "gong"})");
+  EXPECT_EQ(by_name.timer->plugin, "gong");
+  const Oven by_table(R"({"minutes": 5, "timer": {"plugin": "gong", "loud": true}})");
+  EXPECT_EQ(by_table.timer->plugin, "gong");
+  EXPECT_EQ(json::parse(by_table.timer->parameters), json::parse(R"({"loud": true})"));
+}
+
+TEST(ConfigurableTest, OnlySettableParametersChangeWhileRunningAndTellTheirOwner) {
+  Oven oven(R"({"minutes": 5})");
+  int told = 0;
+  oven.heat.on_change([&] { ++told; });
+  oven.set_parameter("heat", 220);
+  EXPECT_EQ(*oven.heat, 220);
+  EXPECT_EQ(told, 1);
+  EXPECT_THROW(oven.set_parameter("heat", -1), Error);
+  EXPECT_EQ(*oven.heat, 220) << "a refused value changes nothing";
+  EXPECT_THROW(oven.set_parameter("minutes", 6), Error);
+  EXPECT_THROW(oven.set_parameter("haet", 6), Error);
+}
+
+TEST(ParameterInfoTest, SurvivesJson) {
+  const Oven oven("");
+  for (const ParameterBase* parameter : oven.parameters()) {
+    const ParameterInfo copy = parameter_info_from_json(to_json(parameter->info()));
+    EXPECT_EQ(to_json(copy), to_json(parameter->info()));
+    EXPECT_EQ(describe_allowed(copy), describe_allowed(parameter->info()));
+  }
+}
+
+TEST(NearestTest, FindsWhatWasMeantAndNothingElse) {
+  const std::vector<std::string> known{"cpu", "cuda", "mps", "simulated"};
+  EXPECT_EQ(nearest("cdua", known), "cuda");
+  EXPECT_EQ(nearest("simulatd", known), "simulated");
+  EXPECT_EQ(nearest("tensorprocessor", known), "");
+  EXPECT_EQ(suggestion("x", {}), "; none is known");
+  EXPECT_EQ(suggestion("qqqqqq", {"b", "a"}), "; known: a, b");
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,81 @@
+#include "core/loop/event_loop.h"
+
+#include <gtest/gtest.h>
+
+#include <latch>
+
+namespace trainyard {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(EventLoopTest, RunsPostedTasksInOrderOnItsOwnThread) {
+  EventLoop loop("test");
+  std::vector<int> seen;
+  std::thread::id ran_on;
+  std::jthread thread([&] { loop.run(); });
+  for (int i = 0; i < 1000; ++i) loop.post([&, i] { seen.push_back(i); });
+  std::latch done(1);
+  loop.post([&] {
+    ran_on = std::this_thread::get_id();
+    done.count_down();
+  });
+  done.wait();
+  EXPECT_EQ(ran_on, thread.get_id());
+  loop.stop();
+  thread.join();
+  ASSERT_EQ(seen.size(), 1000u);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(seen[i], i);
+}
+
+TEST(EventLoopTest, NoWakeUpIsLostWhenManyThreadsPostToASleepingLoop) {
+  EventLoop loop("test");
+  std::jthread thread([&] { loop.run(); });
+  constexpr int kThreads = 4, kPosts = 5000;
+  std::atomic<int> count{0};
+  {
+    std::vector<std::jthread> posters;
+    for (int t = 0; t < kThreads; ++t) {
+      posters.emplace_back([&] {
+        for (int i = 0; i < kPosts; ++i) loop.post([&] { ++count; });
+      });
+    }
+  }
+  std::latch done(1);
+  loop.post([&] { done.count_down(); });
+  done.wait();
+  EXPECT_EQ(count, kThreads * kPosts);
+  loop.stop();
+}
+
+TEST(EventLoopTest, TimersRunInTheOrderOfTheirTimesAndCanBeCancelled) {
+  EventLoop loop("test");
+  std::vector<int> seen;
+  loop.after(30ms, [&] { seen.push_back(3); });
+  loop.after(10ms, [&] { seen.push_back(1); });
+  const auto cancelled = loop.after(20ms, [&] { seen.push_back(2); });
+  loop.cancel(cancelled);
+  const auto end = EventLoop::Clock::now() + 20s;
+  while (seen.size() < 2 && EventLoop::Clock::now() < end) {
+    if (!loop.run_once()) loop.wait(1000ms);
+  }
+  EXPECT_EQ(seen, (std::vector<int>{1, 3}));
+}
+
+TEST(EventLoopTest, ATaskMayPostAndTheLoopStopsWhenTold) {
+  EventLoop loop("test");
+  int rounds = 0;
+  std::function<void()> again = [&] {
+    if (++rounds < 100) {
+      loop.post(again);
+    } else {
+      loop.stop();
+    }
+  };
+  loop.post(again);
+  loop.run();
+  EXPECT_EQ(rounds, 100);
+}
+
+}  // namespace
+}  // namespace trainyard

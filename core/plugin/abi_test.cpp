@@ -1,0 +1,115 @@
+#include "core/plugin/abi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/plugin/loader.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// A folder with files of the test's making.
+class PluginFileTest : public ::testing::Test {
+ protected:
+  PluginFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "trainyard-plugins-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~PluginFileTest() override { fs::remove_all(directory_); }
+
+  /// Compiles one C file into a shared library with this label; runs nothing of it.
+  std::string library(const std::string& name, const std::string& label) {
+    const fs::path source = directory_ / (name + ".c");
+    std::ofstream(source) << "__attribute__((used, section(\".trainyard\"))) const char label[] = \"" << label
+                          << "\";\n";
+    fs::create_directories(directory_ / "models");
+    const fs::path path = directory_ / "models" / (name + ".so");
+    const std::string command = "cc -shared -fPIC -o " + path.string() + " " + source.string();
+    if (std::system(command.c_str()) != 0) throw Error(Code::kIo, "cannot compile {}", source.string());
+    return path;
+  }
+
+  fs::path directory_;
+};
+
+TEST(AbiTest, TorchFreePluginsFitEveryLibTorchAndOthersOnlyTheirOwn) {
+  const std::string base = "trainyard-0.1 cxxabi-1017 cxx11-1";
+  EXPECT_TRUE(abi_matches(base + " torch-none", base + " torch-1.13.1"));
+  EXPECT_TRUE(abi_matches(base + " torch-1.13.1", base + " torch-1.13.1"));
+  EXPECT_FALSE(abi_matches(base + " torch-2.6.0", base + " torch-1.13.1"));
+  EXPECT_FALSE(abi_matches("trainyard-0.2 cxxabi-1017 cxx11-1 torch-none", base + " torch-none"));
+  EXPECT_FALSE(abi_matches("", base));
+}
+
+TEST_F(PluginFileTest, TheLabelIsReadWithoutLoading) {
+  const PluginLabel label = read_plugin_label(library("tiny", "model\\ntiny\\n3\\nA small one.\\nsome tag"));
+  EXPECT_EQ(label.kind, "model");
+  EXPECT_EQ(label.name, "tiny");
+  EXPECT_EQ(label.version, "3");
+  EXPECT_EQ(label.description, "A small one.");
+  EXPECT_EQ(label.abi_tag, "some tag");
+}
+
+TEST_F(PluginFileTest, APluginOfAnotherAbiIsRefusedWithBothTags) {
+  const std::string path = library("old", "model\\nold\\n1\\nd\\ntrainyard-0.0 cxxabi-1 cxx11-0 torch-none");
+  PluginLoader loader({directory_});
+  const std::string error = error_of([&] { loader.load(path); });
+  EXPECT_THAT(error, HasSubstr("trainyard-0.0 cxxabi-1 cxx11-0 torch-none"));
+  EXPECT_THAT(error, HasSubstr(std::string(host_abi_tag())));
+}
+
+TEST_F(PluginFileTest, WhatIsNoPluginIsNamedAsSuch) {
+  const fs::path text = directory_ / "readme.so";
+  std::ofstream(text) << "hello";
+  EXPECT_THAT(error_of([&] { read_plugin_label(text); }), HasSubstr("is no Trainyard plugin"));
+  EXPECT_THAT(error_of([&] { read_plugin_label(directory_ / "absent.so"); }), HasSubstr("no plugin file"));
+  const fs::path cut = directory_ / "cut.so";
+  fs::copy_file(library("whole", "model\\nwhole\\n1\\nd\\ntag"), cut);
+  for (const std::uintmax_t size : {0, 10, 64, 1000}) {
+    fs::resize_file(cut, size);
+    EXPECT_THAT(error_of([&] { read_plugin_label(cut); }), HasSubstr("is no Trainyard plugin"));
+  }
+}
+
+TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
+  library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
+  const PluginLoader loader({directory_});
+  EXPECT_THAT(error_of([&] { loader.find("model", "convnte"); }),
+              HasSubstr("no model named 'convnte'; did you mean 'convnet'? known: convnet"));
+  EXPECT_THAT(error_of([&] { loader.find("dataset", "convnet"); }), HasSubstr("no dataset named 'convnet'"));
+  EXPECT_THAT(error_of([&] { loader.find("model", "../models/convnet"); }), HasSubstr("no model named"));
+}
+
+TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
+  const std::string path = library("open", std::string("model\\nopen\\n1\\nd\\n") + std::string(host_abi_tag()));
+  fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+  PluginLoader loader({directory_});
+  EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("can be written by everyone"));
+}
+
+TEST_F(PluginFileTest, APluginWithALabelButNoEntryIsRefused) {
+  const std::string path = library("hollow", std::string("model\\nhollow\\n1\\nd\\n") + std::string(host_abi_tag()));
+  PluginLoader loader({directory_});
+  EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("no entry"));
+}
+
+}  // namespace
+}  // namespace trainyard
