@@ -15,6 +15,7 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
 option(TRAINYARD_WERROR "Treat warnings as errors" OFF)
 add_library(trainyard_options INTERFACE)
+target_compile_features(trainyard_options INTERFACE cxx_std_20)
 target_include_directories(trainyard_options INTERFACE "$<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}>")
 target_compile_definitions(trainyard_options INTERFACE
   TRAINYARD_VERSION="${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}" SPDLOG_COMPILED_LIB SPDLOG_FMT_EXTERNAL)

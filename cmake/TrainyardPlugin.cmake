@@ -25,12 +25,27 @@ function(trainyard_plugin)
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}"
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}s")
   target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
+  trainyard_own_headers_first(${target} "${arg_KIND}s/${arg_NAME}")
   install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${arg_KIND}s")
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(TRAINYARD_TESTS AND tests)
     trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES})
   endif()
+endfunction()
+
+# trainyard_own_headers_first(target folder)
+# A plugin includes its headers from the root of the tree ("models/mlp/mlp.h"). Outside the tree that must mean the files
+# beside its CMakeLists.txt, not those of an installed plugin of the same name.
+function(trainyard_own_headers_first target folder)
+  if("${CMAKE_CURRENT_SOURCE_DIR}" MATCHES "/${folder}$")
+    return()
+  endif()
+  set(root "${CMAKE_CURRENT_BINARY_DIR}/include")
+  get_filename_component(parent "${root}/${folder}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${folder}" SYMBOLIC)
+  target_include_directories(${target} BEFORE PRIVATE "${root}")
 endfunction()
 
 # trainyard_test(name SOURCES file... [LIBRARIES target...] [LABELS label...])

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# build_elsewhere.sh BUILD SOURCE: installs BUILD, copies plugin folders of SOURCE to another place, builds them there with
+# find_package(trainyard), and loads them with the installed command; then shows that a wrong ABI tag is refused.
+set -euo pipefail
+build="$1" source="$2"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME="$work/cache"
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+trainyard="$work/prefix/bin/trainyard"
+
+# A dataset (no LibTorch) always, a model where LibTorch is there; under other names, so that nobody can mistake them.
+mkdir "$work/mine"
+cp -r "$source/datasets/synthetic" "$work/mine/my_synthetic"
+sed -i 's/"synthetic"/"my_synthetic"/' "$work/mine/my_synthetic/synthetic.cpp"
+folders=(my_synthetic)
+if [ -e "$work/prefix"/lib*/libtrainyard_tensors.so ] || ls "$work"/prefix/lib/*/libtrainyard_tensors.so >/dev/null 2>&1; then
+  cp -r "$source/models/mlp" "$work/mine/my_mlp"
+  sed -i 's/"mlp"/"my_mlp"/' "$work/mine/my_mlp/mlp.cpp"
+  sed -i 's/models\/mlp\//models\/my_mlp\//' "$work/mine"/my_mlp/*.cpp "$work/mine"/my_mlp/*.h
+  folders+=(my_mlp)
+fi
+sed -i 's/datasets\/synthetic\//datasets\/my_synthetic\//' "$work/mine"/my_synthetic/*.cpp "$work/mine"/my_synthetic/*.h
+{
+  echo 'cmake_minimum_required(VERSION 3.25)'
+  echo 'project(my_plugins LANGUAGES CXX)'
+  echo 'find_package(trainyard REQUIRED)'
+  for folder in "${folders[@]}"; do echo "add_subdirectory($folder)"; done
+} >"$work/mine/CMakeLists.txt"
+cmake -S "$work/mine" -B "$work/mine/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+cmake --build "$work/mine/build"
+
+export TRAINYARD_PLUGIN_PATH="$work/mine/build/plugins"
+"$trainyard" plugin info my_synthetic | grep -q 'my_synthetic' || fail "the dataset is not described"
+if [ ${#folders[@]} -gt 1 ]; then
+  "$trainyard" plugin info my_mlp | grep -q 'my_mlp' || fail "the model is not described"
+  "$trainyard" launch "$source/launch/files/mlp.toml" run.max_steps=3 run.directory="$work/run" \
+    component.accelerator_host.params.model.plugin=my_mlp component.data_loader.params.dataset.plugin=my_synthetic \
+    >"$work/launch.log" 2>&1 || { cat "$work/launch.log"; fail "a launch with both plugins"; }
+fi
+
+# The same library with another framework version in its label.
+mkdir -p "$work/old/datasets"
+sed 's/trainyard-[0-9]\.[0-9] cxxabi/trainyard-9.9 cxxabi/' "$work/mine/build/plugins/datasets/my_synthetic.so" \
+  >"$work/old/datasets/my_synthetic.so"
+export TRAINYARD_PLUGIN_PATH="$work/old"
+if "$trainyard" plugin info my_synthetic >"$work/refused.log" 2>&1; then fail "a foreign ABI tag was accepted"; fi
+grep -q 'trainyard-9\.9' "$work/refused.log" || { cat "$work/refused.log"; fail "the plugin's tag is not shown"; }
+grep -q "this is 'trainyard-[0-9]" "$work/refused.log" || fail "the installation's tag is not shown"
+echo "built elsewhere, loaded, and the foreign one refused: $(tail -n 1 "$work/refused.log")"
