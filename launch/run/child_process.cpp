@@ -51,12 +51,17 @@ void ChildProcess::read_output(int file, LineSplitter& splitter, bool from_stder
   }
 }
 
+void ChildProcess::read_now() {
+  if (out_watch_ != 0) read_output(out_.get(), out_lines_, false, out_watch_);
+  if (err_watch_ != 0) read_output(err_.get(), err_lines_, true, err_watch_);
+}
+
 void ChildProcess::reaped() {
-  read_output(out_.get(), out_lines_, false, out_watch_);
-  read_output(err_.get(), err_lines_, true, err_watch_);
+  read_now();
   loop_.cancel(std::exchange(out_watch_, 0));
   loop_.cancel(std::exchange(err_watch_, 0));
   loop_.cancel(std::exchange(ladder_timer_, 0));
+  // Its own children may still hold the other ends; what they print now is nobody's.
   out_.reset();
   err_.reset();
   pid_ = 0;

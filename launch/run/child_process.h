@@ -35,6 +35,9 @@ class ChildProcess {
 
   void start(const SpawnOptions& options);
 
+  /// Takes what it has printed so far, without waiting for the poll loop.
+  void read_now();
+
   /// To be called when it was reaped: takes the rest of its output and counts it as gone.
   void reaped();
 
@@ -44,6 +47,9 @@ class ChildProcess {
   /// SIGINT now, SIGTERM after one `rung`, SIGKILL after two; to the whole process group, for a program may be a shell
   /// script. Does nothing if it is under way.
   void end(std::chrono::milliseconds rung);
+
+  /// True from the first rung until it is started again: its end is our doing.
+  bool being_ended() const { return ending_; }
 
   /// The last rung at once.
   void kill();

@@ -11,7 +11,8 @@ Console::Console() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FIL
 void Console::line(std::string_view prefix, std::string_view text, bool to_stderr) {
   std::string whole = terminal_[to_stderr] ? "\r\033[K" : "";
   whole.append(prefix).append(text).append("\n");
-  // One write per line, so that lines of several writers do not mix. A reader that went away is no reason to stop a run.
+  // One write per line, so that lines of several writers do not mix. A reader that went away is no reason to stop a
+  // run.
   std::string_view rest = whole;
   while (!rest.empty()) {
     const ssize_t wrote = ::write(to_stderr ? STDERR_FILENO : STDOUT_FILENO, rest.data(), rest.size());

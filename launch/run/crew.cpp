@@ -25,9 +25,8 @@ Crew::Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions optio
       console_file_(::fcntl(STDOUT_FILENO, F_DUPFD, kLowestConsoleFile)) {
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     auto child = std::make_unique<ChildProcess>(
-        loop, plan.processes[i], static_cast<std::uint32_t>(i), [this, i](std::string_view line, bool from_stderr) {
-          print(*children_[i], line, from_stderr);
-        });
+        loop, plan.processes[i], static_cast<std::uint32_t>(i),
+        [this, i](std::string_view line, bool from_stderr) { print(*children_[i], line, from_stderr); });
     children_.push_back(std::move(child));
   }
 }
@@ -72,13 +71,14 @@ void Crew::start(ChildProcess& child) {
 }
 
 void Crew::start_later(ChildProcess& child, std::function<void(const std::string&)> failed) {
-  restart_timers_.push_back(loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
+  restart_timers_[&child] = loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
+    restart_timers_.erase(&child);
     try {
       start(child);
     } catch (const Error& error) {
       failed(error.what());
     }
-  }));
+  });
 }
 
 void Crew::reap() {
@@ -93,7 +93,7 @@ void Crew::reap() {
 }
 
 void Crew::no_more_restarts() {
-  for (const PollLoop::Id timer : restart_timers_) loop_.cancel(timer);
+  for (const auto& [child, timer] : restart_timers_) loop_.cancel(timer);
   restart_timers_.clear();
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ class Crew {
   /// True if nothing runs.
   bool all_gone() const;
 
+  /// True if nothing runs and nothing is about to start again.
+  bool all_done() const { return all_gone() && restart_timers_.empty(); }
+
  private:
   SpawnOptions spawn_options(const ChildProcess& child) const;
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
@@ -59,7 +63,7 @@ class Crew {
   CrewOptions options_;
   OnEnd on_end_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
-  std::vector<PollLoop::Id> restart_timers_;
+  std::map<const ChildProcess*, PollLoop::Id> restart_timers_;
   int console_file_;  ///< Our stdout, inherited by all: the logger draws its progress line there.
 };
 

@@ -83,7 +83,8 @@ int guard(pid_t launcher, const sigset_t& signals, int notes) {
 
 void GuardLink::will_make(const std::string& directory) const {
   const std::string line = directory + "\n";
-  if (notes_) [[maybe_unused]] const auto written = ::write(notes_.get(), line.data(), line.size());
+  if (notes_) [[maybe_unused]]
+    const auto written = ::write(notes_.get(), line.data(), line.size());
 }
 
 int run_guarded(const std::function<int(const GuardLink&)>& launcher) {

@@ -33,8 +33,8 @@ class GuardLink {
 ///   kills them all, removes the run directory, says so, and returns 1.
 /// - If the guard is killed, the launcher sees the end of a pipe and does the same for itself.
 ///
-/// Must be called before any thread exists. Returns in both processes: in the guard with the launcher's exit code, in the
-/// launcher with what `launcher` returned.
+/// Must be called before any thread exists. Returns in both processes: in the guard with the launcher's exit code, in
+/// the launcher with what `launcher` returned.
 int run_guarded(const std::function<int(const GuardLink&)>& launcher);
 
 }  // namespace trainyard

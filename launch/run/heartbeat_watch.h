@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// Notices processes that have stopped speaking. It only says so: a process that a debugger or SIGSTOP holds comes back.
+/// Notices processes that have stopped speaking. It only says so: a process that a debugger or SIGSTOP holds comes
+/// back.
 class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;

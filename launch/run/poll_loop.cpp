@@ -57,7 +57,7 @@ void PollLoop::run_once(std::chrono::milliseconds longest) {
 void PollLoop::serve_watches(const std::vector<Id>& ready) {
   for (const Id id : ready) {
     const auto watch = watches_.find(id);
-    if (watch == watches_.end()) continue;              // An earlier callback has cancelled it.
+    if (watch == watches_.end()) continue;             // An earlier callback has cancelled it.
     const Callback callback = watch->second.callback;  // A copy: the callback may cancel itself.
     callback();
   }

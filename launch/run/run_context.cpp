@@ -24,8 +24,7 @@ std::string announced_run(const Plan& plan, const LaunchOptions& options, const 
 
 }  // namespace
 
-RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, const GuardLink& guard,
-                       Crew::OnEnd on_end)
+RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, const GuardLink& guard, Crew::OnEnd on_end)
     : plan(plan_in),
       options(options_in),
       directory(options.base, announced_run(plan, options, guard)),
@@ -53,8 +52,7 @@ void RunContext::ask(std::uint32_t component, const std::string& state) {
 
 void RunContext::call(const std::string& process, const std::string& component, const std::string& method,
                       const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
-  const std::string what =
-      component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
+  const std::string what = component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
   const std::uint64_t id = calls.open(process, what, deadline, std::move(answer));
   if (!control.send(process, Request{id, component, method, body})) {
     calls.answered(id, false, fmt::format("{}: process '{}' is not there", what, process));

@@ -115,7 +115,8 @@ std::size_t sweep_stale_runs(const std::string& base) {
 
 std::string run_name(std::string_view name, pid_t pid) {
   std::string suffix;
-  for (long rest = pid; rest > 0; rest /= 36) suffix.insert(suffix.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
+  for (long rest = pid; rest > 0; rest /= 36)
+    suffix.insert(suffix.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
   std::string safe;
   for (const char c : name.substr(0, kLongestRunName - 1 - suffix.size())) {
     safe += std::isalnum(static_cast<unsigned char>(c)) || c == '_' ? c : '_';
@@ -125,8 +126,8 @@ std::string run_name(std::string_view name, pid_t pid) {
 
 RunDirectory::RunDirectory(const std::string& base, std::string run) : run_(std::move(run)), path_(base + "/" + run_) {
   if (path_.size() + kRoomForSocketName > kLongestSocketPath) {
-    throw Error(Code::kInvalidArgument, "run directory {}: its path has {} bytes, sockets in it leave room for {}", path_,
-                path_.size(), kLongestSocketPath - kRoomForSocketName);
+    throw Error(Code::kInvalidArgument, "run directory {}: its path has {} bytes, sockets in it leave room for {}",
+                path_, path_.size(), kLongestSocketPath - kRoomForSocketName);
   }
   make_private(base);
   sweep_stale_runs(base);
@@ -143,9 +144,12 @@ RunDirectory::~RunDirectory() {
 std::string RunDirectory::endpoint(std::string_view socket) const { return fmt::format("ipc://{}/{}", path_, socket); }
 
 void RunDirectory::announce(const std::string& name, const std::string& file, const std::string& registry) const {
-  const nlohmann::json json = {
-      {"run", run_},  {"name", name}, {"file", file}, {"pid", ::getpid()}, {"start_ticks", start_ticks(::getpid())},
-      {"registry", registry}};
+  const nlohmann::json json = {{"run", run_},
+                               {"name", name},
+                               {"file", file},
+                               {"pid", ::getpid()},
+                               {"start_ticks", start_ticks(::getpid())},
+                               {"registry", registry}};
   const std::string temporary = path_ + "/run.json.new";
   std::ofstream(temporary) << json.dump(2) << "\n";
   fs::rename(temporary, path_ + "/run.json");

@@ -12,10 +12,10 @@ namespace trainyard {
 
 /// What `run.json` in a run's directory says: enough for another program of the same user to find the run.
 struct RunInfo {
-  std::string run;   ///< Unique on this host: "mnist-1xk".
-  std::string name;  ///< As the launch file or the user calls it: "mnist".
-  std::string file;  ///< The launch file.
-  pid_t pid = 0;     ///< The launcher.
+  std::string run;                ///< Unique on this host: "mnist-1xk".
+  std::string name;               ///< As the launch file or the user calls it: "mnist".
+  std::string file;               ///< The launch file.
+  pid_t pid = 0;                  ///< The launcher.
   std::uint64_t start_ticks = 0;  ///< Of that pid; guards against its reuse.
   std::string registry;           ///< ZeroMQ endpoint that answers questions (docs/wire_format.md).
   std::string directory;          ///< Where the file was found; not part of it.

@@ -103,7 +103,8 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
   prepared.pinned = !options.cpus.empty();
   CPU_ZERO(&prepared.cpus);
   for (const std::uint32_t cpu : options.cpus) {
-    if (cpu >= CPU_SETSIZE) throw Error(Code::kInvalidArgument, "cannot pin to cpu {}: at most {}", cpu, CPU_SETSIZE - 1);
+    if (cpu >= CPU_SETSIZE)
+      throw Error(Code::kInvalidArgument, "cannot pin to cpu {}: at most {}", cpu, CPU_SETSIZE - 1);
     CPU_SET(cpu, &prepared.cpus);
   }
   prepared.parent = ::getpid();

@@ -10,11 +10,16 @@ namespace {
 
 std::string_view not_done(StartBarrier::Stage stage) {
   switch (stage) {
-    case StartBarrier::Stage::kStarting: return "did not answer (no Hello)";
-    case StartBarrier::Stage::kConfiguring: return "did not configure its components (no Configured)";
-    case StartBarrier::Stage::kConfigured: return "waits for the others";
-    case StartBarrier::Stage::kConnecting: return "did not connect its inputs (no Connected)";
-    case StartBarrier::Stage::kConnected: return "is there";
+    case StartBarrier::Stage::kStarting:
+      return "did not answer (no Hello)";
+    case StartBarrier::Stage::kConfiguring:
+      return "did not configure its components (no Configured)";
+    case StartBarrier::Stage::kConfigured:
+      return "waits for the others";
+    case StartBarrier::Stage::kConnecting:
+      return "did not connect its inputs (no Connected)";
+    case StartBarrier::Stage::kConnected:
+      return "is there";
   }
   return "";
 }

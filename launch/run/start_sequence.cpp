@@ -35,7 +35,8 @@ void StartSequence::on_hello(const std::string& process, const Hello&) {
   const ChildProcess* child = run_.crew.find(process);
   if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
   run_.barrier.set_stage(process, Stage::kConfiguring);
-  run_.control.send(process, process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));
+  run_.control.send(process,
+                    process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));
 }
 
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {

@@ -31,7 +31,8 @@ void StopSequence::set_deadline(milliseconds deadline, std::function<void()> lat
 bool StopSequence::has_stop(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
   return plugin != run_.options.plugins.end() &&
-         std::ranges::any_of(plugin->second.services, [](const ServiceInfo& service) { return service.name == "stop"; });
+         std::ranges::any_of(plugin->second.services,
+                             [](const ServiceInfo& service) { return service.name == "stop"; });
 }
 
 void StopSequence::interrupt() {

@@ -7,13 +7,13 @@ namespace trainyard {
 
 TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
-    : order_(std::move(order)), target_(std::move(target)), pace_(pace), states_(states), ask_(std::move(ask)) {}
+    : order_(std::move(order)), target_(std::move(target)), pace_(pace), states_(&states), ask_(std::move(ask)) {}
 
 bool TransitionSequence::settled(std::uint32_t component) const {
-  const std::string& state = states_[component];
-  if (state == target_ || state == "error" || state == "gone" || state == "finalized") return true;
-  if (target_ == "inactive") return state != "active";
-  return target_ == "finalized" && state == "unconfigured";
+  const std::string& state = (*states_)[component];
+  if (state == target_ || state == "gone" || state == "finalized") return true;
+  if (target_ == "finalized") return state == "unconfigured";  // One that failed must still be told: its process waits.
+  return state == "error" || (target_ == "inactive" && state != "active");
 }
 
 bool TransitionSequence::advance() {

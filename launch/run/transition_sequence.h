@@ -37,7 +37,7 @@ class TransitionSequence {
   std::vector<std::uint32_t> order_;
   std::string target_;
   Pace pace_;
-  const ComponentStates& states_;
+  const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;
   std::size_t asked_ = 0;  ///< How many of `order_` have been asked or passed over.
 };

@@ -1,0 +1,165 @@
+#include "launch/run/registry_answers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "messages/log_record.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+/// The plugin of a component, or null if the launcher was not told of it.
+const PluginInfo* plugin_of(const RunContext& run, const ComponentPlan& component) {
+  const auto plugin = run.options.plugins.find(component.plugin);
+  return plugin == run.options.plugins.end() ? nullptr : &plugin->second;
+}
+
+std::string topic_of(const ComponentPlan& component, const std::string& port) {
+  const auto topic = component.topics.find(port);
+  return topic == component.topics.end() ? std::string() : topic->second;
+}
+
+json ports_of(const ComponentPlan& component, const std::vector<PortInfo>& ports) {
+  json list = json::array();
+  for (const PortInfo& port : ports) {
+    list.push_back({{"port", port.name}, {"topic", topic_of(component, port.name)}, {"type", port.type}});
+  }
+  return list;
+}
+
+/// A fingerprint as text: JSON readers in many languages keep only 53 bits of a number.
+std::string hexadecimal(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
+
+json new_topic(const std::string& name, const std::string& type, std::uint64_t fingerprint, const std::string& schema) {
+  return {{"topic", name},
+          {"type", type},
+          {"fingerprint", hexadecimal(fingerprint)},
+          {"schema", schema},
+          {"publishers", json::array()},
+          {"subscribers", json::array()}};
+}
+
+/// Where visitors connect to; empty while the process is not up.
+std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::string& process) {
+  const auto endpoint = endpoints.find(process + "/gateway");
+  return endpoint == endpoints.end() ? std::string() : endpoint->second;
+}
+
+using Topics = std::map<std::string, json>;
+
+void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+  for (const ComponentPlan& component : run.plan.components) {
+    const PluginInfo* plugin = plugin_of(run, component);
+    if (plugin == nullptr) continue;
+    for (const PortInfo& port : plugin->outputs) {
+      const std::string name = topic_of(component, port.name);
+      if (!topics.contains(name)) topics[name] = new_topic(name, port.type, port.fingerprint, port.schema);
+      topics[name]["publishers"].push_back({{"component", component.name},
+                                            {"process", component.process},
+                                            {"endpoint", gateway_of(endpoints, component.process)}});
+    }
+  }
+}
+
+void add_subscribers(const RunContext& run, Topics& topics) {
+  for (const EdgePlan& edge : run.plan.edges) {
+    const auto topic = topics.find(edge.topic);
+    if (topic == topics.end()) continue;
+    const ComponentPlan& reader = run.plan.components[edge.to];
+    topic->second["subscribers"].push_back(
+        {{"component", reader.name}, {"process", reader.process}, {"policy", edge.policy}});
+  }
+}
+
+/// Every process publishes the log of its components, whether any of them declares it or not.
+void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
+  constexpr const char* kLogTopic = "/log";
+  const MessageType& type = message_type<LogRecord>();
+  json& topic = topics[kLogTopic];
+  if (topic.is_null()) topic = new_topic(kLogTopic, type.name, type.fingerprint, type.schema_text);
+  for (const auto& child : run.crew.children()) {
+    if (!child->has_components()) continue;
+    topic["publishers"].push_back(
+        {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+  }
+}
+
+json describe_component_node(const RunContext& run, const ComponentPlan& component) {
+  const ChildProcess* child = run.crew.find(component.process);
+  json node = {{"component", component.name},
+               {"plugin", component.plugin},
+               {"process", component.process},
+               {"thread", component.thread},
+               {"rank", component.rank},
+               {"pid", child != nullptr ? child->pid() : 0},
+               {"state", run.states[component.index]},
+               {"inputs", json::array()},
+               {"outputs", json::array()},
+               {"services", json::array()}};
+  const PluginInfo* plugin = plugin_of(run, component);
+  if (plugin == nullptr) return node;
+  node["inputs"] = ports_of(component, plugin->inputs);
+  node["outputs"] = ports_of(component, plugin->outputs);
+  for (const ServiceInfo& service : plugin->services) node["services"].push_back(service.name);
+  return node;
+}
+
+json describe_program_node(const ChildProcess& child) {
+  return {{"component", child.name()}, {"plugin", ""},
+          {"process", child.name()},   {"command", child.planned().command},
+          {"pid", child.pid()},        {"state", child.running() ? "running" : "gone"},
+          {"inputs", json::array()},   {"outputs", json::array()},
+          {"services", json::array()}};
+}
+
+}  // namespace
+
+json describe_run(const RunContext& run) {
+  json processes = json::array();
+  for (const auto& child : run.crew.children()) {
+    processes.push_back({{"process", child->name()}, {"pid", child->pid()}, {"program", !child->has_components()}});
+  }
+  return {{"run", run.directory.run()},
+          {"name", run.plan.run},
+          {"file", run.plan.file},
+          {"pid", ::getpid()},
+          {"directory", run.directory.path()},
+          {"output_directory", run.plan.output_directory},
+          {"seed", run.plan.seed},
+          {"world_size", run.plan.world_size},
+          {"version", TRAINYARD_VERSION},
+          {"processes", processes}};
+}
+
+json describe_topics(const RunContext& run) {
+  const StartBarrier::Endpoints endpoints = run.barrier.endpoints();
+  Topics topics;
+  add_outputs(run, endpoints, topics);
+  add_log(run, endpoints, topics);
+  add_subscribers(run, topics);
+  json list = json::array();
+  for (const auto& [name, topic] : topics) list.push_back(topic);
+  return list;
+}
+
+json describe_nodes(const RunContext& run) {
+  json nodes = json::array();
+  for (const ComponentPlan& component : run.plan.components) nodes.push_back(describe_component_node(run, component));
+  for (const auto& child : run.crew.children()) {
+    if (!child->has_components()) nodes.push_back(describe_program_node(*child));
+  }
+  return nodes;
+}
+
+std::vector<std::string> component_names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const ComponentPlan& component : plan.components) names.push_back(component.name);
+  return names;
+}
+
+}  // namespace trainyard

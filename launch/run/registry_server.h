@@ -1,0 +1,54 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "launch/run/router_socket.h"
+#include "launch/run/run_context.h"
+#include "messages/control.h"
+
+namespace trainyard {
+
+/// Answers questions about a run, from other programs of the same user on this host (`registry` in run.json) and from
+/// the run's own processes. Never waits: what a component must answer is passed on and answered later.
+///
+///     {"id": 1, "op": "run" | "topics" | "nodes"}
+///     {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
+///     {"id": 3, "op": "call", "process": "main", "method": "counters"}      without "process": all of them
+///     {"id": 4, "op": "params", "target": "optimizer"}                      short for the call of "param.list"
+///  -> {"id": 1, "ok": true, "result": ...} or {"id": 1, "ok": false, "error": "..."}
+class RegistryServer {
+ public:
+  explicit RegistryServer(RunContext& run);
+  ~RegistryServer();
+  RegistryServer(const RegistryServer&) = delete;
+  RegistryServer& operator=(const RegistryServer&) = delete;
+
+  const std::string& endpoint() const { return endpoint_; }
+
+  /// A component's call of another component's service: passed on, and its answer passed back. With an empty target it
+  /// is a question to the registry: `method` is the op.
+  void forward(const std::string& from_process, const Request& request);
+
+ private:
+  void receive();
+  void answer(const RouterSocket::Frames& envelope, const nlohmann::json& reply);
+  void serve(const RouterSocket::Frames& envelope, const nlohmann::json& question);
+  void serve_call(const RouterSocket::Frames& envelope, const nlohmann::json& question);
+  void call_all_processes(const RouterSocket::Frames& envelope, const nlohmann::json& id, const std::string& method,
+                          const std::string& body);
+
+  /// Throws kInvalidArgument for an op that does not exist.
+  nlohmann::json describe(const std::string& op) const;
+
+  /// Throws kNotFound, with the nearest name.
+  const ComponentPlan& component(const std::string& name) const;
+  const ChildProcess& process(const std::string& name) const;
+
+  RunContext& run_;
+  std::string endpoint_;
+  RouterSocket socket_;
+  PollLoop::Id watch_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+
+#include "launch/run/file_descriptor.h"
+#include "launch/run/poll_loop.h"
+
+namespace trainyard {
+
+/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in those it makes.
+class SignalFile {
+ public:
+  /// Throws kIo.
+  SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int signal)> on_signal);
+  ~SignalFile();
+  SignalFile(const SignalFile&) = delete;
+  SignalFile& operator=(const SignalFile&) = delete;
+
+ private:
+  void read();
+
+  PollLoop& loop_;
+  std::function<void(int)> on_signal_;
+  FileDescriptor file_;
+  PollLoop::Id watch_ = 0;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,200 @@
+#include "launch/run/supervisor.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "launch/run/process_tree.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kReportedLines = 15;
+
+std::string describe_process(const RunContext& run, const ChildProcess& child) {
+  std::vector<std::string> components;
+  for (const std::uint32_t i : run.components_of(child.name())) components.push_back(run.plan.components[i].name);
+  if (components.empty()) return fmt::format("program '{}'", child.name());
+  return fmt::format("process '{}' ({})", child.name(), fmt::join(components, ", "));
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
+    : run_(plan, options, guard, [this](ChildProcess& child, int status) { on_end(child, status); }),
+      guard_(guard),
+      signals_(run_.loop, {SIGINT, SIGTERM, SIGHUP, SIGCHLD}, [this](int signal) { on_signal(signal); }),
+      heartbeats_(run_.loop, options.silence, [this](const std::string& sentence) { run_.console.say(sentence); }),
+      start_(
+          run_, [this](const std::string& reason) { fail(reason); }, [] {}),
+      stop_(
+          run_,
+          [this](const std::string& what) {
+            failed_ = true;
+            run_.console.say(what);
+          },
+          [this] { run_.loop.quit(); }),
+      registry_(run_) {
+  ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
+  listen();
+}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::listen() {
+  ControlChannel& control = run_.control;
+  const auto known = [this](const std::string& process) {
+    const ChildProcess* child = run_.crew.find(process);
+    return child != nullptr && child->has_components();
+  };
+  control.on_any([this](const std::string& process) { heartbeats_.heard(process); });
+  control.on<Hello>([=, this](const std::string& process, const Hello& hello) {
+    if (known(process)) start_.on_hello(process, hello);
+  });
+  control.on<Configured>([=, this](const std::string& process, const Configured& configured) {
+    if (known(process)) start_.on_configured(process, configured);
+  });
+  control.on<Connected>([=, this](const std::string& process, const Connected&) {
+    if (known(process)) start_.on_connected(process);
+  });
+  control.on<StateChanged>(
+      [this](const auto& process, const StateChanged& change) { on_state_changed(process, change); });
+  control.on<RunFinished>([this](const auto&, const RunFinished& finished) { on_finished(finished); });
+  control.on<Heartbeat>([](const auto&, const Heartbeat&) {});
+  control.on<Reply>([this](const auto&, const Reply& reply) { run_.calls.answered(reply.id, reply.ok, reply.body); });
+  control.on<Request>([this](const auto& process, const Request& request) { registry_.forward(process, request); });
+}
+
+int Supervisor::run() {
+  if (guard_.alive() >= 0) {
+    run_.loop.watch_file(guard_.alive(), [this] {
+      failed_ = true;
+      run_.loop.quit();
+    });
+  }
+  run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
+  try {
+    start_.begin();
+  } catch (const Error& error) {
+    fail(error.what());
+  }
+  run_.loop.run();
+  kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
+  if (failed_) return ExitCode::kFailed;
+  return interrupted_ ? ExitCode::kInterrupted : ExitCode::kSuccess;
+}
+
+void Supervisor::on_signal(int signal) {
+  if (signal == SIGCHLD) {
+    run_.crew.reap();
+  } else {
+    on_interrupt();
+  }
+}
+
+void Supervisor::on_interrupt() {
+  if (interrupted_ || (stop_.begun() && !finished_)) {
+    run_.console.say("ending all processes now");
+    stop_.force();
+    interrupted_ = true;
+    return;
+  }
+  interrupted_ = true;
+  start_.cancel();
+  if (!stop_.begun()) run_.console.say("stopping; once more to end all processes at once");
+  stop_.interrupt();
+}
+
+void Supervisor::on_state_changed(const std::string& process, const StateChanged& change) {
+  const auto& components = run_.plan.components;
+  const auto component = std::ranges::find(components, change.component, &ComponentPlan::name);
+  if (component == components.end() || component->process != process) {
+    // A process that cannot even make its components has no better name than its own.
+    if (change.state == "error")
+      fail(fmt::format("process '{}' failed: {}", process, change.error), run_.crew.find(process));
+    return;
+  }
+  std::string& state = run_.states[component->index];
+  const bool failed_now = change.state == "error" && state != "error";
+  state = change.state;
+  if (failed_now) {
+    fail(fmt::format("{} failed: {}", describe_component(*component), change.error), run_.crew.find(process));
+  }
+  start_.on_state_changed();
+  stop_.on_state_changed();
+}
+
+void Supervisor::on_finished(const RunFinished& finished) {
+  if (finished_) return;
+  finished_ = true;
+  if (!finished.success) failed_ = true;
+  run_.console.say(fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason));
+  start_.cancel();
+  stop_.finish();
+}
+
+void Supervisor::mark_gone(const ChildProcess& child) {
+  heartbeats_.forget(child.name());
+  if (!child.has_components()) return;
+  for (const std::uint32_t component : run_.components_of(child.name())) {
+    std::string& state = run_.states[component];
+    if (state != "finalized" && state != "error") state = "gone";
+  }
+  run_.calls.process_gone(child.name());
+  run_.send_to_all(PeerGone{child.name(), child.index()}, child.name());
+  start_.on_gone(child.name());
+}
+
+void Supervisor::on_end(ChildProcess& child, int wait_status) {
+  const bool was_starting = child.has_components() && !start_.complete();
+  const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
+                                                 [this](std::uint32_t i) { return run_.states[i] == "error"; });
+  mark_gone(child);
+  if (stop_.begun()) {
+    const bool own_fault = child.has_components() && is_failure(wait_status) && !child.being_ended() && !failed_before;
+    if (own_fault) fail(fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status)), &child);
+  } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
+    run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
+                                 describe_wait_status(wait_status),
+                                 std::chrono::duration<double>(child.planned().respawn.delay).count()));
+    run_.crew.start_later(child, [this, &child](const std::string& reason) { fail(reason, &child); });
+  } else {
+    ended_for_good(child, wait_status);
+  }
+  stop_.on_gone();
+}
+
+void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
+  const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
+  const bool harmless = !child.has_components() && !is_failure(wait_status);
+  if (!harmless && child.planned().required) {
+    fail(what, &child);
+  } else {
+    run_.console.say(what);
+    check_programs_done();
+  }
+}
+
+/// A run of programs alone is over when the last of them is.
+void Supervisor::check_programs_done() {
+  if (run_.plan.components.empty() && run_.crew.all_done()) stop_.finish();
+}
+
+void Supervisor::fail(const std::string& reason, ChildProcess* process) {
+  failed_ = true;
+  if (process != nullptr) process->read_now();
+  run_.console.say(reason);
+  if (process != nullptr && !process->last_lines().empty()) {
+    const auto& lines = process->last_lines();
+    run_.console.say(fmt::format("the last lines of '{}':", process->name()));
+    for (std::size_t i = lines.size() - std::min(lines.size(), kReportedLines); i < lines.size(); ++i) {
+      run_.console.line("    ", lines[i], true);
+    }
+  }
+  start_.cancel();
+  stop_.abort();
+}
+
+}  // namespace trainyard

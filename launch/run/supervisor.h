@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/run/heartbeat_watch.h"
+#include "launch/run/registry_server.h"
+#include "launch/run/run_context.h"
+#include "launch/run/signal_file.h"
+#include "launch/run/start_sequence.h"
+#include "launch/run/stop_sequence.h"
+
+namespace trainyard {
+
+/// Exit codes of a launch.
+struct ExitCode {
+  static constexpr int kSuccess = 0;
+  static constexpr int kFailed = 1;
+  static constexpr int kInterrupted = 130;
+};
+
+/// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
+/// them, and ends them. One thread, one poll loop, no locks.
+///
+/// Must be made and run on the main thread (children die with the thread that made them). SIGINT, SIGTERM, SIGHUP and
+/// SIGCHLD are blocked and SIGPIPE is ignored from then on.
+class Supervisor {
+ public:
+  /// Makes the run directory and binds its sockets; starts nothing yet. `plan`, `options` and `guard` must outlive
+  /// this.
+  Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard);
+  ~Supervisor();
+
+  /// Until every process has been reaped. Returns an ExitCode.
+  int run();
+
+ private:
+  void listen();
+  void on_signal(int signal);
+  void on_interrupt();
+  void on_end(ChildProcess& child, int wait_status);
+  void ended_for_good(ChildProcess& child, int wait_status);
+  void mark_gone(const ChildProcess& child);
+  void on_state_changed(const std::string& process, const StateChanged& change);
+  void on_finished(const RunFinished& finished);
+  void check_programs_done();
+
+  /// Reports why the run fails, with the last lines of `process` if one is to blame, and ends the run.
+  void fail(const std::string& reason, ChildProcess* process = nullptr);
+
+  RunContext run_;
+  const GuardLink& guard_;
+  SignalFile signals_;
+  HeartbeatWatch heartbeats_;
+  StartSequence start_;
+  StopSequence stop_;
+  RegistryServer registry_;
+  bool finished_ = false;
+  bool failed_ = false;
+  bool interrupted_ = false;
+};
+
+}  // namespace trainyard
