@@ -94,6 +94,8 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
       std::vector<std::string> known = arguments;
       known.insert(known.end(), topology_keys().begin(), topology_keys().end());
       known.insert(known.end(), run_keys.begin(), run_keys.end());
+      std::ranges::sort(known);
+      known.erase(std::ranges::unique(known).begin(), known.end());
       throw error_at(kCommandLine, given.name, "no argument has this name" + suggestion(given.name, known));
     }
   }

@@ -60,57 +60,63 @@ inline ParameterInfo parameter(const std::string& name, ValueKind kind, const st
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
-/// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
-inline FakeCatalogue standard_catalogue() {
-  FakeCatalogue catalogue;
-  PluginInfo& loader = catalogue.add("component", "data_loader");
-  loader.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
-  loader.outputs = {port("dataset", "DatasetInfo"), port("batches", "Batch")};
-  loader.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
-                       parameter("batch_size", ValueKind::kInteger, "64", positive())};
-  loader.per_rank = true;
-  loader.thread = "loader";
+inline void add_loader(FakeCatalogue& catalogue) {
+  PluginInfo& info = catalogue.add("component", "data_loader");
+  info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
+  info.outputs = {port("dataset", "DatasetInfo"), port("batches", "Batch")};
+  info.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
+                     parameter("batch_size", ValueKind::kInteger, "64", positive())};
+  info.per_rank = true;
+  info.thread = "loader";
+}
 
-  PluginInfo& host = catalogue.add("component", "accelerator_host");
-  host.inputs = {port("dataset", "DatasetInfo"),
+inline void add_host(FakeCatalogue& catalogue) {
+  PluginInfo& info = catalogue.add("component", "accelerator_host");
+  info.inputs = {port("dataset", "DatasetInfo"),
                  port("orders", "Order", "/orders"),
                  port("batches", "Batch"),
                  port("parameters", "Parameters"),
                  optional_port("run_state", "RunState", "/run_state"),
                  optional_port("snapshot_taken", "SnapshotTaken")};
-  host.outputs = {port("arena", "ArenaInfo"),           port("gradients", "Gradients"),
+  info.outputs = {port("arena", "ArenaInfo"),           port("gradients", "Gradients"),
                   port("model", "ModelInfo", "/model"), port("order_done", "OrderDone", "/order_done"),
                   port("snapshot", "Snapshot"),         port("metrics", "Metrics", "/metrics")};
-  host.parameters = {
+  info.parameters = {
       parameter("accelerator", ValueKind::kPlugin, R"({"plugin":"cpu"})", plugin_kind("accelerator")),
       parameter("devices", ValueKind::kString, R"("auto")"),
       parameter("strategy", ValueKind::kPlugin, R"({"plugin":"single_device"})", plugin_kind("strategy")),
       parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed"})),
       parameter("model", ValueKind::kPlugin, "", plugin_kind("model"))};
-  host.per_rank = true;
-  host.thread = "compute";
+  info.per_rank = true;
+  info.thread = "compute";
+}
 
-  PluginInfo& optimizer = catalogue.add("component", "optimizer");
-  optimizer.inputs = {port("arena", "ArenaInfo"), port("gradients", "Gradients"),
-                      optional_port("run_state", "RunState", "/run_state")};
-  optimizer.outputs = {port("optimizer_state", "OptimizerState"), port("parameters", "Parameters"),
-                       port("metrics", "Metrics", "/metrics")};
-  optimizer.parameters = {parameter("lr", ValueKind::kNumber, "0.001", positive()),
-                          parameter("rule", ValueKind::kString, R"("adamw")", one_of({"adamw", "sgd"}))};
-  optimizer.per_rank = true;
-  optimizer.thread = "compute";
+inline void add_optimizer(FakeCatalogue& catalogue) {
+  PluginInfo& info = catalogue.add("component", "optimizer");
+  info.inputs = {port("arena", "ArenaInfo"), port("gradients", "Gradients"),
+                 optional_port("run_state", "RunState", "/run_state")};
+  info.outputs = {port("optimizer_state", "OptimizerState"), port("parameters", "Parameters"),
+                  port("metrics", "Metrics", "/metrics")};
+  info.parameters = {parameter("lr", ValueKind::kNumber, "0.001", positive()),
+                     parameter("rule", ValueKind::kString, R"("adamw")", one_of({"adamw", "sgd"}))};
+  info.per_rank = true;
+  info.thread = "compute";
+}
 
-  PluginInfo& manager = catalogue.add("component", "strategy_manager");
-  manager.inputs = {port("dataset", "DatasetInfo"),
-                    port("model", "ModelInfo", "/model"),
-                    optional_port("run_state", "RunState", "/run_state"),
-                    port("order_done", "OrderDone", "/order_done"),
-                    optional_port("checkpoints", "CheckpointDone", "/checkpoints"),
-                    optional_port("metrics", "Metrics", "/metrics")};
-  manager.outputs = {port("orders", "Order", "/orders")};
-  manager.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
-                        parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
+inline void add_manager(FakeCatalogue& catalogue) {
+  PluginInfo& info = catalogue.add("component", "strategy_manager");
+  info.inputs = {port("dataset", "DatasetInfo"),
+                 port("model", "ModelInfo", "/model"),
+                 optional_port("run_state", "RunState", "/run_state"),
+                 port("order_done", "OrderDone", "/order_done"),
+                 optional_port("checkpoints", "CheckpointDone", "/checkpoints"),
+                 optional_port("metrics", "Metrics", "/metrics")};
+  info.outputs = {port("orders", "Order", "/orders")};
+  info.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
+                     parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
+}
 
+inline void add_observers(FakeCatalogue& catalogue) {
   PluginInfo& logger = catalogue.add("component", "logger");
   logger.inputs = {port("metrics", "Metrics", "/metrics"), optional_port("model", "ModelInfo", "/model")};
   logger.inputs.front().policy = "drop_oldest";
@@ -121,7 +127,16 @@ inline FakeCatalogue standard_catalogue() {
   writer.inputs = {port("arena", "ArenaInfo"), port("optimizer_state", "OptimizerState"), port("snapshot", "Snapshot")};
   writer.outputs = {port("run_state", "RunState", "/run_state"), port("snapshot_taken", "SnapshotTaken"),
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
+}
 
+/// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
+inline FakeCatalogue standard_catalogue() {
+  FakeCatalogue catalogue;
+  add_loader(catalogue);
+  add_host(catalogue);
+  add_optimizer(catalogue);
+  add_manager(catalogue);
+  add_observers(catalogue);
   catalogue.add("accelerator", "cpu").parameters = {parameter("threads", ValueKind::kInteger, "1", positive())};
   catalogue.add("strategy", "single_device");
   catalogue.add("strategy", "ddp");

@@ -1,0 +1,90 @@
+#include "launch/file/overrides.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launch/file/toml_reader.h"
+#include "launch/testing/expect_error.h"
+
+namespace trainyard {
+namespace {
+
+using testing::error_of;
+
+constexpr const char* kFile = R"(args = { devices = 1, text = "x" }
+[component.optimizer]
+params = { lr = 0.1, rule = "adamw" }
+[group.eval.component.logger]
+plugin = "logger"
+)";
+
+std::string overridden(const std::string& name, const std::string& text) {
+  Value root = read_toml(kFile, "a.toml");
+  apply_override(root, {name, text});
+  return to_json(root).dump();
+}
+
+std::string error_in(const std::string& name) {
+  return error_of([&] { overridden(name, "1"); });
+}
+
+std::string sorted(const std::vector<std::string>& words) {
+  const CommandLine line = sort_command_line(words, read_toml(kFile, "a.toml"), {"max_steps", "seed"});
+  std::string text;
+  for (const auto& [name, value] : line.arguments) text += "argument " + name + "=" + value + ";";
+  for (const Assignment& assignment : line.overrides) text += assignment.name + "=" + assignment.text + ";";
+  return text;
+}
+
+TEST(OverridesTest, SortsWordsByWhatTheyMean) {
+  EXPECT_EQ(sorted({"text=/a=b", "component.optimizer.params.lr=1"}),
+            "argument text=/a=b;component.optimizer.params.lr=1;");
+  EXPECT_EQ(sorted({"placement=processes", "max_steps=5"}), "topology.placement=processes;run.max_steps=5;");
+}
+
+TEST(OverridesTest, AnArgumentHidesAKeyOfTopology) { EXPECT_EQ(sorted({"devices=2"}), "argument devices=2;"); }
+
+TEST(OverridesTest, TheLastWordOfANameWins) { EXPECT_EQ(sorted({"text=a", "text=b"}), "argument text=b;"); }
+
+TEST(OverridesTest, UnknownWordsAreErrorsWithTheNearestName) {
+  EXPECT_EQ(error_of([] { sorted({"max_step=5"}); }),
+            "command line: max_step: no argument has this name; did you mean 'max_steps'? known: accelerator, devices, "
+            "max_steps, placement, precision, seed, strategy, text");
+}
+
+TEST(OverridesTest, ReplacesAValue) {
+  EXPECT_EQ(overridden("component.optimizer.params.lr", "0.5"),
+            R"({"args":{"devices":1,"text":"x"},"component":{"optimizer":{"params":{"lr":0.5,"rule":"adamw"}}},)"
+            R"("group":{"eval":{"component":{"logger":{"plugin":"logger"}}}}})");
+}
+
+TEST(OverridesTest, MakesTablesThatAreMissing) {
+  EXPECT_NE(overridden("group.eval.component.logger.params.csv", "false").find(R"("params":{"csv":false})"),
+            std::string::npos);
+  EXPECT_NE(overridden("run.max_steps", "100").find(R"("run":{"max_steps":100})"), std::string::npos);
+}
+
+TEST(OverridesTest, MakesNoComponents) {
+  EXPECT_EQ(error_in("component.optimiser.params.lr"),
+            "command line: component.optimiser.params.lr: no component is named 'optimiser'; did you mean 'optimizer'? "
+            "known: optimizer");
+  EXPECT_EQ(error_in("group.evil.component.logger.thread"),
+            "command line: group.evil.component.logger.thread: no group is named 'evil'; did you mean 'eval'? known: "
+            "eval");
+  EXPECT_EQ(error_in("group.eval.component.loger.thread"),
+            "command line: group.eval.component.loger.thread: no component is named 'loger'; did you mean 'logger'? "
+            "known: logger");
+}
+
+TEST(OverridesTest, RefusesPathsThatLeadNowhere) {
+  EXPECT_EQ(error_in("topolgy.devices"),
+            "command line: topolgy.devices: unknown key 'topolgy'; did you mean 'topology'? known: component, group, "
+            "run, topology");
+  EXPECT_EQ(error_in("component.optimizer.params.rule.x"),
+            "command line: component.optimizer.params.rule.x: 'rule' is \"adamw\" (a.toml:3), not a table");
+  EXPECT_EQ(error_in("run..x"), "command line: run..x: is not allowed; at most 32 words with dots between them");
+}
+
+}  // namespace
+}  // namespace trainyard

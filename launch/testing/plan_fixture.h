@@ -1,0 +1,72 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "launch/plan/planner.h"
+#include "launch/testing/expect_error.h"
+#include "launch/testing/fake_catalogue.h"
+#include "launch/testing/temporary_folder.h"
+
+namespace trainyard::testing {
+
+/// The six components, on as few lines as errors can be counted in: lines 1 to 7.
+inline constexpr const char* kSixComponents = R"([component]
+accelerator_host = { plugin = "accelerator_host", params = { model = "mlp" } }
+checkpoint_writer = { plugin = "checkpoint_writer" }
+data_loader = { plugin = "data_loader", params = { dataset = "synthetic" } }
+logger = { plugin = "logger" }
+optimizer = { plugin = "optimizer" }
+strategy_manager = { plugin = "strategy_manager" }
+)";
+
+/// Plans launch files that are written in the test.
+class PlanFixture : public ::testing::Test {
+ protected:
+  Plan plan(const std::string& text, const std::vector<std::string>& arguments = {}) {
+    return make_plan(folder_.write("a.toml", text), arguments, catalogue_);
+  }
+
+  /// The six components, then `text` from line 8 on.
+  Plan plan_six(const std::string& text = "", const std::vector<std::string>& arguments = {}) {
+    return plan(kSixComponents + text, arguments);
+  }
+
+  std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
+    return error_of([&] { plan(text, arguments); }, folder_.path());
+  }
+
+  std::string error_six(const std::string& text, const std::vector<std::string>& arguments = {}) {
+    return error(kSixComponents + text, arguments);
+  }
+
+  static const ComponentPlan& component(const Plan& plan, const std::string& name) {
+    const auto found = std::ranges::find(plan.components, name, &ComponentPlan::name);
+    if (found == plan.components.end()) throw Error(Code::kNotFound, "no component {} in the plan", name);
+    return *found;
+  }
+
+  static const PlannedProcess& process(const Plan& plan, const std::string& name) {
+    const auto found = std::ranges::find(plan.processes, name, &PlannedProcess::name);
+    if (found == plan.processes.end()) throw Error(Code::kNotFound, "no process {} in the plan", name);
+    return *found;
+  }
+
+  /// "topic from -> to transport", one for each edge into the input.
+  static std::vector<std::string> edges_into(const Plan& plan, const std::string& component, const std::string& input) {
+    std::vector<std::string> out;
+    for (const EdgePlan& edge : plan.edges) {
+      if (plan.components[edge.to].name != component || edge.input != input) continue;
+      out.push_back(plan.components[edge.from].name + "." + edge.output + " " + edge.topic + " " + edge.transport);
+    }
+    return out;
+  }
+
+  FakeCatalogue catalogue_ = standard_catalogue();
+  TemporaryFolder folder_;
+};
+
+}  // namespace trainyard::testing
