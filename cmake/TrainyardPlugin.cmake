@@ -1,10 +1,11 @@
-# trainyard_plugin(KIND kind [TORCH] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
+# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
 #
 # Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
-# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch.
+# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
+# it goes to `<build>/test_plugins` and is not installed.
 # The same call works outside the tree after find_package(trainyard).
 function(trainyard_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
   if(NOT arg_NAME)
     get_filename_component(arg_NAME "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   endif()
@@ -22,11 +23,18 @@ function(trainyard_plugin)
   endif()
   set(target "trainyard_${arg_KIND}_${arg_NAME}")
   add_library(${target} SHARED ${arg_SOURCES})
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}"
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}s")
+  set(output "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}s")
+  if(arg_TEST_ONLY)
+    set(output "${CMAKE_BINARY_DIR}/test_plugins/${arg_KIND}s")
+  endif()
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}" LIBRARY_OUTPUT_DIRECTORY "${output}")
   target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
-  trainyard_own_headers_first(${target} "${arg_KIND}s/${arg_NAME}")
-  install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${arg_KIND}s")
+  if(NOT arg_TEST_ONLY)
+    trainyard_own_headers_first(${target} "${arg_KIND}s/${arg_NAME}")
+  endif()
+  if(NOT arg_TEST_ONLY)
+    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${arg_KIND}s")
+  endif()
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(TRAINYARD_TESTS AND tests)

@@ -1,0 +1,167 @@
+// Messages from a source to a sink through every kind of edge, and what happens when one of them fails.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "tests/integration/launch_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using testing::Command;
+using ::testing::HasSubstr;
+using testing::LaunchTest;
+using ::testing::Not;
+
+constexpr const char* kTicks = R"(
+[run]
+name = "ticks"
+directory = "out"
+[component.ticker]
+plugin = "ticker"
+params = { count = 3000, tensor_bytes = 5000 }
+[component.tally]
+plugin = "tally"
+params = { finish_after = 3000 }
+)";
+
+class DeliveryTest : public LaunchTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DeliveryTest, EverythingArrivesCompleteAndInOrder) {
+  const auto command = launch(file(std::string(kTicks) + GetParam()));
+  EXPECT_EQ(command->wait(), 0) << command->all();
+  EXPECT_EQ(read("out/tally.count"), "3000") << command->all();
+  EXPECT_TRUE(run_directories().empty()) << "nothing of the run is left";
+}
+
+INSTANTIATE_TEST_SUITE_P(Placements, DeliveryTest,
+                         ::testing::Values("[topology]\nplacement = \"composed\"\n",
+                                           "[topology]\nplacement = \"processes\"\n",
+                                           "[topology]\nplacement = { one = [\"ticker\"], two = [\"tally\"] }\n"));
+
+TEST_F(LaunchTest, TcpCarriesTheSameOverLoopback) {
+  const auto command = launch(file(R"(
+[run]
+name = "tcp"
+directory = "out"
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+host = "127.0.0.1"
+params = { count = 500, tensor_bytes = 5000 }
+[component.tally]
+plugin = "tally"
+params = { finish_after = 500 }
+)"));
+  EXPECT_EQ(command->wait(), 0) << command->all();
+  EXPECT_EQ(read("out/tally.count"), "500") << command->all();
+}
+
+class ThrowTest : public LaunchTest, public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};
+
+TEST_P(ThrowTest, AComponentThatThrowsIsNamedWithItsMessage) {
+  const auto [where, placement] = GetParam();
+  const auto command =
+      launch(file(R"(
+[run]
+name = "throws"
+directory = "out"
+[component.ticker]
+plugin = "ticker"
+params = { count = 0, interval_ms = 1 }
+[component.bad_one]
+plugin = "thrower"
+)"),
+             {std::string("component.bad_one.params.where=") + where, std::string("topology.placement=") + placement});
+  EXPECT_EQ(command->wait(), 1) << command->all();
+  EXPECT_THAT(command->all(), HasSubstr("bad_one"));
+  EXPECT_THAT(command->all(), HasSubstr(std::string("thrown in ") + where));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, ThrowTest,
+                         ::testing::Combine(::testing::Values("configure", "activate", "handler"),
+                                            ::testing::Values("composed", "processes")));
+
+TEST_F(LaunchTest, AProcessThatCrashesIsNamedAndNothingIsLeft) {
+  const auto command = launch(file(R"(
+[run]
+name = "crash"
+directory = "out"
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+params = { count = 0, interval_ms = 1 }
+[component.bad_one]
+plugin = "thrower"
+params = { by_signal = true }
+)"));
+  EXPECT_EQ(command->wait(), 1) << command->all();
+  EXPECT_THAT(command->all(), HasSubstr("bad_one"));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+/// A launch that runs until it is stopped.
+constexpr const char* kEndless = R"(
+[run]
+name = "endless"
+directory = "out"
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+params = { count = 0, interval_ms = 1, tensor_bytes = 100000 }
+[component.tally]
+plugin = "tally"
+params = { strict = false }
+[component.sleeper]
+command = ["sh", "-c", "sleep 1000 & sleep 1000"]
+)";
+
+class EndTest : public LaunchTest {
+ protected:
+  void start() {
+    command_ = launch(file(kEndless));
+    // launcher, ticker, tally, sh, two sleeps
+    ASSERT_TRUE(eventually([this] { return descendants(command_->pid()).size() >= 6; })) << command_->all();
+    ASSERT_TRUE(eventually([this] { return run_directories().size() == 1; }));
+    family_ = descendants(command_->pid());
+  }
+  bool all_gone() const {
+    for (const pid_t pid : family_) {
+      if (alive(pid)) return false;
+    }
+    return true;
+  }
+  std::unique_ptr<Command> command_;
+  std::vector<pid_t> family_;
+};
+
+TEST_F(EndTest, KillingWhatTheUserStartedLeavesNoProcessAndNoDirectory) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  command_->signal(SIGKILL);
+  EXPECT_TRUE(eventually([this] { return all_gone(); }));
+  EXPECT_TRUE(eventually([this] { return run_directories().empty(); }));
+}
+
+TEST_F(EndTest, KillingTheLauncherItselfLeavesNoProcessAndNoDirectory) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  ::kill(family_.front(), SIGKILL);
+  EXPECT_NE(command_->wait(), 0);
+  EXPECT_TRUE(eventually([this] { return all_gone(); }));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+TEST_F(EndTest, InterruptEndsEverythingInOrder) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  ::kill(-command_->pid(), SIGINT);
+  EXPECT_EQ(command_->wait(), 130) << command_->all();
+  EXPECT_TRUE(eventually([this] { return all_gone(); }));
+  EXPECT_TRUE(run_directories().empty());
+  EXPECT_THAT(read("out/tally.count"), Not(::testing::IsEmpty())) << "it was finalized, not killed";
+}
+
+}  // namespace
+}  // namespace trainyard
