@@ -96,6 +96,7 @@ void DataLoader::go_on_later() {
 
 /// Only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
 void DataLoader::refill() {
+  prefetcher_->skip_discarded();
   if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
   while (prefetcher_->room() > 0) {
     const std::optional<Job> job = schedule_->next();

@@ -56,6 +56,9 @@ class Prefetcher {
   /// Frees the slot that `head` gave.
   void pop();
 
+  /// Frees the slots of discarded jobs at the head; `wake` will be called for those that are still being read.
+  void skip_discarded();
+
   /// The newest `count` jobs, or all that there are, will not be given out.
   void discard(std::uint64_t count);
 
@@ -68,7 +71,6 @@ class Prefetcher {
 
   Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }
   bool is_done(Slot& slot);
-  void skip_discarded();
   void work(const std::stop_token& stop);
   void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;

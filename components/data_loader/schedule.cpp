@@ -50,9 +50,12 @@ Schedule::Span Schedule::evaluate(const Order& order) const {
                 suggestion(order.split, known));
   }
   const BatchPlan& plan = found->second;
-  std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
-  // There is no end to draws, but there is one to samples; last_in_epoch shows it.
-  if (plan.sampling() != Sampling::kReplacement) batches = std::min(batches, plan.batches());
+  const std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
+  // Whoever counts on batches that do not exist would wait for ever. Draws have no end.
+  if (plan.sampling() != Sampling::kReplacement && batches > plan.batches()) {
+    throw Error(Code::kInvalidArgument, "order {} ({}): {} batches of '{}' are wanted; allowed: at most {} (0 = all)",
+                order.id, order.kind, batches, order.split, plan.batches());
+  }
   return {order.id, order.epoch, &plan, {}, end_, batches, batches};
 }
 

@@ -1,0 +1,132 @@
+#include "components/data_loader/batch_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace trainyard {
+namespace {
+
+using Samples = std::vector<std::uint64_t>;
+
+BatchPlan::Settings settings(std::uint64_t samples, std::uint64_t batch_size, Sampling sampling, bool drop_last) {
+  BatchPlan::Settings made;
+  made.split = "train";
+  made.samples = samples;
+  made.batch_size = batch_size;
+  made.sampling = sampling;
+  made.drop_last = drop_last;
+  made.seed = 1;
+  return made;
+}
+
+/// An epoch of one rank, batches joined; checks the size of every batch on the way.
+Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
+  Samples all;
+  Samples batch;
+  for (std::uint64_t i = 0; i < plan.batches(); ++i) {
+    plan.samples_of(epoch, i, batch);
+    EXPECT_EQ(batch.size(), plan.rows(i));
+    EXPECT_GT(batch.size(), 0u);
+    all.insert(all.end(), batch.begin(), batch.end());
+  }
+  return all;
+}
+
+Samples epoch_over_ranks(BatchPlan::Settings base, std::uint64_t world_size, std::uint64_t epoch) {
+  Samples all;
+  for (std::uint64_t rank = 0; rank < world_size; ++rank) {
+    base.rank = rank;
+    base.world_size = world_size;
+    const Samples own = epoch_of(BatchPlan(base, "train"), epoch);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+TEST(BatchPlanTest, WithoutDropLastEverySampleComesExactlyOnceOverAllRanks) {
+  for (const std::uint64_t samples : {1, 7, 64, 100, 101}) {
+    Samples expected(samples);
+    std::iota(expected.begin(), expected.end(), 0);
+    for (const std::uint64_t world_size : {1, 2, 3, 8}) {
+      for (const Sampling sampling : {Sampling::kShuffle, Sampling::kSequential}) {
+        Samples all = epoch_over_ranks(settings(samples, 8, sampling, false), world_size, 3);
+        std::ranges::sort(all);
+        EXPECT_EQ(all, expected) << samples << " samples, " << world_size << " ranks";
+      }
+    }
+  }
+}
+
+TEST(BatchPlanTest, WithDropLastEveryRankHasAsManyFullBatchesAndNoSampleComesTwice) {
+  for (const std::uint64_t world_size : {1, 2, 3, 8}) {
+    Samples all = epoch_over_ranks(settings(101, 4, Sampling::kShuffle, true), world_size, 0);
+    EXPECT_EQ(all.size(), 101 / world_size / 4 * 4 * world_size);
+    std::ranges::sort(all);
+    EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+  }
+}
+
+TEST(BatchPlanTest, RanksTakeTurnsInTheOrderOfOneRank) {
+  const Samples alone = epoch_over_ranks(settings(12, 2, Sampling::kShuffle, false), 1, 5);
+  const Samples shared = epoch_over_ranks(settings(12, 2, Sampling::kShuffle, false), 2, 5);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(shared[i], alone[2 * i]);
+    EXPECT_EQ(shared[6 + i], alone[2 * i + 1]);
+  }
+}
+
+TEST(BatchPlanTest, EpochsAndSeedsShuffleDifferently) {
+  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), "train");
+  EXPECT_EQ(epoch_of(plan, 1), epoch_of(plan, 1));
+  EXPECT_NE(epoch_of(plan, 1), epoch_of(plan, 2));
+  BatchPlan::Settings other = settings(50, 10, Sampling::kShuffle, true);
+  other.seed = 2;
+  EXPECT_NE(epoch_of(plan, 1), epoch_of(BatchPlan(other, "train"), 1));
+}
+
+TEST(BatchPlanTest, DrawsWithReplacementAreUniformAndIndependent) {
+  const BatchPlan plan(settings(10'000, 100, Sampling::kReplacement, false), "train");
+  std::vector<int> counts(10'000);
+  for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
+    for (const std::uint64_t sample : epoch_of(plan, epoch)) ++counts.at(sample);
+  }
+  // Ten draws per sample, so a fraction of exp(-10) is never drawn; the counts have the variance of Poisson.
+  double squares = 0;
+  for (const int count : counts) squares += (count - 10.0) * (count - 10.0);
+  EXPECT_NEAR(squares / 10'000, 10, 0.7);
+  EXPECT_LE(std::ranges::count(counts, 0), 10);
+}
+
+TEST(BatchPlanTest, DrawsDifferBetweenRanksAndPurposes) {
+  BatchPlan::Settings made = settings(1'000'000, 8, Sampling::kReplacement, false);
+  made.world_size = 2;
+  const BatchPlan first(made, "train");
+  const BatchPlan evaluation(made, "evaluate");
+  made.rank = 1;
+  const BatchPlan second(made, "train");
+  Samples a, b, c;
+  first.samples_of(0, 0, a);
+  second.samples_of(0, 0, b);
+  evaluation.samples_of(0, 0, c);
+  EXPECT_NE(a, b);
+  EXPECT_NE(a, c);
+}
+
+TEST(BatchPlanTest, DrawsFillTheirBatchFromFewerSamples) {
+  const BatchPlan plan(settings(3, 64, Sampling::kReplacement, true), "train");
+  EXPECT_EQ(plan.batches(), 1u);
+  EXPECT_EQ(epoch_of(plan, 0).size(), 64u);
+}
+
+TEST(BatchPlanTest, ACursorMovesAcrossEpochs) {
+  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), "train");
+  const LoaderCursor moved = plan.advance({2, 3}, 12);
+  EXPECT_EQ(moved.epoch, 5u);
+  EXPECT_EQ(moved.batch, 0u);
+  EXPECT_EQ(plan.advance({2, 5}, 0).epoch, 3u);  // The end of an epoch is the beginning of the next.
+}
+
+}  // namespace
+}  // namespace trainyard
