@@ -42,6 +42,16 @@ void choose_addresses(Plan& plan) {
   }
 }
 
+std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
+  std::vector<Link> links;
+  for (const EdgePlan& edge : edges) {
+    const std::vector<PortInfo>& outputs = drafts[edge.from].info->outputs;
+    const auto output = std::ranges::find(outputs, edge.output, &PortInfo::name);
+    links.push_back({edge.from, edge.to, output->topic.starts_with('/')});
+  }
+  return links;
+}
+
 void check_has_plugin(const LaunchFile& file, const std::vector<Draft>& drafts) {
   if (!drafts.empty()) return;
   throw Error(Code::kInvalidArgument, "{}: has external programs only; at least one component with a plugin is needed",
@@ -65,7 +75,7 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   plan.processes = plan_processes(file, drafts);
   for (Draft& draft : drafts) plan.components.push_back(std::move(draft.plan));
   choose_addresses(plan);
-  plan.activation = activation_order(plan.components.size(), plan.edges);
+  plan.activation = activation_order(plan.components.size(), links_of(plan.edges, drafts));
   if (plan.world_size > 1) {
     plan.not_supported.push_back(
         fmt::format("{}: topology.devices asks for {} ranks; more than 1 is not yet supported", path, plan.world_size));

@@ -1,0 +1,90 @@
+#include "launch/plan/wiring.h"
+
+#include "launch/testing/plan_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+class WiringTest : public testing::PlanFixture {
+ protected:
+  static const EdgePlan& edge_into(const Plan& plan, const std::string& name, const std::string& input) {
+    const auto found = std::ranges::find_if(
+        plan.edges, [&](const EdgePlan& edge) { return plan.components[edge.to].name == name && edge.input == input; });
+    if (found == plan.edges.end()) throw Error(Code::kNotFound, "no edge into {}.{}", name, input);
+    return *found;
+  }
+};
+
+TEST_F(WiringTest, ConnectsEveryInputToAllOutputsOfItsTopic) {
+  const Plan plan = plan_six();
+  EXPECT_EQ(edges_into(plan, "accelerator_host", "batches"), Texts{"data_loader.batches /batches process"});
+  EXPECT_EQ(edges_into(plan, "optimizer", "gradients"), Texts{"accelerator_host.gradients /gradients thread"});
+  EXPECT_EQ(edges_into(plan, "logger", "metrics"),
+            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process"}));
+  for (std::size_t i = 0; i < plan.edges.size(); ++i) EXPECT_EQ(plan.edges[i].id, i);
+}
+
+TEST_F(WiringTest, ChoosesTheTransportByPlace) {
+  const Plan split = plan_six("component.logger.host = 'localhost'", {"placement=processes"});
+  EXPECT_EQ(edges_into(split, "optimizer", "gradients"), Texts{"accelerator_host.gradients /gradients ipc"});
+  EXPECT_EQ(edges_into(split, "logger", "model"), Texts{"accelerator_host.model /model tcp"});
+}
+
+TEST_F(WiringTest, OneListenerOverTcpDecidesTheAddressOfItsSender) {
+  const Plan plan = plan_six("component.logger.host = 'localhost'", {"placement=processes"});
+  EXPECT_TRUE(process(plan, "accelerator_host").tcp);
+  EXPECT_FALSE(process(plan, "data_loader").tcp);
+}
+
+TEST_F(WiringTest, TakesPoliciesFromTheDeclarationUnlessTheFileSaysOtherwise) {
+  const Plan plan = plan_six("component.accelerator_host.inputs.batches = { policy = 'latest', window_messages = 2 }");
+  EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").policy, "latest");
+  EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").window_messages, 2u);
+  EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").window_bytes, 256u << 20);
+  EXPECT_EQ(edge_into(plan, "logger", "metrics").policy, "drop_oldest");
+}
+
+TEST_F(WiringTest, AnUnconnectedInputNamesComponentPortTopicAndNearestTopics) {
+  EXPECT_EQ(error_six("component.logger.remap = { metrics = '/metrcs' }"),
+            "a.toml:2: component.logger: input 'metrics' is not connected: nobody else sends on /metrcs; did you mean "
+            "'/metrics'? known: /metrics");
+  EXPECT_EQ(error("[component.optimizer]\nplugin = 'optimizer'"),
+            "a.toml:1: component.optimizer: input 'arena' is not connected: nobody else sends on /arena; known: "
+            "/metrics, /optimizer_state, /parameters");
+}
+
+TEST_F(WiringTest, AnOptionalInputMayStayUnconnected) {
+  const Plan plan = plan_six("component.checkpoint_writer.when = false");
+  EXPECT_EQ(edges_into(plan, "accelerator_host", "run_state"), Texts{});
+}
+
+TEST_F(WiringTest, EndsOfDifferentTypesAreAnErrorWithBothSchemas) {
+  EXPECT_EQ(error_six("component.accelerator_host.remap = { batches = 'dataset' }"),
+            "a.toml:2: component.accelerator_host: input accelerator_host.batches receives Batch, but output "
+            "data_loader.dataset sends DatasetInfo on /dataset\n"
+            "--- sent:\nDatasetInfo {\n  u64 step\n}\n\n--- received:\nBatch {\n  u64 step\n}\n");
+}
+
+TEST_F(WiringTest, NobodyHearsItself) {
+  PluginInfo& echo = catalogue_.add("component", "echo");
+  echo.inputs = {testing::optional_port("in", "Metrics", "/metrics")};
+  echo.outputs = {testing::port("out", "Metrics", "/metrics")};
+  const Plan plan = plan_six("[component.echo]\nplugin = 'echo'");
+  EXPECT_EQ(edges_into(plan, "echo", "in"),
+            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process"}));
+}
+
+TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {
+  EXPECT_EQ(error_six("component.optimizer.host = '127.0.0.1'"),
+            "a.toml:2: component.optimizer.host: optimizer and checkpoint_writer share the parameter arena "
+            "(OptimizerState on /optimizer_state), which cannot be over TCP; both must have host = \"local\", or be in "
+            "one process");
+  EXPECT_EQ(error_six("component.checkpoint_writer.when = false\ncomponent.accelerator_host.host = '127.0.0.1'"),
+            "a.toml:3: component.accelerator_host.host: accelerator_host and optimizer share the parameter arena "
+            "(ArenaInfo on /arena), which cannot be over TCP; both must have host = \"local\", or be in one process");
+}
+
+}  // namespace
+}  // namespace trainyard
