@@ -22,6 +22,8 @@ std::string directory_or_default(const std::string& given, const std::string& ou
 
 }  // namespace
 
+CheckpointWriter::CheckpointWriter(ComponentContext& context) : Component(context, kTraits) {}
+
 void CheckpointWriter::on_configure() {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   store_.emplace(CheckpointStore::Options{

@@ -27,7 +27,7 @@ class CheckpointWriter final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
 
-  explicit CheckpointWriter(ComponentContext& context) : Component(context, kTraits) {}
+  explicit CheckpointWriter(ComponentContext& context);
 
  protected:
   void on_configure() override;

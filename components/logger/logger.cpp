@@ -13,6 +13,8 @@ constexpr std::chrono::seconds kFlush{1};
 
 }  // namespace
 
+Logger::Logger(ComponentContext& context) : Component(context, kTraits) {}
+
 Logger::~Logger() {
   if (timer_armed_) loop().cancel(timer_);
 }

@@ -27,7 +27,7 @@ class Logger final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
 
-  explicit Logger(ComponentContext& context) : Component(context, kTraits) {}
+  explicit Logger(ComponentContext& context);
   ~Logger() override;
 
  protected:

@@ -1,0 +1,121 @@
+#include "components/checkpoint_writer/checkpoint_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "components/checkpoint_writer/checkpoint_store.h"
+#include "components/checkpoint_writer/test_files.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::error_of;
+using testing::TemporaryDirectory;
+
+class CheckpointReaderTest : public ::testing::Test {
+ protected:
+  CheckpointReaderTest() {
+    CheckpointStore store({.directory = directory_.path(), .monitor = "loss"});
+    store.describe("mlp", "adamw", {});
+    const StateLayout layout = make_state_layout(testing::small_arena(), &state_);
+    StateCopy copy;
+    copy.take(layout, testing::snapshot_at(20));
+    path_ = store.write(copy).path;
+  }
+
+  TemporaryDirectory directory_;
+  OptimizerState state_ = testing::small_state();
+  std::string path_;
+};
+
+TEST_F(CheckpointReaderTest, SummaryTellsEverythingButTheNumbers) {
+  const CheckpointSummary summary = read_checkpoint(path_);
+  EXPECT_EQ(summary.run.step, 20u);
+  EXPECT_EQ(summary.run.optimizer, "adamw");
+  EXPECT_EQ(summary.model.tensors.size(), 3u);
+  ASSERT_TRUE(summary.optimizer);
+  EXPECT_NE(summary.optimizer->find("exp_avg/bias"), nullptr);
+  EXPECT_EQ(summary.model.metadata.at("format"), "trainyard");
+  EXPECT_EQ(summary.manifest.files.size(), 3u);
+  EXPECT_GT(summary.bytes, 500u);
+}
+
+TEST_F(CheckpointReaderTest, AWholeCheckpointHasNoProblems) {
+  EXPECT_EQ(verify_checkpoint(path_), std::vector<std::string>{});
+}
+
+TEST_F(CheckpointReaderTest, AFlippedBitIsFound) {
+  testing::flip_byte(path_ + "/model.safetensors", 1);
+  const auto problems = verify_checkpoint(path_);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("/model.safetensors was changed: its SHA-256 is "), std::string::npos) << problems[0];
+}
+
+TEST_F(CheckpointReaderTest, ATruncatedAndAMissingFileAreFoundTogether) {
+  fs::resize_file(path_ + "/model.safetensors", 10);
+  fs::remove(path_ + "/optimizer.safetensors");
+  const auto problems = verify_checkpoint(path_);
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_NE(problems[0].find("/model.safetensors has 10 bytes, the manifest says "), std::string::npos);
+  EXPECT_EQ(problems[1], "there is no file " + path_ + "/optimizer.safetensors");
+}
+
+TEST_F(CheckpointReaderTest, EveryByteOfEveryFileCounts) {
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    const std::string file = entry.path().string(), good = testing::read_file(file);
+    if (entry.path().filename() == kManifestFile) continue;  // Not signed; its content is held against the files.
+    for (std::size_t i = 0; i < good.size(); i += 7) {
+      std::string bad = good;
+      bad[i] ^= 4;
+      testing::write_file(file, bad);
+      EXPECT_FALSE(verify_checkpoint(path_).empty()) << file << " byte " << i;
+    }
+    testing::write_file(file, good);
+  }
+  EXPECT_TRUE(verify_checkpoint(path_).empty());
+}
+
+TEST_F(CheckpointReaderTest, ABrokenManifestNeverThrows) {
+  const std::string file = path_ + "/manifest.json", good = testing::read_file(file);
+  for (std::size_t size = 0; size + 2 < good.size(); size += 3) {
+    testing::write_file(file, good.substr(0, size));
+    EXPECT_EQ(verify_checkpoint(path_).size(), 1u);
+  }
+}
+
+TEST_F(CheckpointReaderTest, AManifestCannotNameFilesElsewhere) {
+  const std::string manifest = R"({"format":1,"trainyard":"0.1","files":{"../../etc/passwd":{"bytes":1,"sha256":""}}})";
+  EXPECT_EQ(error_of([&] { parse_manifest(manifest, "m"); }), "m: '../../etc/passwd' is no plain file name");
+}
+
+TEST_F(CheckpointReaderTest, ANewerFormatIsRefusedWithBothNumbers) {
+  EXPECT_EQ(error_of([] { parse_manifest(R"({"format":2,"trainyard":"9","files":{}})", "m"); }),
+            "m: checkpoint format 2; this version reads up to 1");
+}
+
+TEST_F(CheckpointReaderTest, FindsTheLastOfADirectory) {
+  EXPECT_EQ(find_checkpoint(path_), path_);
+  EXPECT_EQ(find_checkpoint(directory_.path()), path_);
+  fs::remove(directory_ / "last");
+  EXPECT_EQ(find_checkpoint(directory_.path()), path_);
+  EXPECT_NE(error_of([&] { find_checkpoint(directory_ / "none"); }).find("no checkpoint at"), std::string::npos);
+}
+
+TEST_F(CheckpointReaderTest, APointerThatLeadsElsewhereIsNotFollowed) {
+  fs::remove(directory_ / "last");
+  fs::create_symlink("../../etc", directory_ / "last");
+  EXPECT_FALSE(follow_pointer(directory_.path(), "last"));
+}
+
+TEST(CheckpointNameTest, NamesSortByStepAndReadBack) {
+  EXPECT_EQ(checkpoint_name(2000), "step-00002000");
+  EXPECT_EQ(step_of_name("step-00002000"), 2000u);
+  EXPECT_EQ(step_of_name("step-00002000.2"), 2000u);
+  EXPECT_EQ(step_of_name("step-123456789012"), 123456789012u);
+  for (const char* other : {"step-", "step-1x", "step-1.", "step-1.x", "last", ".tmp-step-00000001-1-0"}) {
+    EXPECT_FALSE(step_of_name(other)) << other;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

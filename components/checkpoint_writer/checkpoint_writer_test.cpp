@@ -1,0 +1,157 @@
+#include "components/checkpoint_writer/checkpoint_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "components/checkpoint_writer/safetensors.h"
+#include "components/checkpoint_writer/test_files.h"
+#include "core/testing/rig.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::error_of;
+using testing::Rig;
+
+class CheckpointWriterTest : public ::testing::Test {
+ protected:
+  CheckpointWriterTest() { rig_.world().output_directory = directory_.path(); }
+
+  void start(const std::string& parameters = "{}") {
+    rig_.add<CheckpointWriter>("checkpoint_writer", parameters);
+    rig_.start();
+    rig_.send("arena", arena_);
+    rig_.send("optimizer_state", state_);
+    rig_.run_until([&] { return !rig_.received<RunState>("/run_state").empty(); });
+  }
+  void wait_for_checkpoints(std::size_t count) {
+    rig_.run_until([&] { return rig_.received<CheckpointDone>("/checkpoints").size() >= count; });
+  }
+  std::string step(const std::string& number) const { return directory_ / ("checkpoints/step-" + number); }
+
+  testing::TemporaryDirectory directory_;
+  ArenaInfo arena_ = testing::small_arena();
+  OptimizerState state_ = testing::small_state();
+  Rig rig_;
+};
+
+TEST_F(CheckpointWriterTest, ANewRunBeginsAtZero) {
+  start();
+  const auto state = rig_.received<RunState>("/run_state").at(0);
+  EXPECT_FALSE(state->resumed);
+  EXPECT_EQ(state->step, 0u);
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, ASnapshotHoldsTheArenaAsItWasWhenItWasTaken) {
+  start();
+  rig_.send("snapshot", testing::snapshot_at(7));
+  rig_.run_until([&] { return !rig_.received<SnapshotTaken>("snapshot_taken").empty(); });
+  for (float& value : arena_.blocks[1].data.as<float>()) value = -1;  // Training goes on.
+  wait_for_checkpoints(1);
+  const auto taken = rig_.received<SnapshotTaken>("snapshot_taken").at(0);
+  EXPECT_EQ(taken->order, 107u);
+  const auto done = rig_.received<CheckpointDone>("/checkpoints").at(0);
+  EXPECT_EQ(done->error, "");
+  EXPECT_EQ(done->order, 107u);
+  EXPECT_EQ(done->path, step("00000007"));
+  const SafetensorsFile file(done->path + "/model.safetensors");
+  std::vector<float> weight(6);
+  file.read(*file.header().find("weight"), std::as_writable_bytes(std::span(weight)));
+  EXPECT_EQ(weight, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, ManySnapshotsInARowAreAllTakenAndWritten) {
+  start(R"({"keep_last": 0})");
+  for (std::uint64_t i = 1; i <= 10; ++i) rig_.send("snapshot", testing::snapshot_at(i));
+  wait_for_checkpoints(10);
+  rig_.stop();
+  EXPECT_EQ(rig_.received<SnapshotTaken>("snapshot_taken").size(), 10u);
+  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 10u);
+}
+
+TEST_F(CheckpointWriterTest, StoppingWaitsForWhatWasBegun) {
+  start(R"({"keep_last": 0})");
+  for (std::uint64_t i = 1; i <= 4; ++i) rig_.send("snapshot", testing::snapshot_at(i));
+  rig_.run_until([&] { return rig_.received<SnapshotTaken>("snapshot_taken").size() >= 2; });
+  rig_.stop();
+  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 4u);
+  EXPECT_EQ(rig_.received<CheckpointDone>("/checkpoints").size(), 4u);
+}
+
+TEST_F(CheckpointWriterTest, AWriteThatFailsIsReportedAndTheRunGoesOn) {
+  start();
+  rig_.send("snapshot", testing::snapshot_at(1));
+  wait_for_checkpoints(1);
+  fs::rename(directory_ / "checkpoints", directory_ / "moved");
+  rig_.send("snapshot", testing::snapshot_at(2));
+  wait_for_checkpoints(2);
+  const auto failed = rig_.received<CheckpointDone>("/checkpoints").at(1);
+  EXPECT_TRUE(
+      failed->error.starts_with("cannot create the directory " + (directory_ / "checkpoints/.tmp-step-00000002")) &&
+      failed->error.ends_with(": No such file or directory"))
+      << failed->error;
+  fs::rename(directory_ / "moved", directory_ / "checkpoints");
+  rig_.send("snapshot", testing::snapshot_at(3));
+  wait_for_checkpoints(3);
+  EXPECT_EQ(rig_.received<CheckpointDone>("/checkpoints").at(2)->error, "");
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, ResumesIntoTheSameMemory) {
+  start();
+  rig_.send("snapshot", testing::snapshot_at(5));
+  wait_for_checkpoints(1);
+  rig_.stop();
+
+  Rig second;
+  second.world().output_directory = directory_.path();
+  const ArenaInfo arena = testing::small_arena(0);
+  second.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
+  second.start();
+  second.send("arena", arena);
+  second.send("optimizer_state", testing::small_state(0));
+  second.run_until([&] { return !second.received<RunState>("/run_state").empty(); });
+  const auto state = second.received<RunState>("/run_state").at(0);
+  EXPECT_TRUE(state->resumed);
+  EXPECT_EQ(state->path, step("00000005"));
+  EXPECT_EQ(state->step, 5u);
+  EXPECT_EQ(state->samples, 60u);
+  EXPECT_EQ(state->cursor.batch, 5u);
+  EXPECT_EQ(arena.blocks[1].data.as<float>()[0], 1.0f);
+  second.stop();
+}
+
+TEST_F(CheckpointWriterTest, LeftoversOfAKilledRunAreSwept) {
+  fs::create_directories(directory_ / "checkpoints/.tmp-step-00000009-1-0");
+  start();
+  EXPECT_FALSE(fs::exists(directory_ / "checkpoints/.tmp-step-00000009-1-0"));
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, CheckpointsOfAnotherRunCanBeMadeAReasonToRefuse) {
+  fs::create_directories(step("00000001"));
+  rig_.add<CheckpointWriter>("checkpoint_writer", R"({"existing": "error"})");
+  const std::string error = error_of([&] { rig_.start(); });
+  EXPECT_NE(error.find("/checkpoints holds 1 checkpoints of another run; choose another 'directory'"),
+            std::string::npos)
+      << error;
+}
+
+TEST_F(CheckpointWriterTest, AResumeWithoutACheckpointIsRefusedBeforeTraining) {
+  rig_.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
+  EXPECT_NE(error_of([&] { rig_.start(); }).find("resume = 'last': there is no checkpoint in"), std::string::npos);
+}
+
+TEST_F(CheckpointWriterTest, WithoutOptimizerFileOnlyTheWeightsAreSaved) {
+  start(R"({"save_optimizer": false})");
+  rig_.send("snapshot", testing::snapshot_at(1));
+  wait_for_checkpoints(1);
+  EXPECT_FALSE(read_checkpoint(step("00000001")).optimizer);
+  rig_.stop();
+}
+
+}  // namespace
+}  // namespace trainyard
