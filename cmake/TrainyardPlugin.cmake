@@ -28,6 +28,9 @@ function(trainyard_plugin)
     set(output "${CMAKE_BINARY_DIR}/test_plugins/${arg_KIND}s")
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}" LIBRARY_OUTPUT_DIRECTORY "${output}")
+  # A plugin calls its own functions, even where another plugin in the process (one that a test links, say) has functions
+  # of the same name; the entry's lambdas are such.
+  target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
   target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
   if(NOT arg_TEST_ONLY)
     trainyard_own_headers_first(${target} "${arg_KIND}s/${arg_NAME}")
