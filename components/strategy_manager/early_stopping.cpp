@@ -1,0 +1,24 @@
+#include "components/strategy_manager/early_stopping.h"
+
+#include <cmath>
+
+namespace trainyard::manager {
+
+bool EarlyStopping::better(double value) const {
+  if (!std::isfinite(value)) return false;
+  if (!best_) return true;
+  return larger_is_better_ ? value - min_delta_ > *best_ : value + min_delta_ < *best_;
+}
+
+bool EarlyStopping::update(double value) {
+  if (better(value)) {
+    best_ = value;
+    waited_ = 0;
+    return true;
+  }
+  ++waited_;
+  stop_ = patience_ > 0 && (waited_ >= patience_ || !std::isfinite(value));
+  return false;
+}
+
+}  // namespace trainyard::manager

@@ -1,0 +1,90 @@
+#pragma once
+
+// For tests: carries the orders of a RunSchedule out as accelerator host, loader and checkpoint writer would.
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "components/strategy_manager/run_schedule.h"
+
+namespace trainyard::manager {
+
+/// One line for an order: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
+inline std::string text_of(const Order& order) {
+  if (order.kind == "train") {
+    return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.batch, order.batches);
+  }
+  if (order.kind == "evaluate" || order.kind == "predict") {
+    return fmt::format("{} {} n{} e{}", order.kind, order.split, order.batches, order.epoch);
+  }
+  return fmt::format("{} {}", order.kind, order.reason);
+}
+
+class FakeHost {
+ public:
+  explicit FakeHost(RunSchedule& schedule, std::uint64_t step = 0) : step_(step), schedule_(schedule) { take_orders(); }
+
+  /// Answers the oldest open order; false if there is none.
+  bool answer_one() {
+    if (open.empty()) return false;
+    const Order order = open.front();
+    open.pop_front();
+    const bool writes = order.kind == "checkpoint";
+    schedule_.order_done(carry_out(order));
+    if (writes) schedule_.checkpoint_done({.order = order.id, .step = step_, .error = write_error});
+    take_orders();
+    return true;
+  }
+
+  /// Until nothing is open, or something goes on without end.
+  void run() {
+    for (int i = 0; i < 100'000 && answer_one(); ++i) {
+    }
+  }
+
+  void take_orders() {
+    while (const auto order = schedule_.next()) {
+      orders.push_back(*order);
+      if (order->kind == "stop") open.clear();
+      open.push_back(*order);
+      most_open = std::max(most_open, open.size());
+    }
+  }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> all;
+    for (const Order& order : orders) all.push_back(text_of(order));
+    return all;
+  }
+
+  std::uint64_t step() const { return step_; }
+
+  std::vector<Order> orders;  ///< All that came.
+  std::deque<Order> open;
+  std::size_t most_open = 0;
+  std::string write_error;
+  std::function<std::vector<Scalar>(const Order&)> evaluate = [](const Order&) {
+    return std::vector<Scalar>{{"loss", 1.0}};
+  };
+
+ private:
+  OrderDone carry_out(const Order& order) {
+    OrderDone done{.order = order.id, .kind = order.kind, .split = order.split, .epoch = order.epoch};
+    if (order.kind == "train") step_ += (order.batches + order.micro_batches - 1) / order.micro_batches;
+    if (order.kind == "evaluate") done.metrics = evaluate(order);
+    done.step = step_;
+    done.batches = order.batches;
+    done.stopped = order.kind == "stop";
+    return done;
+  }
+
+  std::uint64_t step_;
+  RunSchedule& schedule_;
+};
+
+}  // namespace trainyard::manager

@@ -1,0 +1,21 @@
+#include "components/strategy_manager/run_facts.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard::manager {
+
+std::uint64_t batches_of(const RunFacts& facts, const std::string& split, std::int64_t limit) {
+  const auto found = facts.batches.find(split);
+  if (found == facts.batches.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, batches] : facts.batches) known.push_back(name);
+    throw Error(Code::kNotFound, "the dataset has no split '{}'{}", split, suggestion(split, known));
+  }
+  return limit < 0 ? found->second : std::min(found->second, static_cast<std::uint64_t>(limit));
+}
+
+}  // namespace trainyard::manager

@@ -1,0 +1,261 @@
+#include "components/strategy_manager/run_schedule.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard::manager {
+namespace {
+
+/// The order that is carried out and the one after it.
+constexpr std::size_t kOpenOrders = 2;
+
+std::uint64_t epoch_batches(const RunSettings& settings, const RunFacts& facts) {
+  return settings.mode == "fit" ? batches_of(facts, "train", settings.limit_train_batches) : 0;
+}
+
+}  // namespace
+
+RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& start)
+    : settings_(std::move(settings)),
+      facts_(std::move(facts)),
+      timeline_(settings_, epoch_batches(settings_, facts_), start),
+      validation_(settings_, facts_, start.metrics),
+      planned_checkpoint_(start.step),
+      taken_checkpoint_(start.step) {
+  const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
+  if (settings_.mode == "fit" && trains && facts_.batches.at("train") == 0) {
+    throw Error(Code::kInvalidArgument, "the split 'train' has 0 batches; lower batch_size or give more data");
+  }
+  if (settings_.mode == "validate" && validation_.splits().empty()) {
+    throw Error(Code::kInvalidArgument, "mode 'validate' has nothing to evaluate: no batch in any of evaluate_splits");
+  }
+}
+
+std::optional<Order> RunSchedule::next() {
+  if (stop_) return next_while_stopping();
+  if (agenda_.empty()) plan();
+  if (agenda_.empty() || open_.size() >= kOpenOrders) return {};
+  if (agenda_.front().waits && !open_.empty()) return {};
+  Task task = std::move(agenda_.front());
+  agenda_.pop_front();
+  return issue(std::move(task));
+}
+
+std::optional<Order> RunSchedule::next_while_stopping() {
+  if (!stop_->sent) {
+    if (facts_.ranks > 1 && !open_.empty()) return {};
+    stop_->sent = true;
+    Task task{order_of("stop")};
+    task.order.reason = stop_->reason;
+    return issue(std::move(task));
+  }
+  if (!stop_->answered || agenda_.empty() || !open_.empty()) return {};
+  Task task = std::move(agenda_.front());
+  agenda_.pop_front();
+  return issue(std::move(task));
+}
+
+Order RunSchedule::issue(Task task) {
+  task.order.id = ++last_id_;
+  if (task.order.kind == "checkpoint") {
+    task.order.metrics = validation_.metrics();
+    if (task.order.reason == "validation" && validation_.improved()) task.order.reason = "best";
+  }
+  open_.push_back(std::move(task));
+  return open_.back().order;
+}
+
+Order RunSchedule::order_of(const std::string& kind) const {
+  Order order;
+  order.kind = kind;
+  order.epoch = timeline_.trained_epoch();
+  order.total_steps = timeline_.total_steps();
+  return order;
+}
+
+void RunSchedule::plan() {
+  if (ended_) return;
+  if (!std::exchange(begun_, true)) plan_start();
+  if (!agenda_.empty() || decision_pending()) return;
+  if (settings_.mode != "fit") {
+    ended_ = true;
+  } else if (timeline_.over() || validation_.stopping().should_stop()) {
+    plan_end();
+  } else {
+    plan_training();
+  }
+}
+
+void RunSchedule::plan_start() {
+  if (settings_.mode == "fit") {
+    if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, agenda_);
+    if (settings_.evaluate_at_start) plan_evaluation(Purpose::kPlanned, agenda_);
+  } else if (settings_.mode == "validate") {
+    plan_evaluation(Purpose::kPlanned, agenda_);
+  } else {
+    const bool test = settings_.mode == "test";
+    Task task{order_of(test ? "evaluate" : "predict")};
+    task.order.split = test ? "test" : settings_.predict_split;
+    if (!task.order.split.empty()) {
+      const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
+      task.order.batches = batches_of(facts_, task.order.split, limit);
+      if (task.order.batches == 0) return;
+    }
+    agenda_.push_back(std::move(task));
+  }
+}
+
+void RunSchedule::plan_training() {
+  const Timeline::Stretch stretch = timeline_.advance();
+  Task task{order_of("train")};
+  task.order.split = "train";
+  task.order.batches = stretch.batches;
+  task.order.micro_batches = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
+  task.order.cursor = stretch.cursor;
+  agenda_.push_back(std::move(task));
+
+  const bool validates = timeline_.validation_due() && !validation_.splits().empty();
+  if (validates) plan_evaluation(Purpose::kPlanned, agenda_);
+  if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final one is as good.
+  if (validates && settings_.checkpoint_after_validation) {
+    plan_checkpoint("validation", true);
+  } else if (timeline_.checkpoint_due()) {
+    plan_checkpoint("interval", validates);
+  }
+}
+
+void RunSchedule::plan_end() {
+  ended_ = true;
+  if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step()) plan_checkpoint("final", true);
+  if (settings_.predict_at_end) {
+    Task task{order_of("predict")};
+    task.order.split = "predict";
+    agenda_.push_back(std::move(task));
+  }
+}
+
+void RunSchedule::plan_checkpoint(const std::string& reason, bool waits) {
+  if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
+  planned_checkpoint_ = timeline_.step();
+  Task task{order_of("checkpoint"), waits};
+  task.order.reason = reason;
+  agenda_.push_back(std::move(task));
+}
+
+void RunSchedule::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
+  for (const auto& split : validation_.splits()) {
+    if (purpose == Purpose::kSanity && split.name != "validate") continue;
+    Task task{order_of("evaluate"), false, purpose};
+    task.order.split = split.name;
+    task.order.batches = split.batches;
+    if (purpose == Purpose::kSanity) {
+      task.order.batches = std::min(split.batches, static_cast<std::uint64_t>(settings_.num_sanity_val_steps));
+    }
+    into.push_back(std::move(task));
+  }
+}
+
+/// True while an open validation may end the training.
+bool RunSchedule::decision_pending() const {
+  return settings_.early_stopping_patience > 0 && std::ranges::any_of(open_, [](const Task& task) {
+           return task.order.kind == "evaluate" && task.purpose == Purpose::kPlanned;
+         });
+}
+
+void RunSchedule::order_done(const OrderDone& done) {
+  const auto task = std::ranges::find(open_, done.order, [](const Task& open) { return open.order.id; });
+  if (task == open_.end()) {
+    throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, done.kind);
+  }
+  if (task->answers == 0) task->step = done.step;
+  if (task->step != done.step) {
+    throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
+                done.order, task->order.kind, task->step, done.step);
+  }
+  if (++task->answers < facts_.ranks) return;
+  const Task closed = std::move(*task);
+  open_.erase(task);
+  if (closed.order.kind == "stop") {
+    close_stop(done);
+  } else {
+    close(closed, done);
+  }
+}
+
+void RunSchedule::close(const Task& task, const OrderDone& done) {
+  if (task.order.kind == "evaluate" && task.purpose != Purpose::kSanity && !done.stopped) {
+    validation_.take(task.order.split, done.metrics, task.purpose == Purpose::kPlanned && settings_.mode == "fit");
+  }
+  if (task.order.kind == "checkpoint") {
+    taken_checkpoint_ = done.step;
+    if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
+  }
+}
+
+/// Every order before the stop is either answered or dropped.
+void RunSchedule::close_stop(const OrderDone& done) {
+  stop_->answered = true;
+  ended_ = true;
+  open_.clear();
+  agenda_.clear();
+  if (settings_.mode == "fit" && taken_checkpoint_ != done.step) plan_checkpoint(stop_->checkpoint_reason, false);
+}
+
+void RunSchedule::checkpoint_done(const CheckpointDone& done) {
+  checkpoint_error_ = done.error;
+  if (unwritten_.erase(done.order) == 0) written_early_.insert(done.order);
+}
+
+void RunSchedule::stop(const std::string& reason, const std::string& checkpoint_reason) {
+  if (stop_ || (ended_ && idle())) return;
+  agenda_.clear();
+  stop_ = Stop{reason, checkpoint_reason};
+}
+
+bool RunSchedule::add_checkpoint() {
+  if (stop_ || ended_ || settings_.mode != "fit" || !facts_.writes_checkpoints) return false;
+  Task task{order_of("checkpoint")};
+  task.order.reason = "requested";
+  agenda_.push_front(std::move(task));
+  return true;
+}
+
+bool RunSchedule::add_validation() {
+  if (stop_ || ended_ || validation_.splits().empty()) return false;
+  std::deque<Task> tasks;
+  plan_evaluation(Purpose::kRequested, tasks);
+  agenda_.insert(agenda_.begin(), tasks.begin(), tasks.end());
+  return true;
+}
+
+std::string RunSchedule::why_over() const {
+  if (stop_) return stop_->reason;
+  if (settings_.mode != "fit") return settings_.mode + " done";
+  if (settings_.fast_dev_run) return "fast_dev_run done";
+  if (timeline_.over()) return timeline_.why_over();
+  return fmt::format("early stopping: '{}' has not improved for {} validations; best {}", settings_.monitor,
+                     validation_.stopping().waited(), validation_.stopping().best().value_or(0));
+}
+
+std::optional<RunSchedule::Outcome> RunSchedule::outcome() const {
+  const bool ending = stop_ ? stop_->answered : ended_;
+  if (!ending || !idle() || !unwritten_.empty()) return {};
+  if (checkpoint_error_.empty()) return Outcome{why_over(), true};
+  return Outcome{fmt::format("{}, but the last checkpoint was not written: {}", why_over(), checkpoint_error_), false};
+}
+
+std::string RunSchedule::describe() const {
+  std::string text = settings_.mode;
+  if (settings_.mode == "fit") {
+    const std::uint64_t total = timeline_.total_steps();
+    text += fmt::format(": {} steps, {} per epoch", total == 0 ? "unbounded" : fmt::format("{}", total),
+                        timeline_.steps_per_epoch());
+    if (timeline_.step() > 0) text += fmt::format(", from step {} of epoch {}", timeline_.step(), timeline_.epoch());
+  }
+  for (const auto& split : validation_.splits()) text += fmt::format("; {}: {} batches", split.name, split.batches);
+  return text;
+}
+
+}  // namespace trainyard::manager

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "components/strategy_manager/run_facts.h"
+#include "components/strategy_manager/run_settings.h"
+#include "components/strategy_manager/timeline.h"
+#include "components/strategy_manager/validation.h"
+#include "messages/order.h"
+#include "messages/run_state.h"
+
+namespace trainyard::manager {
+
+/// Decides what is ordered next, from the first order to the end of the run. Knows nothing of components, messages'
+/// ways or time: events go in, orders come out.
+///
+/// Two orders are open at a time, the one that is carried out and the next one, so that nobody waits for the manager.
+/// An order that depends on a result (a checkpoint on the metrics it carries, training on early stopping) waits for it.
+class RunSchedule {
+ public:
+  /// `settings`: resolved. Throws kNotFound and kInvalidArgument where they do not fit the dataset.
+  RunSchedule(RunSettings settings, RunFacts facts, const RunState& start);
+
+  /// The next order to send now; empty if it is somebody else's turn. Ask until it is, first at once and then after
+  /// every event.
+  std::optional<Order> next();
+
+  /// One rank's answer. An order is done when every rank has answered. Throws kInternal for an unknown order or ranks
+  /// that disagree.
+  void order_done(const OrderDone& done);
+  void checkpoint_done(const CheckpointDone& done);
+
+  /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
+  /// call counts, and none after the last order. With several ranks, what is ordered is finished first: a rank that
+  /// stopped inside a step would leave the others waiting for its gradients.
+  void stop(const std::string& reason, const std::string& checkpoint_reason = "interrupted");
+
+  /// What people ask for comes as soon as the open orders are done. False if the run is ending or cannot do it.
+  bool add_checkpoint();
+  bool add_validation();
+
+  struct Outcome {
+    std::string reason;
+    bool success = true;
+  };
+  /// There as soon as nothing is left to do.
+  std::optional<Outcome> outcome() const;
+
+  /// The plan in one line, for people.
+  std::string describe() const;
+
+ private:
+  enum class Purpose { kPlanned, kRequested, kSanity };
+
+  struct Task {
+    Order order;
+    bool waits = false;  ///< For all open orders.
+    Purpose purpose = Purpose::kPlanned;
+    std::uint32_t answers = 0;
+    std::uint64_t step = 0;  ///< That the first answer gave.
+  };
+
+  struct Stop {
+    std::string reason;
+    std::string checkpoint_reason;
+    bool sent = false;
+    bool answered = false;
+  };
+
+  void plan();
+  void plan_start();
+  void plan_training();
+  void plan_end();
+  void plan_checkpoint(const std::string& reason, bool waits);
+  void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
+  std::optional<Order> next_while_stopping();
+  Order issue(Task task);
+  Order order_of(const std::string& kind) const;
+  bool decision_pending() const;
+  void close(const Task& task, const OrderDone& done);
+  void close_stop(const OrderDone& done);
+  bool idle() const { return agenda_.empty() && open_.empty(); }
+  std::string why_over() const;
+
+  RunSettings settings_;
+  RunFacts facts_;
+  Timeline timeline_;
+  Validation validation_;
+
+  std::deque<Task> agenda_;  ///< Planned, not sent.
+  std::deque<Task> open_;    ///< Sent, not answered by all.
+  std::uint64_t last_id_ = 0;
+  bool begun_ = false;
+  bool ended_ = false;  ///< Nothing more will be planned.
+  std::optional<Stop> stop_;
+
+  std::optional<std::uint64_t> planned_checkpoint_;  ///< Step of the last one planned.
+  std::optional<std::uint64_t> taken_checkpoint_;    ///< Step of the last one taken, or where the run began.
+  std::set<std::uint64_t> unwritten_;                ///< Checkpoint orders that are not on disk yet.
+  std::set<std::uint64_t> written_early_;            ///< ... that were, before the host's answer came.
+  std::string checkpoint_error_;                     ///< Of the newest one.
+};
+
+}  // namespace trainyard::manager

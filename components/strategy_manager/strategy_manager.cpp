@@ -1,0 +1,169 @@
+#include "components/strategy_manager/strategy_manager.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+void StrategyManager::on_configure() {
+  try {
+    settings_ = manager::resolved(read_settings());
+  } catch (const Error& error) {
+    throw Error(error.code(), "{}: {}", where(), error.what());
+  }
+  facts_.ranks = context().world_size;
+}
+
+void StrategyManager::on_deactivate() {
+  if (clock_) loop().cancel(*clock_);
+  clock_.reset();
+}
+
+void StrategyManager::on_dataset(const DatasetInfo& info) {
+  for (const SplitInfo& split : info.splits) {
+    const auto [known, fresh] = facts_.batches.try_emplace(split.name, split.batches);
+    if (!fresh) known->second = std::min(known->second, split.batches);
+  }
+  ++datasets_;
+  begin_if_ready();
+}
+
+void StrategyManager::on_model(const ModelInfo& info) {
+  log().info("rank {} is ready: {} with {} parameters on {}, {}", info.rank, info.model, info.parameters, info.device,
+             info.precision);
+  ++models_;
+  begin_if_ready();
+}
+
+void StrategyManager::on_run_state(const RunState& state) {
+  start_ = state;
+  begin_if_ready();
+}
+
+void StrategyManager::begin_if_ready() {
+  const bool knows_start = start_ || run_state_.connections() == 0;
+  if (schedule_ || finished_ || !knows_start || datasets_ < facts_.ranks || models_ < facts_.ranks) return;
+  begin();
+}
+
+void StrategyManager::begin() {
+  facts_.writes_checkpoints = checkpoints_.connections() > 0;
+  try {
+    schedule_.emplace(settings_, facts_, start_.value_or(RunState{}));
+  } catch (const Error& error) {
+    throw Error(error.code(), "{}: {}", where(), error.what());
+  }
+  if (start_ && start_->resumed) log().info("resumed from {}", start_->path);
+  log().info("{}", schedule_->describe());
+  start_clock();
+  proceed();
+}
+
+void StrategyManager::start_clock() {
+  if (settings_.mode != "fit" || settings_.max_time_s <= 0) return;
+  const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
+  clock_ = loop().after(time, [this] {
+    guarded([this] {
+      clock_.reset();
+      if (finished_) return;
+      schedule_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), "final");
+      proceed();
+    });
+  });
+}
+
+void StrategyManager::on_order_done(const OrderDone& done) {
+  if (!schedule_) throw Error(Code::kInternal, "{}: order {} was answered before the first order", where(), done.order);
+  schedule_->order_done(done);
+  proceed();
+}
+
+void StrategyManager::on_checkpoint(const CheckpointDone& done) {
+  if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
+  if (!schedule_) return;
+  schedule_->checkpoint_done(done);
+  proceed();
+}
+
+/// Sends every order whose time has come, and ends the run when there are no more.
+void StrategyManager::proceed() {
+  while (std::optional<Order> order = schedule_->next()) orders_.send(std::move(*order));
+  if (const auto outcome = schedule_->outcome()) finish(outcome->reason, outcome->success);
+}
+
+void StrategyManager::finish(const std::string& reason, bool success) {
+  if (finished_) return;
+  finished_ = true;
+  log().info("the run is over: {}", reason);
+  finish_run(reason, success);
+}
+
+RunReply StrategyManager::stop(const RunRequest& request) {
+  const std::string reason =
+      request.reason.empty() ? "stopped by request" : fmt::format("stopped by request: {}", request.reason);
+  if (finished_) return {"the run is over already"};
+  if (!schedule_) {
+    finish(reason, true);
+    return {"stopping before the first step"};
+  }
+  schedule_->stop(reason);
+  proceed();
+  return {facts_.writes_checkpoints && settings_.mode == "fit" ? "stopping after this step, with a checkpoint"
+                                                               : "stopping after this step"};
+}
+
+RunReply StrategyManager::checkpoint() {
+  if (!schedule_ || !schedule_->add_checkpoint()) {
+    throw Error(Code::kUnsupported,
+                "{}: no checkpoint can be taken now; it needs a fit that is under way and a checkpoint writer",
+                where());
+  }
+  proceed();
+  return {"a checkpoint follows the steps that are ordered"};
+}
+
+RunReply StrategyManager::validate() {
+  if (!schedule_ || !schedule_->add_validation()) {
+    throw Error(Code::kUnsupported,
+                "{}: there can be no validation now; it needs a run under way and a split to go over", where());
+  }
+  proceed();
+  return {"a validation follows the steps that are ordered"};
+}
+
+manager::RunSettings StrategyManager::read_settings() const {
+  return {.mode = *mode_,
+          .max_steps = *max_steps_,
+          .max_epochs = *max_epochs_,
+          .max_time_s = *max_time_s_,
+          .accumulate_grad_batches = *accumulate_grad_batches_,
+          .limit_train_batches = *limit_train_batches_,
+          .limit_val_batches = *limit_val_batches_,
+          .limit_test_batches = *limit_test_batches_,
+          .limit_predict_batches = *limit_predict_batches_,
+          .overfit_batches = *overfit_batches_,
+          .fast_dev_run = *fast_dev_run_,
+          .validate_every_steps = *validate_every_steps_,
+          .validate_every_epochs = *validate_every_epochs_,
+          .num_sanity_val_steps = *num_sanity_val_steps_,
+          .evaluate_splits = *evaluate_splits_,
+          .evaluate_at_start = *evaluate_at_start_,
+          .predict_at_end = *predict_at_end_,
+          .predict_split = *predict_split_,
+          .checkpoint_every_steps = *checkpoint_every_steps_,
+          .checkpoint_every_epochs = *checkpoint_every_epochs_,
+          .checkpoint_after_validation = *checkpoint_after_validation_,
+          .checkpoint_at_end = *checkpoint_at_end_,
+          .monitor = *monitor_,
+          .monitor_max = *monitor_mode_ == "max",
+          .early_stopping_patience = *early_stopping_patience_,
+          .early_stopping_min_delta = *early_stopping_min_delta_,
+          .steps_per_order = *steps_per_order_};
+}
+
+}  // namespace trainyard
+
+TRAINYARD_COMPONENT(trainyard::StrategyManager, "strategy_manager",
+                    "Owns the run: epochs, steps, when to validate, to save and to stop.")

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "components/strategy_manager/run_schedule.h"
+#include "components/strategy_manager/services.h"
+#include "core/component/component.h"
+#include "core/loop/event_loop.h"
+#include "messages/arena.h"
+#include "messages/dataset_info.h"
+#include "messages/order.h"
+#include "messages/run_state.h"
+
+namespace trainyard {
+
+/// Owns the run: what is trained, validated and saved when, and when it is over. RunSchedule decides; this class
+/// carries its orders out and answers back.
+///
+///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
+///     /order_done, /checkpoints ----> [what next] --> finish_run
+///
+/// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
+/// micro-batch. Services: stop, checkpoint, validate.
+/// Errors   kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
+class StrategyManager final : public Component {
+ public:
+  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "main"};
+
+  explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
+
+ protected:
+  void on_configure() override;
+  void on_deactivate() override;
+
+ private:
+  void on_dataset(const DatasetInfo& info);
+  void on_model(const ModelInfo& info);
+  void on_run_state(const RunState& state);
+  void on_order_done(const OrderDone& done);
+  void on_checkpoint(const CheckpointDone& done);
+
+  RunReply stop(const RunRequest& request);
+  RunReply checkpoint();
+  RunReply validate();
+
+  void begin_if_ready();
+  void begin();
+  void start_clock();
+  void proceed();
+  void finish(const std::string& reason, bool success);
+  manager::RunSettings read_settings() const;
+
+  Output<Order> orders_{*this, "orders", "what to do next", {.topic = "/orders"}};
+  Input<DatasetInfo> dataset_{*this, "dataset", "splits and their sizes", [this](const auto& m) { on_dataset(*m); }};
+  Input<ModelInfo> model_{
+      *this, "model", "an accelerator host is ready", [this](const auto& m) { on_model(*m); }, {.topic = "/model"}};
+  Input<RunState> run_state_{*this,
+                             "run_state",
+                             "where the run begins",
+                             [this](const auto& m) { on_run_state(*m); },
+                             {.optional = true, .topic = "/run_state"}};
+  Input<OrderDone> order_done_{
+      *this, "order_done", "answers to orders", [this](const auto& m) { on_order_done(*m); }, {.topic = "/order_done"}};
+  Input<CheckpointDone> checkpoints_{*this,
+                                     "checkpoints",
+                                     "checkpoints on disk, or why not",
+                                     [this](const auto& m) { on_checkpoint(*m); },
+                                     {.optional = true, .topic = "/checkpoints"}};
+  Service<RunRequest, RunReply> stop_{*this, "stop", "end the run after this step, with a checkpoint",
+                                      [this](const RunRequest& request) { return stop(request); }};
+  Service<RunRequest, RunReply> checkpoint_{*this, "checkpoint", "save as soon as possible",
+                                            [this](const RunRequest&) { return checkpoint(); }};
+  Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
+                                          [this](const RunRequest&) { return validate(); }};
+
+  Parameter<std::string> mode_{*this, "mode", "fit", "what to do", one_of({"fit", "validate", "test", "predict"})};
+  Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no bound",
+                                     at_least(-1) | in_unit("steps")};
+  Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no bound",
+                                      between(-1, 1e9) | in_unit("epochs")};
+  Parameter<double> max_time_s_{*this, "max_time_s", 0, "time of the run; 0 = no bound",
+                                between(0, 1e9) | in_unit("s")};
+  Parameter<std::int64_t> accumulate_grad_batches_{*this, "accumulate_grad_batches", 1, "batches of one step",
+                                                   between(1, 1e9) | in_unit("batches")};
+  Parameter<std::int64_t> limit_train_batches_{*this, "limit_train_batches", -1, "batches of an epoch; -1 = all",
+                                               at_least(-1) | in_unit("batches")};
+  Parameter<std::int64_t> limit_val_batches_{*this, "limit_val_batches", -1, "batches of a split; -1 = all, 0 = none",
+                                             at_least(-1) | in_unit("batches")};
+  Parameter<std::int64_t> limit_test_batches_{*this, "limit_test_batches", -1, "batches of mode test; -1 = all",
+                                              at_least(-1) | in_unit("batches")};
+  Parameter<std::int64_t> limit_predict_batches_{
+      *this, "limit_predict_batches", -1, "batches of mode predict; -1 = all", at_least(-1) | in_unit("batches")};
+  Parameter<std::int64_t> overfit_batches_{*this, "overfit_batches", 0, "train on the same so many batches; 0 = off",
+                                           at_least(0) | in_unit("batches")};
+  Parameter<bool> fast_dev_run_{*this, "fast_dev_run", false, "one batch of everything, no checkpoints"};
+
+  Parameter<std::int64_t> validate_every_steps_{*this, "validate_every_steps", 0, "0 = never",
+                                                at_least(0) | in_unit("steps")};
+  Parameter<std::int64_t> validate_every_epochs_{*this, "validate_every_epochs", -1,
+                                                 "0 = never; -1 = every epoch, unless validate_every_steps is given",
+                                                 at_least(-1) | in_unit("epochs")};
+  Parameter<std::int64_t> num_sanity_val_steps_{*this, "num_sanity_val_steps", 0, "validation batches before training",
+                                                at_least(0) | in_unit("batches")};
+  Parameter<std::vector<std::string>> evaluate_splits_{*this, "evaluate_splits", std::vector<std::string>{"validate"},
+                                                       "splits that a validation goes over"};
+  Parameter<bool> evaluate_at_start_{*this, "evaluate_at_start", false, "validate before the first step"};
+  Parameter<bool> predict_at_end_{*this, "predict_at_end", false, "let the model generate when training is done"};
+  Parameter<std::string> predict_split_{*this, "predict_split", "test", "of mode predict; empty = the model generates"};
+
+  Parameter<std::int64_t> checkpoint_every_steps_{*this, "checkpoint_every_steps", 0, "0 = never",
+                                                  at_least(0) | in_unit("steps")};
+  Parameter<std::int64_t> checkpoint_every_epochs_{*this, "checkpoint_every_epochs", 0, "0 = never",
+                                                   at_least(0) | in_unit("epochs")};
+  Parameter<bool> checkpoint_after_validation_{*this, "checkpoint_after_validation", true, "save with its metrics"};
+  Parameter<bool> checkpoint_at_end_{*this, "checkpoint_at_end", true, "save when training is done"};
+
+  Parameter<std::string> monitor_{*this, "monitor", "loss", "validation metric that early stopping watches"};
+  Parameter<std::string> monitor_mode_{*this, "monitor_mode", "min", "whether small or large is good",
+                                       one_of({"min", "max"})};
+  Parameter<std::int64_t> early_stopping_patience_{
+      *this, "early_stopping_patience", 0, "stop after so many validations without improvement; 0 = off", at_least(0)};
+  Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0, "smaller gains do not count",
+                                              at_least(0)};
+  Parameter<std::int64_t> steps_per_order_{*this, "steps_per_order", 32,
+                                           "most steps ordered at once; requests take effect between orders",
+                                           between(1, 1e9) | in_unit("steps")};
+
+  manager::RunSettings settings_;
+  manager::RunFacts facts_;
+  std::uint32_t datasets_ = 0;  ///< Ranks whose loader has spoken.
+  std::uint32_t models_ = 0;    ///< Ranks that are ready.
+  std::optional<RunState> start_;
+  std::optional<manager::RunSchedule> schedule_;  ///< From the begin of the run on.
+  std::optional<EventLoop::TimerId> clock_;       ///< Of max_time_s.
+  bool finished_ = false;
+};
+
+}  // namespace trainyard

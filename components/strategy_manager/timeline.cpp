@@ -1,0 +1,107 @@
+#include "components/strategy_manager/timeline.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "messages/error.h"
+
+namespace trainyard::manager {
+namespace {
+
+constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
+  if (every <= 0) return kWithoutEnd;
+  const auto interval = static_cast<std::uint64_t>(every);
+  return interval - step % interval;
+}
+
+}  // namespace
+
+Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, const RunState& start)
+    : settings_(settings), epoch_batches_(epoch_batches), step_(start.step) {
+  if (epoch_batches_ == 0) return;
+  if (settings_.overfit_batches > 0) {
+    // The stream never leaves epoch 0 then, so its cursor does not tell the epoch.
+    epoch_ = step_ / steps_per_epoch();
+    batch_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
+  } else {
+    epoch_ = start.cursor.epoch;
+    batch_ = start.cursor.batch;
+  }
+  if (batch_ >= epoch_batches_) {
+    ++epoch_;
+    batch_ = 0;
+  }
+  trained_epoch_ = epoch_;
+  total_steps_ = steps_of_all_epochs();
+  if (settings_.max_steps >= 0) total_steps_ = std::min(total_steps_, static_cast<std::uint64_t>(settings_.max_steps));
+  if (total_steps_ == kWithoutEnd) total_steps_ = 0;
+}
+
+std::uint64_t Timeline::steps_for(std::uint64_t batches) const {
+  const auto per_step = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
+  return (batches + per_step - 1) / per_step;
+}
+
+std::uint64_t Timeline::steps_of_all_epochs() const {
+  if (settings_.max_epochs < 0) return kWithoutEnd;
+  const auto epochs = static_cast<std::uint64_t>(settings_.max_epochs);
+  if (epoch_ >= epochs) return step_;
+  return step_ + steps_for(epoch_batches_ - batch_) + (epochs - epoch_ - 1) * steps_per_epoch();
+}
+
+bool Timeline::over() const {
+  if (epoch_batches_ == 0) return true;
+  return (settings_.max_steps >= 0 && step_ >= static_cast<std::uint64_t>(settings_.max_steps)) ||
+         (settings_.max_epochs >= 0 && epoch_ >= static_cast<std::uint64_t>(settings_.max_epochs));
+}
+
+std::string Timeline::why_over() const {
+  if (epoch_batches_ == 0) return "there is nothing to train on: limit_train_batches = 0";
+  if (settings_.max_steps >= 0 && step_ >= static_cast<std::uint64_t>(settings_.max_steps)) {
+    return fmt::format("max_steps = {} reached", settings_.max_steps);
+  }
+  return fmt::format("max_epochs = {} reached", settings_.max_epochs);
+}
+
+std::uint64_t Timeline::steps_until_due() const {
+  std::uint64_t steps = steps_for(epoch_batches_ - batch_);
+  steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));
+  steps = std::min(steps, until_multiple(step_, settings_.validate_every_steps));
+  steps = std::min(steps, until_multiple(step_, settings_.checkpoint_every_steps));
+  if (settings_.max_steps >= 0) steps = std::min(steps, static_cast<std::uint64_t>(settings_.max_steps) - step_);
+  return steps;
+}
+
+Timeline::Stretch Timeline::advance() {
+  Stretch stretch;
+  stretch.steps = steps_until_due();
+  stretch.batches =
+      std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), epoch_batches_ - batch_);
+  stretch.epoch = trained_epoch_ = epoch_;
+  stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, batch_};
+  step_ += stretch.steps;
+  batch_ += stretch.batches;
+  if (batch_ == epoch_batches_) {
+    ++epoch_;
+    batch_ = 0;
+  }
+  moved_ = true;
+  return stretch;
+}
+
+bool Timeline::due(std::int64_t every_steps, std::int64_t every_epochs) const {
+  if (!moved_) return false;
+  const bool epoch_ended = epoch_ != trained_epoch_;
+  return (every_steps > 0 && step_ % static_cast<std::uint64_t>(every_steps) == 0) ||
+         (every_epochs > 0 && epoch_ended && epoch_ % static_cast<std::uint64_t>(every_epochs) == 0);
+}
+
+bool Timeline::validation_due() const { return due(settings_.validate_every_steps, settings_.validate_every_epochs); }
+
+bool Timeline::checkpoint_due() const {
+  return due(settings_.checkpoint_every_steps, settings_.checkpoint_every_epochs);
+}
+
+}  // namespace trainyard::manager

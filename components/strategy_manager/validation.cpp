@@ -1,0 +1,52 @@
+#include "components/strategy_manager/validation.h"
+
+#include <algorithm>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard::manager {
+
+Validation::Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known)
+    : monitor_(settings.monitor),
+      stops_early_(settings.early_stopping_patience > 0),
+      stopping_(settings.monitor_max, settings.early_stopping_patience, settings.early_stopping_min_delta) {
+  for (const std::string& name : settings.evaluate_splits) {
+    if (settings.mode == "fit" && name == "validate" && !facts.batches.contains(name)) continue;
+    const std::uint64_t batches = batches_of(facts, name, settings.limit_val_batches);
+    if (batches > 0) splits_.push_back({name, batches});
+  }
+  if (splits_.empty()) return;
+  const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
+  watched_ = has_validate ? "validate" : splits_.front().name;
+  results_[watched_] = known;
+  const auto found = std::ranges::find(known, monitor_, &Scalar::name);
+  if (found != known.end()) stopping_.update(found->value);
+}
+
+void Validation::take(const std::string& split, const std::vector<Scalar>& metrics, bool judged) {
+  results_[split] = metrics;
+  if (judged && split == watched_) judge(metrics);
+}
+
+void Validation::judge(const std::vector<Scalar>& metrics) {
+  const auto found = std::ranges::find(metrics, monitor_, &Scalar::name);
+  improved_ = found != metrics.end() && stopping_.update(found->value);
+  if (found != metrics.end() || !stops_early_) return;
+  std::vector<std::string> names;
+  for (const Scalar& metric : metrics) names.push_back(metric.name);
+  throw Error(Code::kNotFound, "early stopping watches '{}', which split '{}' does not have{}", monitor_, watched_,
+              suggestion(monitor_, names));
+}
+
+std::vector<Scalar> Validation::metrics() const {
+  std::vector<Scalar> all;
+  for (const auto& [split, metrics] : results_) {
+    for (const Scalar& metric : metrics) {
+      all.push_back({split == watched_ ? metric.name : split + "/" + metric.name, metric.value});
+    }
+  }
+  return all;
+}
+
+}  // namespace trainyard::manager

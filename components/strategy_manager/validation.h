@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "components/strategy_manager/early_stopping.h"
+#include "components/strategy_manager/run_facts.h"
+#include "components/strategy_manager/run_settings.h"
+#include "messages/scalar.h"
+
+namespace trainyard::manager {
+
+/// What is evaluated at a validation, what came out last, and whether that is good.
+class Validation {
+ public:
+  /// `known`: metrics that a resumed run brings along. Throws kNotFound for a split that the dataset lacks; a fit
+  /// without a split "validate" goes without validation.
+  Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
+
+  struct Split {
+    std::string name;
+    std::uint64_t batches = 0;  ///< > 0.
+  };
+  const std::vector<Split>& splits() const { return splits_; }
+
+  /// Takes the means of one split. `judge`: it is the planned validation that early stopping goes by. Throws kNotFound
+  /// if early stopping watches a metric that is not among them.
+  void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
+
+  /// The newest results: those of the watched split by their names, those of others as "split/name".
+  std::vector<Scalar> metrics() const;
+
+  /// The last judged validation was the best so far.
+  bool improved() const { return improved_; }
+  const EarlyStopping& stopping() const { return stopping_; }
+
+ private:
+  void judge(const std::vector<Scalar>& metrics);
+
+  std::string monitor_;
+  bool stops_early_;
+  std::vector<Split> splits_;
+  std::string watched_;  ///< The split whose metrics count.
+  std::map<std::string, std::vector<Scalar>> results_;
+  EarlyStopping stopping_;
+  bool improved_ = false;
+};
+
+}  // namespace trainyard::manager
