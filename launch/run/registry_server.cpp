@@ -18,6 +18,11 @@ constexpr std::chrono::seconds kCallDeadline{10};
 json success(const json& id, json result) { return {{"id", id}, {"ok", true}, {"result", std::move(result)}}; }
 json failure(const json& id, const std::string& error) { return {{"id", id}, {"ok", false}, {"error", error}}; }
 
+/// An error of the registry itself has a code too; what a component answers is text.
+json failure(const json& id, const Error& error) {
+  return {{"id", id}, {"ok", false}, {"error", error.what()}, {"code", name_of(error.code())}};
+}
+
 /// What a component answered: JSON as a rule, and text if it was not.
 json parsed(const std::string& body) {
   json value = json::parse(body, nullptr, false);
@@ -60,7 +65,7 @@ void RegistryServer::receive() {
     try {
       serve(*frames, question);
     } catch (const Error& error) {
-      answer(*frames, failure(question.value("id", json()), error.what()));
+      answer(*frames, failure(question.value("id", json()), error));
     }
   }
 }

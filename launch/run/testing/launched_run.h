@@ -4,26 +4,28 @@
 
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "launch/plan/plan.h"
 #include "launch/run/run_context.h"
 #include "launch/testing/temporary_folder.h"
 
-namespace trainyard {
+namespace trainyard::testing {
 
-/// A launch in processes of its own, as the user's shell would start it: guard, launcher, children. Its children are
-/// fakes (fake_process.cpp). Whatever is left of it when the test ends is killed.
+/// A launch in processes of its own, as a shell would start it: guard, launcher, children. The children are fakes
+/// (fake_process.cpp). Whatever is left of it at the end of the test is killed.
 class LaunchedRun {
  public:
-  explicit LaunchedRun(Plan plan, LaunchOptions options = {});
+  explicit LaunchedRun(const Plan& plan, LaunchOptions options = {});
   ~LaunchedRun();
+  LaunchedRun(const LaunchedRun&) = delete;
+  LaunchedRun& operator=(const LaunchedRun&) = delete;
 
   pid_t guard() const { return guard_; }
 
-  /// The pid that run.json names; waits for it.
-  pid_t launcher();
+  /// The pid in run.json; waits for it.
+  pid_t launcher() const;
 
   /// Everything printed so far, stdout and stderr together.
   std::string output() const;
@@ -31,26 +33,32 @@ class LaunchedRun {
   /// Waits until `text` has been printed; false if that does not happen.
   bool prints(const std::string& text) const;
 
-  /// Exit code; waits for it. Empty if it does not end or was killed.
-  std::optional<int> exit_code();
+  /// Waits for the end; -1 if it does not come, or comes by a signal.
+  int exit_code();
 
-  /// True if no process, no socket and no directory of the run is left; waits for it.
-  bool left_nothing() const;
+  /// True if the directory of runs is empty; waits for it.
+  bool directory_is_gone() const;
 
-  /// The directory of runs, and a file that fakes may write to.
+  /// Where run directories are made.
   const std::string& base() const { return base_; }
 
  private:
+  TemporaryFolder folder_;
   std::string base_;
-  std::string output_file_;
   pid_t guard_ = 0;
 };
 
-/// Waits on a condition, at most ten seconds. True if it came.
-bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline = std::chrono::seconds(10));
+/// Waits on a condition. True if it came.
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline = std::chrono::seconds(20));
 
-/// A plan whose processes "p0", "p1", ... run one fake component "c0", "c1", ... each, activated in this order; process
-/// i behaves as `fakes[i]` (JSON) says.
+/// True if there is no such process any more; waits for it.
+bool is_gone(pid_t pid);
+
+/// A plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order; process i
+/// behaves as `fakes[i]` (JSON, see fake_process.cpp) says.
 Plan fake_plan(const std::vector<std::string>& fakes);
 
-}  // namespace trainyard
+/// The plan and an external program.
+Plan with_program(Plan plan, const std::string& name, std::vector<std::string> command);
+
+}  // namespace trainyard::testing

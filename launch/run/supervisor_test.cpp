@@ -1,0 +1,255 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "launch/run/process_tree.h"
+#include "launch/run/testing/launched_run.h"
+
+namespace trainyard::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::vector<std::string> lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::size_t position(const std::vector<std::string>& lines, const std::string& line) {
+  return static_cast<std::size_t>(std::ranges::find(lines, line) - lines.begin());
+}
+
+/// Options for a launcher that knows that plugin "fake" has a service "stop".
+LaunchOptions with_stop_service() {
+  LaunchOptions options;
+  options.plugins["fake"].services.push_back({.name = "stop"});
+  return options;
+}
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  std::string trace(const std::string& rest = "") const {
+    return R"({"trace": ")" + trace_file() + "\"" + (rest.empty() ? "" : ", " + rest) + "}";
+  }
+  std::string trace_file() const { return folder_.path() + "/trace"; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SupervisorTest, ConnectsNobodyBeforeAllAreConfiguredAndActivatesInThePlannedOrder) {
+  LaunchedRun run(fake_plan({trace(), trace(), trace(R"("finish": "active")")}));
+  EXPECT_EQ(run.exit_code(), 0);
+  const std::vector<std::string> lines = lines_of(trace_file());
+  for (const std::string process : {"p0", "p1", "p2"}) {
+    for (const std::string other : {"p0", "p1", "p2"}) {
+      EXPECT_LT(position(lines, process + ": plan"), position(lines, other + ": connect 6"));
+      EXPECT_LT(position(lines, process + ": connect 6"), position(lines, "p0: active c0"));
+    }
+  }
+  EXPECT_LT(position(lines, "p0: active c0"), position(lines, "p1: active c1"));
+  EXPECT_LT(position(lines, "p1: active c1"), position(lines, "p2: active c2"));
+}
+
+TEST_F(SupervisorTest, DeactivatesSourcesFirstAndFinalizesWhenAllAreInactive) {
+  LaunchedRun run(fake_plan({trace(), trace(R"("finish": "active")")}));
+  EXPECT_EQ(run.exit_code(), 0);
+  const std::vector<std::string> lines = lines_of(trace_file());
+  EXPECT_LT(position(lines, "p1: inactive c1"), position(lines, "p0: inactive c0"));
+  EXPECT_LT(position(lines, "p0: inactive c0"), position(lines, "p0: finalized c0"));
+  EXPECT_LT(position(lines, "p0: inactive c0"), position(lines, "p1: finalized c1"));
+  EXPECT_THAT(run.output(), HasSubstr("run finished: enough is enough"));
+  EXPECT_TRUE(run.directory_is_gone());
+}
+
+TEST_F(SupervisorTest, ReturnsOneWhenAComponentSaysThatTheRunFailed) {
+  LaunchedRun run(fake_plan({R"({"finish": "active", "success": false})"}));
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("run failed: enough is enough"));
+}
+
+TEST_F(SupervisorTest, NamesWhoIsMissingAtTheDeadlineAndWhatWasAwaited) {
+  Plan plan = fake_plan({"{}", R"({"hang": "connected"})"});
+  plan.start_timeout = std::chrono::milliseconds(1500);
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("did not start within 1.5 s: process 'p1' did not connect its inputs"));
+  EXPECT_THAT(run.output(), Not(HasSubstr("'p0'")));
+}
+
+TEST_F(SupervisorTest, NamesTheComponentThatDoesNotBecomeActive) {
+  Plan plan = fake_plan({R"({"hang": "active"})"});
+  plan.start_timeout = std::chrono::milliseconds(1500);
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("component 'c0' (process p0, plugin fake) did not become active"));
+}
+
+TEST_F(SupervisorTest, ReportsAFailedComponentWithItsMessageAndTheLastLinesOfItsProcess) {
+  LaunchedRun run(fake_plan({"{}", R"({"print": ["warming up"], "fail": "active", "message": "no such dataset"})"}));
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("component 'c1' (process p1, plugin fake) failed: no such dataset\n"));
+  EXPECT_THAT(run.output(), HasSubstr("the last lines of 'p1':\n    warming up\n"));
+  EXPECT_TRUE(run.directory_is_gone());
+}
+
+TEST_F(SupervisorTest, ReportsAProcessThatEndsBeforeItIsConfiguredAtOnce) {
+  LaunchedRun run(fake_plan({"{}", R"({"die": "configured", "code": 7})"}));
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("process 'p1' (c1) ended with exit code 7"));
+}
+
+TEST_F(SupervisorTest, NamesTheProgramThatCannotBeStarted) {
+  LaunchOptions options;
+  options.process_program = "/nowhere/trainyard-process";
+  LaunchedRun run(fake_plan({"{}"}), options);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(),
+              HasSubstr("process 'p0': cannot start '/nowhere/trainyard-process': No such file or directory"));
+}
+
+TEST_F(SupervisorTest, LeavesNothingWhenTheLauncherIsKilled) {
+  LaunchedRun run(with_program(fake_plan({trace(), trace()}), "shell", {"sh", "-c", "sleep 1000 & sleep 1000"}));
+  ASSERT_TRUE(eventually([&] { return descendants(run.guard()).size() >= 6; })) << run.output();
+  const std::vector<pid_t> all = descendants(run.guard());
+  ::kill(run.launcher(), SIGKILL);
+  EXPECT_EQ(run.exit_code(), 1);
+  for (const pid_t pid : all) EXPECT_TRUE(is_gone(pid)) << pid;
+  EXPECT_TRUE(run.directory_is_gone());
+  EXPECT_THAT(run.output(), HasSubstr("the launcher was killed by signal 9"));
+}
+
+TEST_F(SupervisorTest, LeavesNothingWhenTheGuardIsKilled) {
+  LaunchedRun run(with_program(fake_plan({trace(), trace()}), "shell", {"sh", "-c", "sleep 1000 & sleep 1000"}));
+  ASSERT_TRUE(eventually([&] { return descendants(run.guard()).size() >= 6; })) << run.output();
+  const std::vector<pid_t> all = descendants(run.guard());
+  ::kill(run.guard(), SIGKILL);
+  run.exit_code();
+  for (const pid_t pid : all) EXPECT_TRUE(is_gone(pid)) << pid;
+  EXPECT_TRUE(run.directory_is_gone());
+}
+
+TEST_F(SupervisorTest, AsksComponentsToStopOnInterruptAndReturns130) {
+  LaunchedRun run(fake_plan({trace()}), with_stop_service());
+  ASSERT_TRUE(eventually([&] { return position(lines_of(trace_file()), "p0: active c0") == 3; }));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+  EXPECT_THAT(lines_of(trace_file()), ElementsAre("p0: hello", "p0: plan", "p0: connect 2", "p0: active c0",
+                                                  "p0: stop c0", "p0: inactive c0", "p0: finalized c0"));
+  EXPECT_THAT(run.output(), HasSubstr("run finished: enough is enough"));
+}
+
+TEST_F(SupervisorTest, StopsInOrderOnInterruptWhenNoComponentKnowsHowTo) {
+  LaunchedRun run(fake_plan({trace()}));
+  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ::kill(run.guard(), SIGTERM);
+  EXPECT_EQ(run.exit_code(), 130);
+  EXPECT_EQ(lines_of(trace_file()).back(), "p0: finalized c0");
+}
+
+TEST_F(SupervisorTest, EndsAllProcessesAtOnceOnTheSecondInterrupt) {
+  Plan plan = fake_plan({trace(R"("hang": "stop")")});
+  plan.stop_timeout = std::chrono::minutes(10);
+  LaunchedRun run(plan, with_stop_service());
+  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ::kill(run.guard(), SIGINT);
+  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).back() == "p0: stop c0"; }));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+  EXPECT_TRUE(run.directory_is_gone());
+}
+
+TEST_F(SupervisorTest, ClimbsTheLadderWhenAProcessDoesNotStop) {
+  Plan plan = fake_plan({trace(R"("hang": "inactive")")});
+  plan.stop_timeout = std::chrono::milliseconds(300);
+  LaunchOptions options;
+  options.rung = std::chrono::milliseconds(200);
+  LaunchedRun run(with_program(plan, "deaf", {"sh", "-c", "trap '' INT TERM; echo deaf; sleep 1000"}), options);
+  ASSERT_TRUE(run.prints("[deaf] deaf"));
+  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("component 'c0' (process p0, plugin fake) did not become inactive within 0.3 s"));
+  EXPECT_TRUE(run.directory_is_gone());
+}
+
+TEST_F(SupervisorTest, RestartsAProcessAsItsPolicySaysAndTellsTheOthers) {
+  const std::string once = folder_.path() + "/once";
+  Plan plan = fake_plan({trace(), trace(R"("finish": "active", "die": "active", "code": 5, "once": ")" + once + "\"")});
+  plan.processes[1].respawn = {.when = RespawnPolicy::When::kOnFailure, .delay = std::chrono::milliseconds(10)};
+  plan.activation = {1, 0};
+  plan.processes[0].environment["FAKE"] = trace();
+  LaunchedRun run(plan);
+  // It dies on its way in, which no policy forgives: the run has not started.
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("process 'p1' (c1) ended with exit code 5"));
+}
+
+TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
+  Plan plan = fake_plan({trace(), trace()});
+  plan.processes[1].respawn = {.when = RespawnPolicy::When::kOnFailure, .delay = std::chrono::milliseconds(10)};
+  LaunchedRun run(plan);
+  const auto count = [&](const std::string& line) { return std::ranges::count(lines_of(trace_file()), line); };
+  ASSERT_TRUE(eventually([&] { return count("p1: active c1") == 1; }));
+  const std::vector<pid_t> children = descendants(run.launcher());
+  ASSERT_EQ(children.size(), 2u);
+  ::kill(std::max(children[0], children[1]), SIGKILL);  // Pids grow: this is p1.
+  EXPECT_TRUE(run.prints("process 'p1' (c1) was killed by signal 9 (Killed); it starts again in 0.01 s"));
+  EXPECT_TRUE(eventually([&] { return count("p1: active c1") == 2; }));
+  EXPECT_EQ(count("p0: peer_gone p1"), 1);
+  EXPECT_EQ(count("p0: connect 4"), 2);
+  EXPECT_EQ(count("p0: active c0"), 1);
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+}
+
+TEST_F(SupervisorTest, GivesUpAfterTheAllowedNumberOfRestarts) {
+  Plan plan = with_program(fake_plan({"{}"}), "flaky", {"sh", "-c", "echo try; exit 4"});
+  plan.processes[1].respawn = {
+      .when = RespawnPolicy::When::kOnFailure, .delay = std::chrono::milliseconds(1), .max = 2};
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("[flaky] try\n"));
+  EXPECT_THAT(run.output(), HasSubstr("trainyard: program 'flaky' ended with exit code 4\n"));
+}
+
+TEST_F(SupervisorTest, GoesOnWithoutAProgramThatIsNotRequired) {
+  Plan plan = with_program(fake_plan({trace()}), "extra", {"sh", "-c", "exit 4"});
+  plan.processes[1].required = false;
+  LaunchedRun run(plan);
+  EXPECT_TRUE(run.prints("program 'extra' ended with exit code 4"));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+}
+
+TEST_F(SupervisorTest, TellsProgramsWhereTheRunIs) {
+  Plan plan = with_program(Plan{.file = "f.toml", .run = "programs"}, "printer",
+                           {"sh", "-c", "echo $TRAINYARD_RUN $TRAINYARD_RUN_DIRECTORY $TRAINYARD_PARAMETERS $EXTRA"});
+  plan.processes[0].environment["EXTRA"] = "more";
+  plan.processes[0].parameters = R"({"a":1})";
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 0);
+  EXPECT_THAT(run.output(), HasSubstr("[printer] programs-"));
+  EXPECT_THAT(run.output(), HasSubstr(run.base() + "/programs-"));
+  EXPECT_THAT(run.output(), HasSubstr(R"({"a":1} more)"));
+}
+
+TEST_F(SupervisorTest, SaysThatAProcessIsSilentAndWhenItIsBackButDoesNotEndIt) {
+  LaunchOptions options;
+  options.silence = std::chrono::milliseconds(100);
+  LaunchedRun run(fake_plan({trace()}), options);
+  EXPECT_TRUE(run.prints("process 'p0' has been silent for"));  // Fakes send no heartbeats.
+  ::kill(run.guard(), SIGINT);
+  EXPECT_TRUE(run.prints("process 'p0' is back after"));
+  EXPECT_EQ(run.exit_code(), 130);
+}
+
+}  // namespace
+}  // namespace trainyard::testing

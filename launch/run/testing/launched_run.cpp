@@ -1,0 +1,122 @@
+#include "launch/run/testing/launched_run.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "launch/run/guard.h"
+#include "launch/run/process_tree.h"
+#include "launch/run/supervisor.h"
+#include "messages/error.h"
+
+namespace trainyard::testing {
+namespace {
+
+/// Runs in the forked child; never returns.
+[[noreturn]] void launch(const Plan& plan, const LaunchOptions& options, const std::string& output_file) {
+  const int file = ::open(output_file.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0600);
+  ::dup2(file, STDOUT_FILENO);
+  ::dup2(file, STDERR_FILENO);
+  int code = 99;
+  try {
+    code = run_guarded([&](const GuardLink& guard) { return Supervisor(plan, options, guard).run(); });
+  } catch (const Error& error) {
+    const std::string text = std::string(error.what()) + "\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+  }
+  ::_exit(code);  // Not exit: this is a copy of the test program.
+}
+
+}  // namespace
+
+LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options) : base_(folder_.path() + "/runs") {
+  if (options.process_program.empty()) options.process_program = TRAINYARD_FAKE_PROCESS;
+  options.base = base_;
+  guard_ = ::fork();
+  if (guard_ == 0) launch(plan, options, folder_.path() + "/output");
+}
+
+LaunchedRun::~LaunchedRun() {
+  if (guard_ == 0) return;
+  for (const pid_t pid : descendants(guard_)) ::kill(pid, SIGKILL);
+  ::kill(guard_, SIGKILL);
+  ::waitpid(guard_, nullptr, 0);
+}
+
+pid_t LaunchedRun::launcher() const {
+  eventually([this] { return !list_runs(base_).empty(); });
+  const std::vector<RunInfo> runs = list_runs(base_);
+  return runs.empty() ? 0 : runs.front().pid;
+}
+
+std::string LaunchedRun::output() const {
+  std::ostringstream text;
+  text << std::ifstream(folder_.path() + "/output").rdbuf();
+  return text.str();
+}
+
+bool LaunchedRun::prints(const std::string& text) const {
+  return eventually([&] { return output().find(text) != std::string::npos; });
+}
+
+int LaunchedRun::exit_code() {
+  int status = 0;
+  if (!eventually([&] { return ::waitpid(guard_, &status, WNOHANG) == guard_; })) return -1;
+  guard_ = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool LaunchedRun::directory_is_gone() const {
+  return eventually([this] { return !std::filesystem::exists(base_) || std::filesystem::is_empty(base_); });
+}
+
+bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline) {
+  const auto until = std::chrono::steady_clock::now() + deadline;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+bool is_gone(pid_t pid) {
+  return eventually([pid] { return start_ticks(pid) == 0; });
+}
+
+Plan fake_plan(const std::vector<std::string>& fakes) {
+  Plan plan;
+  plan.file = "fake.toml";
+  plan.run = "fake";
+  for (std::uint32_t i = 0; i < fakes.size(); ++i) {
+    PlannedProcess process;
+    process.name = "p" + std::to_string(i);
+    process.environment["FAKE"] = fakes[i];
+    plan.processes.push_back(process);
+    ComponentPlan component;
+    component.index = i;
+    component.name = "c" + std::to_string(i);
+    component.plugin = "fake";
+    component.process = process.name;
+    component.thread = "main";
+    plan.components.push_back(component);
+    plan.activation.push_back(i);
+  }
+  return plan;
+}
+
+Plan with_program(Plan plan, const std::string& name, std::vector<std::string> command) {
+  PlannedProcess program;
+  program.name = name;
+  program.command = std::move(command);
+  plan.processes.push_back(program);
+  return plan;
+}
+
+}  // namespace trainyard::testing

@@ -1,0 +1,108 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "messages/tensor.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+struct CheckpointArguments {
+  std::string path;
+  bool tensors = false;
+  bool as_json = false;
+};
+
+std::uint64_t elements_of(const SafetensorsHeader& header) {
+  std::uint64_t elements = 0;
+  for (const SafetensorsEntry& entry : header.tensors) elements += (entry.end - entry.begin) / size_of(entry.dtype);
+  return elements;
+}
+
+nlohmann::json to_json(const CheckpointSummary& checkpoint) {
+  nlohmann::json metrics = nlohmann::json::object();
+  for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
+  return {{"path", checkpoint.path},
+          {"step", checkpoint.run.step},
+          {"epoch", checkpoint.run.epoch},
+          {"samples", checkpoint.run.samples},
+          {"reason", checkpoint.run.reason},
+          {"time", checkpoint.run.time},
+          {"model", checkpoint.run.model},
+          {"optimizer", checkpoint.run.optimizer},
+          {"metrics", metrics},
+          {"bytes", checkpoint.bytes},
+          {"tensors", checkpoint.model.tensors.size()},
+          {"parameters", elements_of(checkpoint.model)},
+          {"trainyard", checkpoint.manifest.trainyard}};
+}
+
+void print_tensors(const SafetensorsHeader& header) {
+  Table table({"tensor", "dtype", "shape"});
+  for (const SafetensorsEntry& entry : header.tensors) {
+    table.add({entry.name, std::string(safetensors_name_of(entry.dtype)), to_text(entry.shape)});
+  }
+  std::printf("\n%s", table.text(use_colours()).c_str());
+}
+
+void print(const CheckpointSummary& checkpoint, bool tensors) {
+  const RunRecord& run = checkpoint.run;
+  std::printf("%s\n", checkpoint.path.c_str());
+  std::printf("step %llu, epoch %llu, %llu samples; saved %s, reason: %s\n", static_cast<unsigned long long>(run.step),
+              static_cast<unsigned long long>(run.epoch), static_cast<unsigned long long>(run.samples),
+              run.time.c_str(), run.reason.c_str());
+  std::printf("model %s: %zu tensors, %llu numbers; optimizer: %s\n", run.model.c_str(),
+              checkpoint.model.tensors.size(), static_cast<unsigned long long>(elements_of(checkpoint.model)),
+              run.optimizer.empty() ? "none" : run.optimizer.c_str());
+  for (const Scalar& metric : run.metrics) std::printf("%s: %g\n", metric.name.c_str(), metric.value);
+  for (const auto& [name, digest] : checkpoint.manifest.files) {
+    std::printf("%-24s %12llu bytes  sha256 %.16s...\n", name.c_str(), static_cast<unsigned long long>(digest.bytes),
+                digest.sha256.c_str());
+  }
+  if (tensors) print_tensors(checkpoint.model);
+}
+
+int show(const CheckpointArguments& arguments) {
+  const CheckpointSummary checkpoint = read_checkpoint(find_checkpoint(arguments.path));
+  if (arguments.as_json) {
+    std::printf("%s\n", to_json(checkpoint).dump(2).c_str());
+  } else {
+    print(checkpoint, arguments.tensors);
+  }
+  return kExitOk;
+}
+
+int verify(const CheckpointArguments& arguments) {
+  const std::string path = find_checkpoint(arguments.path);
+  const std::vector<std::string> faults = verify_checkpoint(path);
+  for (const std::string& fault : faults) std::fprintf(stderr, "trainyard: %s\n", fault.c_str());
+  if (!faults.empty()) return kExitFailed;
+  std::printf("%s: whole\n", path.c_str());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_ckpt(CLI::App& app, Action& chosen) {
+  CLI::App* family = app.add_subcommand("ckpt", "Checkpoints on disk")->require_subcommand(1);
+  family->footer(
+      "PATH is a checkpoint, or a folder of checkpoints (then: its last).\n"
+      "Examples:\n  trainyard ckpt show runs/mnist/checkpoints\n  trainyard ckpt verify runs/mnist/checkpoints/best");
+  const auto arguments = std::make_shared<CheckpointArguments>();
+  CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
+  shower->add_option("PATH", arguments->path)->required();
+  shower->add_flag("--tensors", arguments->tensors, "list every tensor of the model");
+  shower->add_flag("--json", arguments->as_json, "for programs");
+  shower->callback([=, &chosen] { chosen = [=] { return show(*arguments); }; });
+  CLI::App* verifier = family->add_subcommand("verify", "Read every byte and compare with the manifest's hashes");
+  verifier->add_option("PATH", arguments->path)->required();
+  verifier->callback([=, &chosen] { chosen = [=] { return verify(*arguments); }; });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/system_checks.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+const char* mark(Verdict verdict, bool colours) {
+  switch (verdict) {
+    case Verdict::kFact:
+      return "     ";
+    case Verdict::kGood:
+      return colours ? "\033[32mok\033[0m   " : "ok   ";
+    case Verdict::kWarning:
+      return colours ? "\033[33mwarn\033[0m " : "warn ";
+    case Verdict::kBad:
+      return colours ? "\033[31mbad\033[0m  " : "bad  ";
+  }
+  return "";
+}
+
+int examine() {
+  bool bad = false;
+  for (const SystemCheck& check : check_system()) {
+    std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
+    if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
+    bad = bad || check.verdict == Verdict::kBad;
+  }
+  return bad ? kExitFailed : kExitOk;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("doctor", "Look at this machine: libraries, limits, plugins");
+  verb->footer("Returns 1 if something keeps Trainyard from working; a warning only costs speed.");
+  verb->callback([&chosen] { chosen = examine; });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,29 @@
+#include "tools/trainyard/exit_codes.h"
+
+namespace trainyard {
+
+int exit_code_of(Code code) {
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kTypeMismatch:
+    case Code::kShapeMismatch:
+    case Code::kUnsupported:
+      return kExitUsage;
+    case Code::kNotFound:
+      return kExitNotFound;
+    case Code::kTimeout:
+      return kExitTimeout;
+    case Code::kCancelled:
+      return kExitInterrupted;
+    case Code::kPluginLoad:
+    case Code::kAbiMismatch:
+    case Code::kCorrupt:
+    case Code::kIo:
+    case Code::kPeerLost:
+    case Code::kInternal:
+      return kExitFailed;
+  }
+  return kExitFailed;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+/// What the command's exit codes mean; the same for every verb.
+constexpr int kExitOk = 0;
+constexpr int kExitFailed = 1;         ///< The run, or what was asked of it, failed.
+constexpr int kExitUsage = 2;          ///< Bad input: a command line or a launch file that cannot be.
+constexpr int kExitNotFound = 3;       ///< Nothing is running, or there is no such thing.
+constexpr int kExitTimeout = 124;      ///< Nothing came in time.
+constexpr int kExitInterrupted = 130;  ///< Ctrl-C.
+
+/// The exit code for an error that ends a verb.
+int exit_code_of(Code code);
+
+}  // namespace trainyard

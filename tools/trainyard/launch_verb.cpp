@@ -1,0 +1,48 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "launch/run/guard.h"
+#include "launch/run/process_program.h"
+#include "launch/run/supervisor.h"
+#include "tools/trainyard/planning.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  trainyard launch launch/files/quickstart.toml\n"
+    "  trainyard launch mnist.toml placement=processes component.data_loader.params.batch_size=128\n\n"
+    "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
+
+int launch(const LaunchArguments& arguments, const std::string& name, const GuardLink& guard) {
+  const std::unique_ptr<ScannedCatalogue> catalogue = open_catalogue();
+  const Plan plan = plan_from(arguments, *catalogue);
+  check_supported(plan);
+  LaunchOptions options;
+  options.name = name;
+  options.process_program = find_process_program();
+  options.plugin_path = PluginLoader::default_directories();
+  for (const ComponentPlan& component : plan.components) {
+    if (!options.plugins.contains(component.plugin)) {
+      options.plugins[component.plugin] = catalogue->info("component", component.plugin);
+    }
+  }
+  return Supervisor(plan, options, guard).run();
+}
+
+}  // namespace
+
+void add_launch(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("launch", "Start a run and stay with it until it ends")->footer(kFooter);
+  const auto arguments = std::make_shared<LaunchArguments>();
+  const auto name = std::make_shared<std::string>();
+  arguments->add_to(*verb);
+  verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
+  verb->callback([=, &chosen] {
+    chosen = [=] { return run_guarded([&](const GuardLink& guard) { return launch(*arguments, *name, guard); }); };
+  });
+}
+
+}  // namespace trainyard

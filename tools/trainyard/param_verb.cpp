@@ -1,0 +1,85 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/registry_client.h"
+#include "tools/trainyard/run_finder.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+struct ParamArguments {
+  RunChoice run;
+  std::string component;
+  std::string name;
+  std::string value;
+  bool as_json = false;
+};
+
+json call(const ParamArguments& arguments, const std::string& method, const json& body) {
+  zmq::context_t context;
+  return RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
+}
+
+/// What a person types: JSON where it is JSON (numbers, lists, true), else a string.
+json value_from(const std::string& text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_discarded() ? json(text) : value;
+}
+
+int list(const ParamArguments& arguments) {
+  const json parameters = call(arguments, "param.list", json::object());
+  if (arguments.as_json) {
+    std::printf("%s\n", parameters.dump(2).c_str());
+    return kExitOk;
+  }
+  Table table({"parameter", "value", "unit", "settable", "allowed"});
+  for (const json& parameter : parameters) {
+    table.add({parameter.value("name", ""), parameter.value("value", json()).dump(), parameter.value("unit", ""),
+               parameter.value("settable", false) ? "yes" : "", parameter.value("allowed", "")});
+  }
+  std::fputs(table.text(use_colours()).c_str(), stdout);
+  return kExitOk;
+}
+
+/// Prints the value that is now in force.
+int show(const json& parameter) {
+  std::printf("%s\n",
+              parameter.is_object() ? parameter.value("value", json()).dump().c_str() : parameter.dump().c_str());
+  return kExitOk;
+}
+
+int get(const ParamArguments& arguments) { return show(call(arguments, "param.get", {{"name", arguments.name}})); }
+
+int set(const ParamArguments& arguments) {
+  return show(call(arguments, "param.set", {{"name", arguments.name}, {"value", value_from(arguments.value)}}));
+}
+
+}  // namespace
+
+void add_param(CLI::App& app, Action& chosen) {
+  CLI::App* family = app.add_subcommand("param", "Parameters of a running component")->require_subcommand(1);
+  family->footer(
+      "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer rule.lr\n"
+      "  trainyard param set logger every_steps 10");
+  const auto arguments = std::make_shared<ParamArguments>();
+  const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {
+    CLI::App* verb = family->add_subcommand(name, help);
+    verb->add_option("COMPONENT", arguments->component, "as `trainyard node list` names it")->required();
+    arguments->run.add_to(*verb);
+    verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
+    return verb;
+  };
+  add("list", "All parameters with their values", list)->add_flag("--json", arguments->as_json, "for programs");
+  add("get", "One value", get)->add_option("NAME", arguments->name)->required();
+  CLI::App* setter = add("set", "Change one value while the run goes on", set);
+  setter->add_option("NAME", arguments->name)->required();
+  setter->add_option("VALUE", arguments->value, "JSON, or a string as it is")->required();
+}
+
+}  // namespace trainyard

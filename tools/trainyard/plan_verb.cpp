@@ -1,0 +1,47 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/planning.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+int show_plan(const LaunchArguments& arguments, bool json) {
+  const Plan plan = plan_from(arguments, *open_catalogue());
+  const std::string text = json ? to_json(plan) : describe(plan);
+  std::printf("%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
+  return kExitOk;
+}
+
+int check(const LaunchArguments& arguments) {
+  const Plan plan = plan_from(arguments, *open_catalogue());
+  check_supported(plan);
+  std::printf("%s: ok (%zu components in %zu processes, %zu edges)\n", plan.file.c_str(), plan.components.size(),
+              plan.processes.size(), plan.edges.size());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("plan", "Show what a launch file expands to; starts nothing");
+  verb->footer("Examples:\n  trainyard plan mnist.toml placement=processes\n  trainyard plan mnist.toml --json");
+  const auto arguments = std::make_shared<LaunchArguments>();
+  const auto json = std::make_shared<bool>(false);
+  arguments->add_to(*verb);
+  verb->add_flag("--json", *json, "for programs");
+  verb->callback([=, &chosen] { chosen = [=] { return show_plan(*arguments, *json); }; });
+}
+
+void add_check(CLI::App& app, Action& chosen) {
+  CLI::App* verb = app.add_subcommand("check", "Say whether a launch file can be run; starts nothing");
+  verb->footer("Example:\n  trainyard check mnist.toml accelerator=cpu");
+  const auto arguments = std::make_shared<LaunchArguments>();
+  arguments->add_to(*verb);
+  verb->callback([=, &chosen] { chosen = [=] { return check(*arguments); }; });
+}
+
+}  // namespace trainyard

@@ -1,0 +1,28 @@
+#include "tools/trainyard/planning.h"
+
+#include <CLI/CLI.hpp>
+
+#include "launch/plan/planner.h"
+#include "launch/run/process_program.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+void LaunchArguments::add_to(CLI::App& verb) {
+  verb.add_option("FILE", file, "launch file (TOML)")->required();
+  verb.add_option("name=value", values, "arguments of the file, or keys of it: component.optimizer.params.rule.lr=0.1");
+}
+
+std::unique_ptr<ScannedCatalogue> open_catalogue() {
+  return std::make_unique<ScannedCatalogue>(PluginLoader::default_directories(), find_process_program());
+}
+
+Plan plan_from(const LaunchArguments& arguments, ScannedCatalogue& catalogue) {
+  try {
+    return make_plan(arguments.file, arguments.values, catalogue);
+  } catch (const Error& error) {
+    throw Error(Code::kInvalidArgument, "{}", error.what());
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/plan/plan.h"
+#include "launch/plan/scanned_catalogue.h"
+
+namespace CLI {
+class App;
+}
+
+namespace trainyard {
+
+/// What `launch`, `plan` and `check` take: FILE [name=value...].
+struct LaunchArguments {
+  std::string file;
+  std::vector<std::string> values;
+
+  void add_to(CLI::App& verb);
+};
+
+/// The plugins of this installation.
+std::unique_ptr<ScannedCatalogue> open_catalogue();
+
+/// Reads, expands and checks the launch file. Whatever is wrong with it is bad input: throws kInvalidArgument.
+Plan plan_from(const LaunchArguments& arguments, ScannedCatalogue& catalogue);
+
+}  // namespace trainyard

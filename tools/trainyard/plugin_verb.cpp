@@ -1,0 +1,120 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/planning.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+struct PluginArguments {
+  std::string kind;
+  std::string name;
+  bool as_json = false;
+};
+
+int list(const PluginArguments& arguments) {
+  Table table({"kind", "name", "version", "description"});
+  std::vector<std::string> kinds;
+  nlohmann::json json = nlohmann::json::array();
+  for (const PluginLoader::Found& found : PluginLoader(PluginLoader::default_directories()).list()) {
+    const PluginLabel& label = found.label;
+    if (std::ranges::find(kinds, label.kind) == kinds.end()) kinds.push_back(label.kind);
+    if (!arguments.kind.empty() && label.kind != arguments.kind) continue;
+    table.add({label.kind, label.name, label.version, label.description});
+    json.push_back({{"kind", label.kind},
+                    {"name", label.name},
+                    {"version", label.version},
+                    {"description", label.description},
+                    {"path", found.path}});
+  }
+  if (table.empty() && !arguments.kind.empty()) {
+    throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(arguments.kind, kinds));
+  }
+  std::fputs(arguments.as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours()).c_str(), stdout);
+  return kExitOk;
+}
+
+void print_parameters(const std::vector<ParameterInfo>& parameters) {
+  if (parameters.empty()) return;
+  std::printf("\nparameters\n");
+  Table table({"  name", "default", "unit", "allowed", "while running", "meaning"});
+  for (const ParameterInfo& parameter : parameters) {
+    table.add({"  " + parameter.name, parameter.required ? "(required)" : parameter.default_json, parameter.rules.unit,
+               describe_allowed(parameter), parameter.rules.settable ? "settable" : "", parameter.help});
+  }
+  std::fputs(table.text().c_str(), stdout);
+}
+
+void print_ports(const char* title, const std::vector<PortInfo>& ports) {
+  if (ports.empty()) return;
+  std::printf("\n%s\n", title);
+  Table table({"  name", "topic", "type", "policy", "meaning"});
+  for (const PortInfo& port : ports) {
+    table.add({"  " + port.name, port.topic.empty() ? port.name : port.topic, port.type,
+               port.policy + (port.optional ? ", optional" : ""), port.help});
+  }
+  std::fputs(table.text().c_str(), stdout);
+}
+
+void print(const PluginInfo& plugin) {
+  std::printf("%s %s, version %s\n%s\n", plugin.label.kind.c_str(), plugin.label.name.c_str(),
+              plugin.label.version.c_str(), plugin.label.description.c_str());
+  std::printf("file: %s\nabi: %s\n", plugin.path.c_str(), plugin.label.abi_tag.c_str());
+  for (const auto& [name, value] : plugin.facts) std::printf("%s: %s\n", name.c_str(), value.c_str());
+  print_parameters(plugin.parameters);
+  print_ports("inputs", plugin.inputs);
+  print_ports("outputs", plugin.outputs);
+  if (!plugin.services.empty()) std::printf("\nservices\n");
+  for (const ServiceInfo& service : plugin.services) {
+    std::printf("  %s: %s\n", service.name.c_str(), service.help.c_str());
+  }
+}
+
+/// Names are unique within a kind only; `KIND/NAME` tells two of one name apart.
+int info(const PluginArguments& arguments) {
+  const auto catalogue = open_catalogue();
+  const std::size_t slash = arguments.name.find('/');
+  const std::string kind = slash == std::string::npos ? "" : arguments.name.substr(0, slash);
+  const std::string name = slash == std::string::npos ? arguments.name : arguments.name.substr(slash + 1);
+  std::vector<std::string> known;
+  for (const PluginLabel& label : catalogue->list()) {
+    known.push_back(label.name);
+    if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
+    const PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
+    if (arguments.as_json) {
+      std::printf("%s\n", to_json(plugin).dump(2).c_str());
+    } else {
+      print(plugin);
+    }
+    return kExitOk;
+  }
+  throw Error(Code::kNotFound, "no plugin named '{}'{}", arguments.name, suggestion(name, known));
+}
+
+}  // namespace
+
+void add_plugin(CLI::App& app, Action& chosen) {
+  CLI::App* family = app.add_subcommand("plugin", "What can be launched on this machine")->require_subcommand(1);
+  family->footer(
+      "Examples:\n  trainyard plugin list model\n  trainyard plugin info optimizer\n"
+      "  TRAINYARD_PLUGIN_PATH=/my/plugins trainyard plugin list");
+  const auto arguments = std::make_shared<PluginArguments>();
+  CLI::App* lister = family->add_subcommand("list", "Plugins found, of all kinds or of one");
+  lister->add_option("KIND", arguments->kind, "component, accelerator, strategy, model or dataset");
+  lister->add_flag("--json", arguments->as_json, "for programs");
+  lister->callback([=, &chosen] { chosen = [=] { return list(*arguments); }; });
+  CLI::App* shower = family->add_subcommand("info", "Parameters, ports and services of one plugin");
+  shower->add_option("NAME", arguments->name, "optimizer, or model/gpt")->required();
+  shower->add_flag("--json", arguments->as_json, "for programs");
+  shower->callback([=, &chosen] { chosen = [=] { return info(*arguments); }; });
+}
+
+}  // namespace trainyard

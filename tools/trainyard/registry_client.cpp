@@ -1,0 +1,49 @@
+#include "tools/trainyard/registry_client.h"
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+
+/// A little more than the launcher waits for a component, so that its more telling error comes first.
+constexpr std::chrono::seconds kDeadline{12};
+
+}  // namespace
+
+RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpoint) try
+    : socket_(context, zmq::socket_type::dealer) {
+  socket_.set(zmq::sockopt::linger, 0);
+  socket_.connect(endpoint);
+} catch (const zmq::error_t& error) {
+  throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
+}
+
+json RegistryClient::ask(const std::string& op) { return exchange({{"op", op}}); }
+
+json RegistryClient::call(const std::string& target, const std::string& method, const json& body) {
+  return exchange({{"op", "call"}, {"target", target}, {"method", method}, {"body", body}});
+}
+
+json RegistryClient::exchange(json question) {
+  const std::uint64_t id = next_id_++;
+  question["id"] = id;
+  socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
+  const auto until = std::chrono::steady_clock::now() + kDeadline;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) break;
+    socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(left.count()));
+    zmq::message_t frame;
+    if (!socket_.recv(frame)) break;
+    const json reply = json::parse(frame.to_string_view(), nullptr, false);
+    if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // Late, or not ours.
+    if (reply.value("ok", false)) return reply.value("result", json());
+    const bool unknown = reply.value("code", std::string()) == name_of(Code::kNotFound);
+    throw Error(unknown ? Code::kNotFound : Code::kInvalidArgument, "{}", reply.value("error", "no reason given"));
+  }
+  throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", kDeadline.count());
+}
+
+}  // namespace trainyard

@@ -1,0 +1,24 @@
+#include "tools/trainyard/run_finder.h"
+
+#include <CLI/CLI.hpp>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+
+namespace trainyard {
+
+void RunChoice::add_to(CLI::App& verb) { verb.add_option("--run", name, "which launch (default: the newest)"); }
+
+RunInfo find_run(const RunChoice& choice, const std::string& base) {
+  const std::vector<RunInfo> runs = list_runs(base);
+  if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
+  if (choice.name.empty()) return runs.front();
+  std::vector<std::string> known;
+  for (const RunInfo& run : runs) {
+    if (run.run == choice.name || run.name == choice.name) return run;
+    known.push_back(run.run);
+  }
+  throw Error(Code::kNotFound, "no launch named '{}' is running{}", choice.name, suggestion(choice.name, known));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,87 @@
+#include "tools/trainyard/subscriber.h"
+
+#include <algorithm>
+
+#include "core/transport/frames.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Enough that a reader at a terminal is never the one who waits.
+constexpr std::uint64_t kWindowMessages = 256;
+
+/// Bytes are not what limits us: payloads stay where they are. So their credit is never given back, and never runs out.
+constexpr std::uint64_t kWindowBytes = 1ull << 62;
+
+}  // namespace
+
+Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints)
+    : topic_(topic) {
+  std::ranges::sort(endpoints);
+  endpoints.erase(std::unique(endpoints.begin(), endpoints.end()), endpoints.end());
+  for (const std::string& endpoint : endpoints) {
+    check_address(endpoint);
+    Source& source = sources_.emplace_back(Source{make_socket(context, zmq::socket_type::dealer), {}});
+    try {
+      source.socket.connect(endpoint);
+    } catch (const zmq::error_t& error) {
+      throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
+    }
+    send_control(source.socket, "",
+                 Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
+                           .topic = topic,
+                           .window_messages = kWindowMessages,
+                           .window_bytes = kWindowBytes});
+  }
+}
+
+Subscriber::~Subscriber() {
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    send_control(sources_[i].socket, "", Unsubscribe{static_cast<std::uint32_t>(i)});
+  }
+}
+
+std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds deadline) {
+  const auto until = std::chrono::steady_clock::now() + deadline;
+  for (;;) {
+    for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+      if (auto received = take(sources_[i], i)) return received;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return std::nullopt;
+    std::vector<zmq::pollitem_t> items;
+    for (Source& source : sources_) items.push_back({source.socket.handle(), 0, ZMQ_POLLIN, 0});
+    zmq::poll(items, left);
+  }
+}
+
+std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32_t subscription) {
+  std::vector<zmq::message_t> frames;
+  while (receive_frames(source.socket, frames)) {
+    if (frames.size() < 3) continue;  // A publisher's probe for readers that have gone.
+    if (frames[0].size() == 0) {
+      on_control(source, frames);
+      continue;
+    }
+    Received received;
+    received.header =
+        read_header(std::as_bytes(std::span(static_cast<const char*>(frames[1].data()), frames[1].size())));
+    received.body = frames[2].to_string();
+    received.schema = &source.schema;
+    send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
+    return received;
+  }
+  return std::nullopt;
+}
+
+void Subscriber::on_control(Source& source, const std::vector<zmq::message_t>& frames) {
+  if (frames[1].to_string_view() != Subscribed::kTypeName) return;
+  const auto answer = read_message<Subscribed>(frames[2]);
+  if (!answer.error.empty()) {
+    throw Error(Code::kNotFound, "topic '{}' cannot be subscribed: {}", topic_, answer.error);
+  }
+  source.schema = parse_schema(answer.schema);
+}
+
+}  // namespace trainyard

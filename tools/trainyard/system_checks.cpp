@@ -1,0 +1,158 @@
+#include "tools/trainyard/system_checks.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "core/plugin/loader.h"
+#include "launch/run/process_program.h"
+#include "launch/run/run_directory.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+SystemCheck check_blas() {
+  // Loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH have their say.
+  void* library = ::dlopen("libblas.so.3", RTLD_LAZY | RTLD_LOCAL);
+  void* symbol = library != nullptr ? ::dlsym(library, "sgemm_") : nullptr;
+  Dl_info info = {};
+  if (symbol == nullptr || ::dladdr(symbol, &info) == 0) {
+    return {Verdict::kWarning, "BLAS", "libblas.so.3 cannot be loaded", "sudo apt-get install libopenblas0-pthread"};
+  }
+  return judge_blas(fs::weakly_canonical(info.dli_fname).string());
+}
+
+SystemCheck check_shared_memory() {
+  struct statvfs status = {};
+  if (::statvfs("/dev/shm", &status) != 0) {
+    return {Verdict::kWarning, "/dev/shm", std::strerror(errno), "mount a tmpfs there"};
+  }
+  return judge_shared_memory(std::uint64_t{status.f_blocks} * status.f_frsize,
+                             std::uint64_t{status.f_bavail} * status.f_frsize);
+}
+
+/// Another process must be able to open the memory through /proc: containers and hidepid can forbid it.
+SystemCheck check_memfd() {
+  const int file = ::memfd_create("trainyard-doctor", MFD_CLOEXEC);
+  if (file < 0) return {Verdict::kBad, "memfd", std::strerror(errno), "allow the system call memfd_create"};
+  const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), file);
+  const bool readable = ::access(path.c_str(), R_OK) == 0;
+  ::close(file);
+  if (!readable) return {Verdict::kBad, "memfd", path + " cannot be opened", "mount /proc without hidepid"};
+  return {Verdict::kGood, "memfd", "shared memory by handle works", ""};
+}
+
+SystemCheck check_open_files() {
+  rlimit limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  return judge_open_files(limit.rlim_cur, limit.rlim_max);
+}
+
+SystemCheck check_runs_directory() {
+  const std::string directory = runs_directory();
+  try {
+    const std::size_t running = list_runs(directory).size();
+    return {Verdict::kGood, "run directory", fmt::format("{} ({} running)", directory, running), ""};
+  } catch (const Error& error) {
+    return {Verdict::kBad, "run directory", error.what(), ""};
+  }
+}
+
+SystemCheck check_process_program() {
+  try {
+    return {Verdict::kGood, "process", find_process_program(), ""};
+  } catch (const Error& error) {
+    return {Verdict::kBad, "process", error.what(), ""};
+  }
+}
+
+void add_plugins(std::vector<SystemCheck>& checks) {
+  const PluginLoader loader(PluginLoader::default_directories());
+  for (const std::string& directory : loader.directories()) {
+    checks.push_back({Verdict::kFact, "plugin folder", directory, ""});
+  }
+  const std::vector<PluginLoader::Found> found = loader.list();
+  std::size_t strangers = 0;
+  for (const PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
+  SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
+  if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};
+  if (strangers != 0) {
+    check.verdict = Verdict::kWarning;
+    check.finding += fmt::format(", {} of another ABI tag", strangers);
+    check.advice = "rebuild them; `trainyard plugin info NAME` shows both tags";
+  }
+  checks.push_back(check);
+}
+
+std::string zmq_version_text() {
+  int major = 0, minor = 0, patch = 0;
+  zmq_version(&major, &minor, &patch);
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
+std::string system_text() {
+  utsname name = {};
+  ::uname(&name);
+  return fmt::format("{} {} {}, {} cores", name.sysname, name.release, name.machine,
+                     std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+SystemCheck judge_blas(const std::string& resolved_path) {
+  for (const char* fast : {"openblas", "mkl", "blis", "atlas"}) {
+    if (resolved_path.find(fast) != std::string::npos) return {Verdict::kGood, "BLAS", resolved_path, ""};
+  }
+  return {Verdict::kWarning, "BLAS", resolved_path + " (reference BLAS: some thirty times slower)",
+          "sudo apt-get install libopenblas0-pthread"};
+}
+
+SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard) {
+  constexpr std::uint64_t kComfortable = 1024;
+  const std::string finding = fmt::format("{} (at most {})", soft, hard);
+  if (soft >= kComfortable) return {Verdict::kGood, "open files", finding, ""};
+  return {Verdict::kWarning, "open files", finding, fmt::format("ulimit -n {}", std::min(kComfortable, hard))};
+}
+
+SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  constexpr std::uint64_t kComfortable = 256 * kMiB;
+  const std::string finding = fmt::format("{} MiB, {} MiB free", total_bytes / kMiB, free_bytes / kMiB);
+  if (free_bytes >= kComfortable) return {Verdict::kGood, "/dev/shm", finding, ""};
+  return {Verdict::kWarning, "/dev/shm", finding, "in a container: start it with --shm-size=1g"};
+}
+
+std::vector<SystemCheck> check_system() {
+  std::vector<SystemCheck> checks = {
+      {Verdict::kFact, "Trainyard", TRAINYARD_VERSION, ""},
+      {Verdict::kFact, "LibTorch", TRAINYARD_HOST_TORCH_VERSION, ""},
+      {Verdict::kFact, "libzmq", zmq_version_text(), ""},
+      {Verdict::kFact, "compiler", TRAINYARD_COMPILER, ""},
+      {Verdict::kFact, "ABI tag", std::string(host_abi_tag()), ""},
+      {Verdict::kFact, "system", system_text(), ""},
+      check_blas(),
+      check_memfd(),
+      check_shared_memory(),
+      check_open_files(),
+      check_runs_directory(),
+      check_process_program(),
+  };
+  add_plugins(checks);
+  return checks;
+}
+
+}  // namespace trainyard

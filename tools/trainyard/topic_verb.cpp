@@ -1,0 +1,171 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "core/config/nearest.h"
+#include "messages/error.h"
+#include "messages/json.h"
+#include "tools/trainyard/exit_codes.h"
+#include "tools/trainyard/registry_client.h"
+#include "tools/trainyard/run_finder.h"
+#include "tools/trainyard/subscriber.h"
+#include "tools/trainyard/table.h"
+#include "tools/trainyard/verbs.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+struct TopicArguments {
+  RunChoice run;
+  std::string topic;
+  std::uint64_t count = 0;
+  double timeout_s = 30;
+  bool as_json = false;
+};
+
+std::string names(const json& ends) {
+  std::string all;
+  for (const json& end : ends) {
+    const std::string component = end.value("component", "");
+    all += (all.empty() ? "" : ", ") + (component.empty() ? end.value("process", "") : component);
+  }
+  return all;
+}
+
+int list(const TopicArguments& arguments) {
+  zmq::context_t context;
+  const json topics = RegistryClient(context, find_run(arguments.run).registry).ask("topics");
+  if (arguments.as_json) {
+    std::printf("%s\n", topics.dump(2).c_str());
+    return kExitOk;
+  }
+  Table table({"topic", "type", "publishers", "subscribers"});
+  for (const json& topic : topics) {
+    table.add({topic.value("topic", ""), topic.value("type", ""), names(topic.value("publishers", json::array())),
+               names(topic.value("subscribers", json::array()))});
+  }
+  std::fputs(table.text(use_colours()).c_str(), stdout);
+  return kExitOk;
+}
+
+/// A topic may be given without its leading slash.
+json find_topic(RegistryClient& registry, const std::string& name) {
+  std::vector<std::string> known;
+  for (const json& topic : registry.ask("topics")) {
+    known.push_back(topic.value("topic", ""));
+    if (known.back() == name || known.back() == "/" + name) return topic;
+  }
+  throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
+}
+
+int info(const TopicArguments& arguments) {
+  zmq::context_t context;
+  RegistryClient registry(context, find_run(arguments.run).registry);
+  const json topic = find_topic(registry, arguments.topic);
+  std::printf("topic: %s\ntype: %s\nfingerprint: %s\n", topic.value("topic", "").c_str(),
+              topic.value("type", "").c_str(), topic.value("fingerprint", "").c_str());
+  for (const json& end : topic.value("publishers", json::array())) {
+    std::printf("publisher: %s (process %s)\n", end.value("component", "").c_str(), end.value("process", "").c_str());
+  }
+  for (const json& end : topic.value("subscribers", json::array())) {
+    std::printf("subscriber: %s (process %s, %s)\n", end.value("component", "").c_str(),
+                end.value("process", "").c_str(), end.value("policy", "").c_str());
+  }
+  std::printf("schema:\n%s", topic.value("schema", "").c_str());
+  return kExitOk;
+}
+
+/// Subscribes to the topic of the arguments, wherever it is published.
+std::unique_ptr<Subscriber> subscribe(zmq::context_t& context, const TopicArguments& arguments) {
+  RegistryClient registry(context, find_run(arguments.run).registry);
+  const json topic = find_topic(registry, arguments.topic);
+  std::vector<std::string> endpoints;
+  for (const json& publisher : topic.value("publishers", json::array())) {
+    const std::string endpoint = publisher.value("endpoint", "");
+    if (!endpoint.empty()) endpoints.push_back(endpoint);
+  }
+  const std::string name = topic.value("topic", "");
+  if (endpoints.empty()) throw Error(Code::kNotFound, "nobody publishes '{}' yet", name);
+  return std::make_unique<Subscriber>(context, name, endpoints);
+}
+
+void print(const Subscriber::Received& message, bool one_line) {
+  const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
+  std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
+  std::fflush(stdout);
+}
+
+std::chrono::milliseconds timeout_of(const TopicArguments& arguments) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(arguments.timeout_s * 1000));
+}
+
+/// The timeout is for the next message, not for all.
+int echo(const TopicArguments& arguments) {
+  zmq::context_t context;
+  const auto subscriber = subscribe(context, arguments);
+  for (std::uint64_t seen = 0; arguments.count == 0 || seen < arguments.count; ++seen) {
+    const auto message = subscriber->next(timeout_of(arguments));
+    if (!message) {
+      throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
+    }
+    print(*message, arguments.as_json);
+  }
+  return kExitOk;
+}
+
+int hz(const TopicArguments& arguments) {
+  zmq::context_t context;
+  const auto subscriber = subscribe(context, arguments);
+  const auto begin = Clock::now();
+  const auto until = begin + timeout_of(arguments);
+  std::uint64_t seen = 0;
+  Clock::time_point first, last;
+  while (arguments.count == 0 || seen < arguments.count) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0 || !subscriber->next(left)) break;
+    last = Clock::now();
+    if (seen++ == 0) first = last;
+  }
+  if (seen < 2) {
+    throw Error(Code::kTimeout, "{} message(s) on '{}' within {} s; a rate needs two", seen, arguments.topic,
+                arguments.timeout_s);
+  }
+  const double seconds = std::chrono::duration<double>(last - first).count();
+  std::printf("%.3f Hz (%llu messages in %.3f s)\n", static_cast<double>(seen - 1) / seconds,
+              static_cast<unsigned long long>(seen), seconds);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_topic(CLI::App& app, Action& chosen) {
+  CLI::App* family = app.add_subcommand("topic", "Streams of a running launch")->require_subcommand(1);
+  family->footer(
+      "Examples:\n  trainyard topic list\n  trainyard topic echo /metrics --count 3 --json\n"
+      "  trainyard topic hz /metrics --timeout 5");
+  const auto arguments = std::make_shared<TopicArguments>();
+  const auto add = [&](const char* name, const char* help, int (*action)(const TopicArguments&), bool takes_topic) {
+    CLI::App* verb = family->add_subcommand(name, help);
+    if (takes_topic) verb->add_option("TOPIC", arguments->topic, "as `trainyard topic list` names it")->required();
+    arguments->run.add_to(*verb);
+    verb->callback([=, &chosen] { chosen = [=] { return action(*arguments); }; });
+    return verb;
+  };
+  add("list", "All topics, who publishes and who subscribes", list, false)
+      ->add_flag("--json", arguments->as_json, "for programs");
+  add("info", "Type, schema, publishers and subscribers of one topic", info, true);
+  CLI::App* listener = add("echo", "Print messages; never slows the run (the oldest are dropped)", echo, true);
+  listener->add_option("--count", arguments->count, "stop after so many (default: never)");
+  listener->add_option("--timeout", arguments->timeout_s, "give up after so many seconds without a message (30)")
+      ->check(CLI::PositiveNumber);
+  listener->add_flag("--json", arguments->as_json, "one line of JSON a message");
+  CLI::App* meter = add("hz", "Measure how often messages come", hz, true);
+  meter->add_option("--count", arguments->count, "stop after so many (default: at the timeout)");
+  meter->add_option("--timeout", arguments->timeout_s, "measure for so many seconds (30)")->check(CLI::PositiveNumber);
+}
+
+}  // namespace trainyard
