@@ -4,6 +4,12 @@
 # .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
 # it goes to `<build>/test_plugins` and is not installed.
 # The same call works outside the tree after find_package(trainyard).
+# Out of the name of a kind, the folder that its plugins lie in: models, strategies.
+function(trainyard_folder_of_kind kind result)
+  string(REGEX REPLACE "y$" "ie" stem "${kind}")
+  set(${result} "${stem}s" PARENT_SCOPE)
+endfunction()
+
 function(trainyard_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
   if(NOT arg_NAME)
@@ -23,9 +29,10 @@ function(trainyard_plugin)
   endif()
   set(target "trainyard_${arg_KIND}_${arg_NAME}")
   add_library(${target} SHARED ${arg_SOURCES})
-  set(output "${CMAKE_BINARY_DIR}/plugins/${arg_KIND}s")
+  trainyard_folder_of_kind("${arg_KIND}" family)
+  set(output "${CMAKE_BINARY_DIR}/plugins/${family}")
   if(arg_TEST_ONLY)
-    set(output "${CMAKE_BINARY_DIR}/test_plugins/${arg_KIND}s")
+    set(output "${CMAKE_BINARY_DIR}/test_plugins/${family}")
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME "${arg_NAME}" LIBRARY_OUTPUT_DIRECTORY "${output}")
   # A plugin calls its own functions, even where another plugin in the process (one that a test links, say) has functions
@@ -33,10 +40,10 @@ function(trainyard_plugin)
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
   target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
   if(NOT arg_TEST_ONLY)
-    trainyard_own_headers_first(${target} "${arg_KIND}s/${arg_NAME}")
+    trainyard_own_headers_first(${target} "${family}/${arg_NAME}")
   endif()
   if(NOT arg_TEST_ONLY)
-    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${arg_KIND}s")
+    install(TARGETS ${target} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/trainyard/plugins/${family}")
   endif()
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")

@@ -32,6 +32,11 @@ void refuse_writable_by_others(const fs::path& path) {
   }
 }
 
+/// "models" for models, "strategies" for strategies.
+std::string folder_of_kind(std::string_view kind) {
+  return kind.ends_with('y') ? fmt::format("{}ies", kind.substr(0, kind.size() - 1)) : fmt::format("{}s", kind);
+}
+
 /// The folder of this very library: <build>/lib or <prefix>/lib.
 fs::path own_folder() {
   Dl_info info{};
@@ -84,7 +89,7 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
 
 std::string PluginLoader::find(std::string_view kind, std::string_view name) const {
   for (const std::string& directory : directories_) {
-    for (const fs::path& folder : {fs::path(directory) / fmt::format("{}s", kind), fs::path(directory)}) {
+    for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
       if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
         return path;
