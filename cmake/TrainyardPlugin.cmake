@@ -1,15 +1,15 @@
-# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
-#
-# Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
-# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
-# it goes to `<build>/test_plugins` and is not installed.
-# The same call works outside the tree after find_package(trainyard).
 # Out of the name of a kind, the folder that its plugins lie in: models, strategies.
 function(trainyard_folder_of_kind kind result)
   string(REGEX REPLACE "y$" "ie" stem "${kind}")
   set(${result} "${stem}s" PARENT_SCOPE)
 endfunction()
 
+# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
+#
+# Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
+# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
+# it goes to `<build>/test_plugins` and is not installed.
+# The same call works outside the tree after find_package(trainyard).
 function(trainyard_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
   if(NOT arg_NAME)
