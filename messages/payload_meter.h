@@ -15,8 +15,8 @@ namespace trainyard {
 /// A cereal output archive that writes nothing and sums what a message counts for against byte credits: the bytes of
 /// its tensors, its strings (keys of maps too) and its lists of numbers. Single numbers and bools count nothing.
 ///
-/// The sum follows from the body alone, so both ends of an edge come to the same number whether the payloads travelled
-/// inline, as handles or not at all. A buffer that two tensors share is counted for both.
+/// For edges within a process, where nothing is encoded; edges between processes count what they send. A buffer that
+/// two tensors share is counted for both.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}

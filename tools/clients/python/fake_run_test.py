@@ -61,8 +61,9 @@ class Server(threading.Thread):
 class Publisher:
     """Serves one sample again and again, `count` times per subscription, as credits allow."""
 
-    def __init__(self, endpoint, sample, count=0, refusal="", header=None):
+    def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False):
         self.sample, self.count, self.refusal, self.header = sample, count, refusal, header or sample["header"]
+        self.flush = flush
         self.heard, self.sent, self.credited, self.credited_bytes, self.most_under_way = [], 0, 0, 0, 0
         self.gone = threading.Event()
         self.server = Server(endpoint, self.handle)
@@ -99,6 +100,8 @@ class Publisher:
             answer += struct.pack("<I", len(text)) + text
         self.server.socket.send_multipart([peer, b""])  # The probe that every client must ignore.
         self.server.socket.send_multipart([peer, b"", b"Subscribed", answer])
+        if self.flush:
+            self.server.socket.send_multipart([peer, b"", b"Flush", struct.pack("<I", 0)])
 
     def send(self, peer):
         while self.sent < self.count and self.sent - self.credited < self.window:

@@ -284,7 +284,7 @@ class _Publisher:
     def on_connected(self):
         """Connected for the first time or, by libzmq, again: subscribe, with a fresh window."""
         recv_monitor_message(self.monitor, zmq.NOBLOCK)
-        self.schema, self.messages, self.bytes = None, 0, 0
+        self.schema, self.messages, self.bytes, self.flushing = None, 0, 0, False
         wanted = self.wanted
         self.send(b"Subscribe", struct.pack("<I", 0) + _text(wanted.topic) + struct.pack("<IQ", VISITOR, 0) +
                   _text("drop_oldest") + struct.pack("<QQ", wanted.window, wanted.window_bytes) +
@@ -305,12 +305,13 @@ class _Publisher:
                                  f"{self.schema.name} has {self.fingerprint:016x}")
         message = self.schema.decode(frames[2], frames[3:])
         self.messages, self.bytes = self.messages + 1, self.bytes + sum(map(len, frames[2:]))
-        if self.messages * 2 >= self.wanted.window or self.bytes * 2 >= self.wanted.window_bytes:
+        if self.flushing or self.messages * 2 >= self.wanted.window or self.bytes * 2 >= self.wanted.window_bytes:
             self.return_credit()
         return header, message
 
     def on_control(self, kind, body):
         if kind == b"Flush":
+            self.flushing = True
             self.return_credit()
         elif kind == b"Subscribed":
             answer = SUBSCRIBED.decode(body)

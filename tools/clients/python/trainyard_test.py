@@ -102,6 +102,16 @@ class SubscribeTest(unittest.TestCase):
         credits = [struct.unpack("<IQQ", body)[1] for kind, body in publisher.heard if kind == b"Credit"]
         self.assertEqual(credits, [2] * 10)
 
+    def test_after_a_flush_credit_goes_back_after_every_message(self):
+        publisher = self.fake.publish("/metrics", sample("Metrics"), count=3, flush=True)
+        subscription = self.run_.subscribe("/metrics", window=64)
+        for _ in range(3):
+            subscription.receive(10)
+        subscription.close()
+        self.assertTrue(publisher.gone.wait(10))
+        self.assertEqual(publisher.credited, 3)
+        self.assertEqual([kind for kind, _ in publisher.heard].count(b"Credit"), 3)
+
     def test_control_messages_are_those_of_the_real_encoder(self):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=2)
         subscription = self.run_.subscribe("/metrics", window=4, window_bytes=1 << 20)
