@@ -140,6 +140,7 @@ TEST(TextTest, SamplesBeyondTheSplitAreRefused) {
   Opened<Text> text(parameters(folder.write("t", "abcdef"), 2, 1));
   EXPECT_THAT(error_of([&] { read_sample(*text, "train", 4); }).second,
               HasSubstr("no sample 4 in the split 'train', which has 4"));
+  EXPECT_THAT(error_of([&] { read_sample(*text, "test", 0); }).second, HasSubstr("no sample 0 in the split 'test'"));
 }
 
 TEST(TextTest, TinyShakespeareHas65Characters) {
