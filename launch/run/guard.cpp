@@ -5,10 +5,12 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "launch/run/process_tree.h"
@@ -18,6 +20,7 @@ namespace trainyard {
 namespace {
 
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int kInterrupted = 130;  ///< What shells return for a program that Ctrl-C has ended.
 
 /// Blocks what the guard waits for. A background job of a shell starts with SIGINT ignored; a launch can be interrupted
 /// all the same. Only nohup's wish is respected.
@@ -48,7 +51,8 @@ std::string read_notes(int notes) {
   return text;
 }
 
-/// The launcher is dead by a signal: nobody else will clean up.
+/// The launcher is dead by a signal: nobody else will clean up. While it still plans, a signal that we passed on ends
+/// it like that, and that is all right.
 int clean_up_after(int signal, int notes) {
   const std::size_t killed = kill_descendants();
   std::istringstream directories(read_notes(notes));
@@ -56,6 +60,7 @@ int clean_up_after(int signal, int notes) {
     std::error_code ignored;
     std::filesystem::remove_all(directory, ignored);
   }
+  if (std::ranges::find(kPassedOn, signal) != std::end(kPassedOn)) return kInterrupted;
   std::fprintf(stderr, "trainyard: the launcher was killed by signal %d (%s); its %zu processes were ended\n", signal,
                ::strsignal(signal), killed);
   return 1;
@@ -103,6 +108,7 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   notes.reader.reset();
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);  // Until it has something to stop in order, it may just die of them.
   return launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
 }
 

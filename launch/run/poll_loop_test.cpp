@@ -1,0 +1,100 @@
+#include "launch/run/poll_loop.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "launch/run/call_table.h"
+#include "launch/run/file_descriptor.h"
+
+namespace trainyard {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(PollLoopTest, ServesTimersInTheOrderOfTheirTimes) {
+  PollLoop loop;
+  std::vector<int> fired;
+  loop.after(milliseconds(20), [&] {
+    fired.push_back(2);
+    loop.quit();
+  });
+  loop.after(milliseconds(1), [&] { fired.push_back(1); });
+  loop.run();
+  EXPECT_THAT(fired, ElementsAre(1, 2));
+}
+
+TEST(PollLoopTest, DoesNotCallWhatAnEarlierCallbackOfTheSameRoundCancelled) {
+  PollLoop loop;
+  Pipe pipe = make_pipe();
+  ASSERT_EQ(::write(pipe.writer.get(), "x", 1), 1);
+  int calls = 0;
+  PollLoop::Id first = 0, second = 0;
+  first = loop.watch_file(pipe.reader.get(), [&] {
+    ++calls;
+    loop.cancel(first);
+    loop.cancel(second);
+  });
+  second = loop.watch_file(pipe.reader.get(), [&] { ++calls; });
+  loop.run_once(milliseconds(1000));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(PollLoopTest, WakesAtTheEndOfAFile) {
+  PollLoop loop;
+  Pipe pipe = make_pipe();
+  pipe.writer.reset();
+  bool ended = false;
+  loop.watch_file(pipe.reader.get(), [&] {
+    ended = true;
+    loop.quit();
+  });
+  loop.run();
+  EXPECT_TRUE(ended);
+}
+
+class CallTableTest : public ::testing::Test {
+ protected:
+  CallTable::Answer keep() {
+    return [this](bool ok, const std::string& body) {
+      ++answers_;
+      ok_ = ok;
+      body_ = body;
+    };
+  }
+
+  PollLoop loop_;
+  CallTable calls_{loop_};
+  int answers_ = 0;
+  bool ok_ = false;
+  std::string body_;
+};
+
+TEST_F(CallTableTest, GivesTheAnswerToTheOneWhoAskedOnce) {
+  const std::uint64_t id = calls_.open("p", "stop", milliseconds(10'000), keep());
+  calls_.answered(id, true, "{}");
+  calls_.answered(id, true, "again");
+  EXPECT_EQ(answers_, 1);
+  EXPECT_TRUE(ok_);
+  EXPECT_EQ(body_, "{}");
+}
+
+TEST_F(CallTableTest, FailsAtTheDeadline) {
+  calls_.open("p", "'stop' of component 'c'", milliseconds(1), keep());
+  while (answers_ == 0) loop_.run_once(milliseconds(100));
+  EXPECT_FALSE(ok_);
+  EXPECT_EQ(body_, "'stop' of component 'c': no answer from process 'p' within 0.001 s");
+}
+
+TEST_F(CallTableTest, FailsWithTheProcessThatWasAsked) {
+  calls_.open("p", "stop", milliseconds(10'000), keep());
+  calls_.process_gone("q");
+  EXPECT_EQ(answers_, 0);
+  calls_.process_gone("p");
+  EXPECT_EQ(body_, "stop: process 'p' is gone");
+}
+
+}  // namespace
+}  // namespace trainyard
