@@ -1,0 +1,94 @@
+#include "models/convnet/convnet.h"
+
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/relu.h>
+#include <fmt/format.h>
+
+#include "messages/error.h"
+#include "models/classification.h"
+#include "models/initialise.h"
+
+// Shapes: B batch, C channels, H height, W width.
+namespace trainyard {
+
+void Convnet::build(const DatasetInfo& data) {
+  const ClassificationSizes sizes = classification_sizes(data, where());
+  vocabulary_ = data.vocabulary;
+  image_ = sizes.input;
+  if (image_.size() == 2) image_.insert(image_.begin(), 1);
+  if (image_.size() != 3) {
+    throw Error(Code::kShapeMismatch,
+                "{} needs images, (height, width) or (channels, height, width); dataset '{}' has {}", where(),
+                data.dataset, to_text(sizes.input));
+  }
+  if (*kernel_ % 2 == 0)
+    throw Error(Code::kInvalidArgument, "{}: kernel = {} is even; odd is needed", where(), *kernel_);
+  std::int64_t in = image_[0];
+  std::int64_t height = image_[1];
+  std::int64_t width = image_[2];
+  for (const std::int64_t out : *channels_) {
+    if (out < 1) throw Error(Code::kInvalidArgument, "{}: channels has {}; every one must be >= 1", where(), out);
+    const std::int64_t fan_in = in * *kernel_ * *kernel_;
+    convolutions_.push_back(
+        {uniform_parameter({out, in, *kernel_, *kernel_}, fan_in), uniform_parameter({out}, fan_in)});
+    in = out;
+    height /= 2;
+    width /= 2;
+  }
+  if (height < 1 || width < 1) {
+    throw Error(Code::kShapeMismatch, "{}: {} poolings leave nothing of images of shape {}", where(), channels_->size(),
+                to_text(image_));
+  }
+  const std::int64_t flat = in * height * width;
+  hidden_layer_ = {uniform_parameter({*hidden_, flat}, flat), uniform_parameter({*hidden_}, flat)};
+  output_layer_ = {uniform_parameter({sizes.classes, *hidden_}, *hidden_),
+                   uniform_parameter({sizes.classes}, *hidden_)};
+}
+
+std::vector<NamedTensor> Convnet::parameters() {
+  std::vector<NamedTensor> all;
+  const auto add = [&all](const std::string& name, const Layer& layer) {
+    all.push_back({name + ".weight", layer.weight});
+    all.push_back({name + ".bias", layer.bias});
+  };
+  for (std::size_t i = 0; i < convolutions_.size(); ++i) add(fmt::format("convolutions.{}", i), convolutions_[i]);
+  add("hidden", hidden_layer_);
+  add("output", output_layer_);
+  return all;
+}
+
+at::Tensor Convnet::forward(const at::Tensor& input) const {
+  at::Tensor values_BCHW = float_input(input).view({input.size(0), image_[0], image_[1], image_[2]});
+  for (const Layer& layer : convolutions_) {
+    // Padding keeps the size, so that only pooling shrinks the image.
+    values_BCHW = at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
+    // ReLU after pooling gives the same as before it, on a quarter of the numbers.
+    values_BCHW = at::relu(at::max_pool2d(values_BCHW, 2));
+  }
+  at::Tensor hidden = at::relu(at::linear(values_BCHW.flatten(1), hidden_layer_.weight, hidden_layer_.bias));
+  if (training_ && *dropout_ > 0) hidden = at::dropout(hidden, *dropout_, /*train=*/true);
+  return at::linear(hidden, output_layer_.weight, output_layer_.bias);
+}
+
+at::Tensor Convnet::training_step(const ModelBatch& batch) {
+  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Convnet::evaluation_step(const ModelBatch& batch) {
+  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+Prediction Convnet::predict(const ModelBatch& batch) {
+  if (batch.tensors.empty()) {
+    throw Error(Code::kUnsupported, "{} classifies images; it was asked to predict without any ('{}')", where(),
+                batch.split);
+  }
+  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+}
+
+}  // namespace trainyard
+
+TRAINYARD_MODEL(trainyard::Convnet, "convnet", "A small convolutional network for classifying images.")

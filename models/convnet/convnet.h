@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace trainyard {
+
+/// A small convolutional network for classification: convolution, ReLU and 2 x 2 pooling for every entry of `channels`,
+/// then one hidden layer. Takes images of shape (height, width) or (channels, height, width).
+///
+/// Parameters are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
+class Convnet final : public Model {
+ public:
+  explicit Convnet(ModelContext& context) : Model(context) {}
+
+  void build(const DatasetInfo& data) override;
+  std::vector<NamedTensor> parameters() override;
+  void set_training(bool training) override { training_ = training; }
+  at::Tensor training_step(const ModelBatch& batch) override;
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
+  Prediction predict(const ModelBatch& batch) override;
+
+ private:
+  struct Layer {
+    at::Tensor weight;
+    at::Tensor bias;
+  };
+
+  at::Tensor forward(const at::Tensor& input) const;
+
+  Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{16, 32},
+                                                 "output channels of the convolutions, each >= 1"};
+  Parameter<std::int64_t> kernel_{*this, "kernel", 5, "edge of the convolutions' kernels; odd", at_least(1)};
+  Parameter<std::int64_t> hidden_{*this, "hidden", 128, "size of the hidden layer", at_least(1)};
+  Parameter<double> dropout_{*this, "dropout", 0.0, "share of hidden activations dropped in training",
+                             between(0, 0.99)};
+
+  std::vector<Layer> convolutions_;
+  Layer hidden_layer_;
+  Layer output_layer_;
+  std::vector<std::int64_t> image_;  ///< (channels, height, width)
+  std::vector<std::string> vocabulary_;
+  bool training_ = true;
+};
+
+}  // namespace trainyard

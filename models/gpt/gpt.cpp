@@ -1,0 +1,80 @@
+#include "models/gpt/gpt.h"
+
+#include <algorithm>
+
+#include "messages/error.h"
+#include "messages/tensor.h"
+#include "tensors/fused/ops.h"
+
+namespace trainyard {
+namespace {
+
+/// Token numbers as LibTorch wants them; datasets may store them in fewer bytes.
+at::Tensor token_numbers(const at::Tensor& tokens) {
+  return tokens.scalar_type() == at::kLong ? tokens : tokens.to(at::kLong);
+}
+
+}  // namespace
+
+GptSizes Gpt::sizes_for(const DatasetInfo& data) const {
+  const bool fits = data.fields.size() == 2 && data.fields[0].shape.size() == 1 &&
+                    data.fields[0].shape == data.fields[1].shape && data.classes > 0;
+  if (!fits) {
+    throw Error(Code::kShapeMismatch,
+                "{} needs two fields, input and target, of as many token numbers each, and a vocabulary; dataset '{}' "
+                "has {} fields{}, {} tokens in its vocabulary",
+                where(), data.dataset, data.fields.size(),
+                data.fields.empty() ? "" : ", the first of shape " + to_text(data.fields[0].shape), data.classes);
+  }
+  if (*width_ % *heads_ != 0) {
+    throw Error(Code::kInvalidArgument, "{}: width = {} cannot be shared by heads = {}; heads must divide the width",
+                where(), *width_, *heads_);
+  }
+  return {.layers = *layers_,
+          .heads = *heads_,
+          .width = *width_,
+          .context = data.fields[0].shape[0],
+          .vocabulary = static_cast<std::int64_t>(data.classes),
+          .dropout = *dropout_,
+          .bias = *bias_};
+}
+
+void Gpt::build(const DatasetInfo& data) {
+  network_ = std::make_unique<GptNetwork>(sizes_for(data));
+  vocabulary_ = data.vocabulary;
+}
+
+at::Tensor Gpt::loss(const ModelBatch& batch) const {
+  const at::Tensor logits_NV = network_->forward(token_numbers(batch.tensors[0]), training_);
+  return fused::cross_entropy(logits_NV, token_numbers(batch.tensors[1]).view(-1));
+}
+
+std::string Gpt::continuation(std::vector<std::int64_t> prompt) const {
+  const SamplingOptions options{.tokens = *sample_tokens_, .temperature = *temperature_, .top_k = *top_k_};
+  return decode(sample(*network_, std::move(prompt), options), vocabulary_);
+}
+
+std::vector<std::int64_t> Gpt::first_tokens() const {
+  if (!prompt_->empty()) return encode(*prompt_, vocabulary_);
+  const auto line_end = std::find(vocabulary_.begin(), vocabulary_.end(), "\n");
+  // Where there is no new line, token 0 starts as well as any.
+  return {line_end == vocabulary_.end() ? 0 : line_end - vocabulary_.begin()};
+}
+
+Prediction Gpt::predict(const ModelBatch& batch) {
+  Prediction prediction{.title = "generated text", .text = "", .tensors = {}};
+  if (batch.tensors.empty()) {
+    prediction.text = continuation(first_tokens());
+    return prediction;
+  }
+  const at::Tensor input_BT = token_numbers(batch.tensors[0]).contiguous();
+  for (std::int64_t row = 0; row < input_BT.size(0); ++row) {
+    const auto* tokens = input_BT.data_ptr<std::int64_t>() + row * input_BT.size(1);
+    prediction.text += continuation({tokens, tokens + input_BT.size(1)}) + "\n";
+  }
+  return prediction;
+}
+
+}  // namespace trainyard
+
+TRAINYARD_MODEL(trainyard::Gpt, "gpt", "A GPT for characters or tokens, with fused kernels on the CPU.")

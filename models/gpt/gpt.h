@@ -1,0 +1,54 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/gpt/network.h"
+#include "models/gpt/sampling.h"
+#include "models/model.h"
+
+namespace trainyard {
+
+/// A character- or token-level GPT. Takes "input" and "target", each `context` token numbers; the context and the
+/// vocabulary come from the dataset.
+///
+/// Asked to predict without a batch, it writes text that goes on from `prompt`.
+class Gpt final : public Model {
+ public:
+  explicit Gpt(ModelContext& context) : Model(context) {}
+
+  void build(const DatasetInfo& data) override;
+  std::vector<NamedTensor> parameters() override { return network_->parameters(); }
+  void set_training(bool training) override { training_ = training; }
+  at::Tensor training_step(const ModelBatch& batch) override { return loss(batch); }
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override { return {{"loss", loss(batch)}}; }
+
+  /// With a batch: for every sample the text that follows its input.
+  Prediction predict(const ModelBatch& batch) override;
+
+ private:
+  at::Tensor loss(const ModelBatch& batch) const;
+  GptSizes sizes_for(const DatasetInfo& data) const;
+  std::vector<std::int64_t> first_tokens() const;
+  std::string continuation(std::vector<std::int64_t> prompt) const;
+
+  Parameter<std::int64_t> layers_{*this, "layers", 4, "blocks", at_least(1)};
+  Parameter<std::int64_t> heads_{*this, "heads", 4, "attention heads; must divide the width", at_least(1)};
+  Parameter<std::int64_t> width_{*this, "width", 128, "numbers per token", at_least(1)};
+  Parameter<double> dropout_{*this, "dropout", 0.0, "share of activations dropped in training", between(0, 0.99)};
+  Parameter<bool> bias_{*this, "bias", false, "biases in linear layers and norms"};
+  Parameter<std::int64_t> sample_tokens_{*this, "sample_tokens", 500, "length of a generated text", at_least(1)};
+  Parameter<double> temperature_{*this, "temperature", 0.8, "of generation; 0 = always the likeliest token",
+                                 at_least(0)};
+  Parameter<std::int64_t> top_k_{*this, "top_k", 200, "draw from the likeliest so many; 0 = all", at_least(0)};
+  Parameter<std::string> prompt_{*this, "prompt", "", "what generation goes on from; empty = a new line"};
+
+  std::unique_ptr<GptNetwork> network_;
+  std::vector<std::string> vocabulary_;
+  bool training_ = true;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,106 @@
+#include "models/gpt/network.h"
+
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/linear.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "models/initialise.h"
+#include "tensors/fused/ops.h"
+
+// Shapes: B batch, T tokens, N = B * T, D width, V vocabulary.
+namespace trainyard {
+namespace {
+
+constexpr double kDeviation = 0.02;
+
+at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout(x, dropout, /*train=*/true) : x; }
+
+}  // namespace
+
+at::Tensor GptNetwork::Linear::operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+
+GptNetwork::GptNetwork(const GptSizes& sizes)
+    : sizes_(sizes),
+      token_embedding_(normal_parameter({sizes.vocabulary, sizes.width}, kDeviation)),
+      position_embedding_(normal_parameter({sizes.context, sizes.width}, kDeviation)),
+      final_norm_(make_norm()) {
+  // Every block adds twice to the residual stream; the smaller deviation keeps its variance at that of one block.
+  const double residual = kDeviation / std::sqrt(2.0 * static_cast<double>(sizes.layers));
+  for (std::int64_t i = 0; i < sizes.layers; ++i) {
+    blocks_.push_back({.before_attention = make_norm(),
+                       .attention_in = make_linear(sizes.width, 3 * sizes.width, kDeviation),
+                       .attention_out = make_linear(sizes.width, sizes.width, residual),
+                       .before_perceptron = make_norm(),
+                       .perceptron_in = make_linear(sizes.width, 4 * sizes.width, kDeviation),
+                       .perceptron_out = make_linear(4 * sizes.width, sizes.width, residual)});
+  }
+}
+
+GptNetwork::Linear GptNetwork::make_linear(std::int64_t in, std::int64_t out, double deviation) const {
+  return {.weight = normal_parameter({out, in}, deviation),
+          .bias = sizes_.bias ? constant_parameter({out}, 0) : at::Tensor()};
+}
+
+GptNetwork::Norm GptNetwork::make_norm() const {
+  return {.gain = constant_parameter({sizes_.width}, 1),
+          .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
+}
+
+std::vector<NamedTensor> GptNetwork::parameters() const {
+  std::vector<NamedTensor> all{{"transformer.wte.weight", token_embedding_},
+                               {"transformer.wpe.weight", position_embedding_}};
+  const auto add = [&all](const std::string& name, const at::Tensor& weight, const at::Tensor& bias) {
+    all.push_back({name + ".weight", weight});
+    if (bias.defined()) all.push_back({name + ".bias", bias});
+  };
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const std::string prefix = fmt::format("transformer.h.{}.", i);
+    add(prefix + "ln_1", block.before_attention.gain, block.before_attention.bias);
+    add(prefix + "attn.c_attn", block.attention_in.weight, block.attention_in.bias);
+    add(prefix + "attn.c_proj", block.attention_out.weight, block.attention_out.bias);
+    add(prefix + "ln_2", block.before_perceptron.gain, block.before_perceptron.bias);
+    add(prefix + "mlp.c_fc", block.perceptron_in.weight, block.perceptron_in.bias);
+    add(prefix + "mlp.c_proj", block.perceptron_out.weight, block.perceptron_out.bias);
+  }
+  add("transformer.ln_f", final_norm_.gain, final_norm_.bias);
+  return all;
+}
+
+at::Tensor GptNetwork::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
+  const at::Tensor qkv = block.attention_in(normed);
+  return drop(block.attention_out(fused::causal_attention(qkv, batch, sizes_.heads, dropout)), dropout);
+}
+
+at::Tensor GptNetwork::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
+  return drop(block.perceptron_out(fused::gelu(block.perceptron_in(normed))), dropout);
+}
+
+at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const {
+  const double dropout = training ? sizes_.dropout : 0;
+  const std::int64_t batch = index_BT.size(0);
+  at::Tensor stream_ND = drop(fused::embed(index_BT, token_embedding_, position_embedding_), dropout);
+  at::Tensor normed_ND;
+  // What a block adds to the stream is added together with the next norm, in one pass.
+  at::Tensor addend_ND;
+  const auto next_norm = [&](const Norm& norm) {
+    if (!addend_ND.defined()) {
+      normed_ND = fused::layer_norm(stream_ND, norm.gain, norm.bias);
+    } else {
+      std::tie(stream_ND, normed_ND) = fused::add_layer_norm(stream_ND, addend_ND, norm.gain, norm.bias);
+    }
+  };
+  for (const Block& block : blocks_) {
+    next_norm(block.before_attention);
+    addend_ND = attend(block, normed_ND, batch, dropout);
+    next_norm(block.before_perceptron);
+    addend_ND = perceive(block, normed_ND, dropout);
+  }
+  next_norm(final_norm_);
+  return at::linear(normed_ND, token_embedding_);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "tensors/named_tensor.h"
+
+namespace trainyard {
+
+/// What a GPT is made of.
+struct GptSizes {
+  std::int64_t layers = 4;
+  std::int64_t heads = 4;
+  std::int64_t width = 128;
+  std::int64_t context = 64;
+  std::int64_t vocabulary = 0;
+  double dropout = 0;
+  bool bias = false;
+};
+
+/// The decoder-only transformer of GPT-2 as nanoGPT writes it: token and position embeddings, blocks of causal
+/// self-attention and a perceptron of four times the width, each behind a layer norm and around a residual; the head
+/// shares the token embedding. Tensors have nanoGPT's names and shapes.
+class GptNetwork {
+ public:
+  /// Draws parameters: normal with deviation 0.02, and 0.02 / sqrt(2 layers) for what ends in a residual.
+  explicit GptNetwork(const GptSizes& sizes);
+
+  std::vector<NamedTensor> parameters() const;
+
+  /// Logits (B*T, V) of every token's successor, for `index_BT` with T <= context.
+  at::Tensor forward(const at::Tensor& index_BT, bool training) const;
+
+  const GptSizes& sizes() const { return sizes_; }
+
+ private:
+  struct Linear {
+    at::Tensor weight;  ///< (out, in)
+    at::Tensor bias;    ///< Undefined without biases.
+    at::Tensor operator()(const at::Tensor& x) const;
+  };
+  struct Norm {
+    at::Tensor gain;
+    at::Tensor bias;  ///< Undefined without biases.
+  };
+  struct Block {
+    Norm before_attention;
+    Linear attention_in;   ///< D -> 3 D: query, key, value.
+    Linear attention_out;  ///< D -> D
+    Norm before_perceptron;
+    Linear perceptron_in;   ///< D -> 4 D
+    Linear perceptron_out;  ///< 4 D -> D
+  };
+
+  Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
+  Norm make_norm() const;
+  at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
+  at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
+
+  GptSizes sizes_;
+  at::Tensor token_embedding_;     ///< (V, D), also the head.
+  at::Tensor position_embedding_;  ///< (context, D)
+  std::vector<Block> blocks_;
+  Norm final_norm_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,83 @@
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/softmax.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tensors/fused/attention_kernel.h"
+#include "tensors/fused/ops.h"
+#include "tensors/fused/usable.h"
+
+namespace trainyard::fused {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kLargestHead = 128;
+
+AttentionShape shape_of(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads) {
+  return {batch, qkv_N3D.size(0) / batch, heads, qkv_N3D.size(1) / 3 / heads};
+}
+
+struct CausalAttention : torch::autograd::Function<CausalAttention> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& qkv, std::int64_t batch, std::int64_t heads) {
+    const AttentionShape shape = shape_of(qkv, batch, heads);
+    const at::Tensor out = at::empty({qkv.size(0), shape.width()}, qkv.options());
+    const at::Tensor probabilities = at::empty({batch * heads, shape.tokens, shape.padded_tokens()}, qkv.options());
+    AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention", [&] {
+      at::parallel_for(0, batch * heads, 1, [&](std::int64_t begin, std::int64_t end) {
+        attention_forward(shape, begin, end, qkv.data_ptr<scalar_t>(), out.data_ptr<scalar_t>(),
+                          probabilities.data_ptr<scalar_t>());
+      });
+    });
+    context->save_for_backward({qkv, probabilities});
+    context->saved_data["batch"] = batch;
+    context->saved_data["heads"] = heads;
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor& qkv = saved[0];
+    const AttentionShape shape =
+        shape_of(qkv, context->saved_data["batch"].toInt(), context->saved_data["heads"].toInt());
+    const at::Tensor gradient = gradients[0].contiguous();
+    at::Tensor result = at::empty(qkv.sizes(), qkv.options());
+    AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention_backward", [&] {
+      at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
+        attention_backward(shape, begin, end, qkv.data_ptr<scalar_t>(), saved[1].data_ptr<scalar_t>(),
+                           gradient.data_ptr<scalar_t>(), result.data_ptr<scalar_t>());
+      });
+    });
+    return {result, at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shape, double dropout) {
+  const at::Tensor split =
+      qkv_N3D.view({shape.batch, shape.tokens, 3, shape.heads, shape.size}).permute({2, 0, 3, 1, 4});
+  at::Tensor scores = at::matmul(split[0], split[1].transpose(-2, -1)) / std::sqrt(static_cast<double>(shape.size));
+  const double lowest = -std::numeric_limits<double>::infinity();
+  const at::Tensor mask = at::full({shape.tokens, shape.tokens}, lowest, qkv_N3D.options()).triu_(1);
+  const at::Tensor probabilities = at::dropout(at::softmax(scores + mask, -1), dropout, /*train=*/dropout > 0);
+  return at::matmul(probabilities, split[2]).transpose(1, 2).reshape({qkv_N3D.size(0), shape.width()});
+}
+
+}  // namespace
+
+at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout) {
+  const AttentionShape shape = shape_of(qkv_N3D, batch, heads);
+  const bool fits = usable({&qkv_N3D}) && whole_lanes(shape.size) && shape.size <= kLargestHead && shape.tokens > 0;
+  if (!fits || dropout > 0) return plain_attention(qkv_N3D, shape, dropout);
+  return CausalAttention::apply(qkv_N3D, batch, heads);
+}
+
+}  // namespace trainyard::fused

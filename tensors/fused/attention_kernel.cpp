@@ -1,0 +1,245 @@
+#include "tensors/fused/attention_kernel.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "tensors/fused/exponential.h"
+#include "tensors/fused/lanes.h"
+
+// Per head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V. Everything a
+// head needs fits the first two cache levels, so it is done head by head, and only blocks that touch or lie below the
+// diagonal are computed.
+namespace trainyard::fused {
+namespace {
+
+constexpr std::int64_t kRows = 4;  ///< Rows of a block; with 4 lanes across they fill the registers.
+
+/// A matrix inside another: element (i, j) is at data[i * row + j * column].
+template <class T>
+struct View {
+  T* data;
+  std::int64_t row;
+  std::int64_t column = 1;
+};
+
+/// packed[c][j] = rows[j][c], zero for j >= tokens: what `products` reads along lanes.
+template <class T>
+TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
+                                T* packed) {
+  for (std::int64_t c = 0; c < size; ++c) {
+    T* line = packed + c * padded;
+    for (std::int64_t j = 0; j < tokens; ++j) line[j] = rows.data[j * rows.row + c];
+    for (std::int64_t j = tokens; j < padded; ++j) line[j] = 0;
+  }
+}
+
+/// out[i][j] = a[i] . packed[:][j] for kRows rows and W whole lanes.
+template <class T, int W>
+TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64_t padded, std::int64_t size,
+                                    View<T> out) {
+  Lanes<T> sums[kRows][W] = {};
+  for (std::int64_t c = 0; c < size; ++c) {
+    Lanes<T> line[W];
+    for (int w = 0; w < W; ++w) line[w] = load(packed + c * padded + w * kLanes<T>);
+    for (int r = 0; r < kRows; ++r) {
+      const T factor = a.data[r * a.row + c];
+      for (int w = 0; w < W; ++w) sums[r][w] += line[w] * factor;
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int w = 0; w < W; ++w) store(out.data + r * out.row + w * kLanes<T>, sums[r][w]);
+  }
+}
+
+/// out[i][j] = a[i] . b[j] for every j that row i may see, and what else lies in the same lanes. Rows come in fours:
+/// `a` and `out` must have room for whole blocks.
+template <class T>
+TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t tokens, std::int64_t padded,
+                               std::int64_t size, View<T> out) {
+  for (std::int64_t i = 0; i < tokens; i += kRows) {
+    const std::int64_t seen = std::min((i + kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T>, padded);
+    const View<const T> rows{a.data + i * a.row, a.row};
+    std::int64_t j = 0;
+    for (; j + 4 * kLanes<T> <= seen; j += 4 * kLanes<T>) {
+      product_block<T, 4>(rows, packed + j, padded, size, {out.data + i * out.row + j, out.row});
+    }
+    for (; j < seen; j += kLanes<T>) {
+      product_block<T, 1>(rows, packed + j, padded, size, {out.data + i * out.row + j, out.row});
+    }
+  }
+}
+
+/// out[i] (W lanes) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
+template <class T, int W>
+TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, std::int64_t begin, std::int64_t end,
+                                     View<T> out, std::int64_t valid) {
+  Lanes<T> sums[kRows][W] = {};
+  for (std::int64_t s = begin; s < end; ++s) {
+    Lanes<T> line[W];
+    for (int w = 0; w < W; ++w) line[w] = load(rows.data + s * rows.row + w * kLanes<T>);
+    for (int r = 0; r < kRows; ++r) {
+      const T factor = weights.data[r * weights.row + s * weights.column];
+      for (int w = 0; w < W; ++w) sums[r][w] += line[w] * factor;
+    }
+  }
+  for (int r = 0; r < std::min(kRows, valid); ++r) {
+    for (int w = 0; w < W; ++w) store(out.data + r * out.row + w * kLanes<T>, sums[r][w]);
+  }
+}
+
+/// The same for all tokens and the whole width of a head. `above`: sums run from the row on (a transposed triangle),
+/// otherwise up to it.
+template <class T, bool above>
+TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
+                                    View<T> out) {
+  for (std::int64_t i = 0; i < tokens; i += kRows) {
+    const std::int64_t begin = above ? i : 0;
+    const std::int64_t end = above ? tokens : std::min(i + kRows, tokens);
+    const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
+    std::int64_t c = 0;
+    for (; c + 2 * kLanes<T> <= size; c += 2 * kLanes<T>) {
+      weighted_block<T, 2>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
+                           tokens - i);
+    }
+    for (; c < size; c += kLanes<T>) {
+      weighted_block<T, 1>(block, {rows.data + c, rows.row}, begin, end, {out.data + i * out.row + c, out.row},
+                           tokens - i);
+    }
+  }
+}
+
+/// Scores of row `i`, in place, to probabilities; 0 for the tokens after it.
+template <class T>
+TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded, T scale) {
+  const std::int64_t seen = (i + kLanes<T>) / kLanes<T> * kLanes<T>;
+  for (std::int64_t j = i + 1; j < seen; ++j) scores[j] = scores[0];  // Cannot raise the maximum.
+  Lanes<T> highest_lanes = load(scores);
+  for (std::int64_t j = kLanes<T>; j < seen; j += kLanes<T>) {
+    const Lanes<T> lanes = load(scores + j);
+    highest_lanes = lanes > highest_lanes ? lanes : highest_lanes;
+  }
+  const T highest = maximum<T>(highest_lanes);
+  for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
+    store(scores + j, exponential<T>((load(scores + j) - highest) * scale));
+  }
+  for (std::int64_t j = i + 1; j < padded; ++j) scores[j] = 0;
+  Lanes<T> total{};
+  for (std::int64_t j = 0; j < seen; j += kLanes<T>) total += load(scores + j);
+  const T inverse = 1 / sum<T>(total);
+  for (std::int64_t j = 0; j < seen; j += kLanes<T>) store(scores + j, load(scores + j) * inverse);
+}
+
+/// Gradient of row `i` of the scores from that of the probabilities, in place.
+template <class T>
+TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, std::int64_t i, std::int64_t padded,
+                                           T scale) {
+  const std::int64_t seen = (i + kLanes<T>) / kLanes<T> * kLanes<T>;
+  Lanes<T> dots{};
+  for (std::int64_t j = 0; j < seen; j += kLanes<T>) dots += load(probabilities + j) * load(gradient + j);
+  const T dot = sum<T>(dots);
+  for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
+    store(gradient + j, load(probabilities + j) * (load(gradient + j) - dot) * scale);
+  }
+  for (std::int64_t j = seen; j < padded; ++j) gradient[j] = 0;
+}
+
+/// Memory for one head; rows are padded to whole blocks, so that no kernel needs a remainder.
+template <class T>
+struct Scratch {
+  explicit Scratch(const AttentionShape& shape)
+      : padded(shape.padded_tokens()),
+        packed(size_t(shape.size * padded)),
+        square(size_t(padded * padded)),
+        left(size_t(padded * shape.size)) {}
+  std::int64_t padded;
+  std::vector<T> packed;  ///< (size, padded)
+  std::vector<T> square;  ///< (padded, padded)
+  std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
+};
+
+template <class T>
+TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
+  for (std::int64_t i = 0; i < tokens; ++i)
+    std::memcpy(to + i * size, rows.data + i * rows.row, size_t(size) * sizeof(T));
+  return {to, size};
+}
+
+template <class T>
+TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const T* qkv,
+                                    T* out, T* probabilities) {
+  Scratch<T> scratch(shape);
+  const std::int64_t row = 3 * shape.width();
+  const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
+  for (std::int64_t head = begin; head < end; ++head) {
+    const T* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
+    T* kept = probabilities + head * shape.tokens * scratch.padded;
+    T* result = out + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size;
+    const View<const T> dense_query = dense_copy<T>({query, row}, shape.tokens, shape.size, scratch.left.data());
+    transpose<T>({query + shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    products<T>(dense_query, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
+                {scratch.square.data(), scratch.padded});
+    for (std::int64_t i = 0; i < shape.tokens; ++i) {
+      softmax_row(scratch.square.data() + i * scratch.padded, i, scratch.padded, scale);
+    }
+    std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
+    weighted_sums<T, false>({scratch.square.data(), scratch.padded}, {query + 2 * shape.width(), row}, shape.tokens,
+                            shape.size, {result, shape.width()});
+  }
+}
+
+template <class T>
+TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const T* qkv,
+                                     const T* probabilities, const T* out_gradient, T* qkv_gradient) {
+  Scratch<T> scratch(shape);
+  std::vector<T> kept(scratch.square.size());
+  const std::int64_t row = 3 * shape.width();
+  const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
+  for (std::int64_t head = begin; head < end; ++head) {
+    const std::int64_t place = head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
+    const T* query = qkv + place;
+    const View<const T> gradient{
+        out_gradient + head / shape.heads * shape.tokens * shape.width() + head % shape.heads * shape.size,
+        shape.width()};
+    std::memcpy(kept.data(), probabilities + head * shape.tokens * scratch.padded,
+                size_t(shape.tokens * scratch.padded) * sizeof(T));
+    const View<const T> dense = dense_copy<T>(gradient, shape.tokens, shape.size, scratch.left.data());
+    transpose<T>({query + 2 * shape.width(), row}, shape.tokens, scratch.padded, shape.size, scratch.packed.data());
+    products<T>(dense, scratch.packed.data(), shape.tokens, scratch.padded, shape.size,
+                {scratch.square.data(), scratch.padded});
+    for (std::int64_t i = 0; i < shape.tokens; ++i) {
+      softmax_row_backward(kept.data() + i * scratch.padded, scratch.square.data() + i * scratch.padded, i,
+                           scratch.padded, scale);
+    }
+    const View<const T> scores{scratch.square.data(), scratch.padded};
+    const View<const T> turned{scratch.square.data(), 1, scratch.padded};
+    const View<const T> turned_kept{kept.data(), 1, scratch.padded};
+    weighted_sums<T, false>(scores, {query + shape.width(), row}, shape.tokens, shape.size,
+                            {qkv_gradient + place, row});
+    weighted_sums<T, true>(turned, {query, row}, shape.tokens, shape.size, {qkv_gradient + place + shape.width(), row});
+    weighted_sums<T, true>(turned_kept, gradient, shape.tokens, shape.size,
+                           {qkv_gradient + place + 2 * shape.width(), row});
+  }
+}
+
+}  // namespace
+
+TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                        const float* qkv, float* out, float* probabilities) {
+  forward_heads<float>(shape, begin, end, qkv, out, probabilities);
+}
+TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                        const double* qkv, double* out, double* probabilities) {
+  forward_heads<double>(shape, begin, end, qkv, out, probabilities);
+}
+TRAINYARD_KERNEL void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                         const float* qkv, const float* probabilities, const float* out_gradient,
+                                         float* qkv_gradient) {
+  backward_heads<float>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
+}
+TRAINYARD_KERNEL void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
+                                         const double* qkv, const double* probabilities, const double* out_gradient,
+                                         double* qkv_gradient) {
+  backward_heads<double>(shape, begin, end, qkv, probabilities, out_gradient, qkv_gradient);
+}
+
+}  // namespace trainyard::fused

@@ -1,0 +1,73 @@
+#include <ATen/Dispatch.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "messages/error.h"
+#include "tensors/fused/ops.h"
+#include "tensors/fused/pointwise_kernel.h"
+#include "tensors/fused/usable.h"
+
+namespace trainyard::fused {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// The probabilities are computed once, going forward; the gradient is they minus one at the right class.
+struct CrossEntropy : torch::autograd::Function<CrossEntropy> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& logits, const at::Tensor& target) {
+    const std::int64_t classes = logits.size(1);
+    const at::Tensor probabilities = at::empty(logits.sizes(), logits.options());
+    double loss = 0;
+    AT_DISPATCH_FLOATING_TYPES(logits.scalar_type(), "cross_entropy", [&] {
+      const auto* right = target.data_ptr<std::int64_t>();
+      for (std::int64_t n = 0; n < logits.size(0); ++n) {
+        loss += softmax_row(classes, logits.data_ptr<scalar_t>() + n * classes, right[n],
+                            probabilities.data_ptr<scalar_t>() + n * classes);
+      }
+    });
+    context->save_for_backward({probabilities, target});
+    return at::full({}, loss / static_cast<double>(logits.size(0)), logits.options());
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    at::Tensor result = at::empty(saved[0].sizes(), saved[0].options());
+    const std::int64_t rows = result.size(0);
+    const std::int64_t classes = result.size(1);
+    const double factor = gradients[0].item<double>() / static_cast<double>(rows);
+    AT_DISPATCH_FLOATING_TYPES(result.scalar_type(), "cross_entropy_backward", [&] {
+      const auto scale = static_cast<scalar_t>(factor);
+      const auto* right = saved[1].data_ptr<std::int64_t>();
+      const auto* probabilities = saved[0].data_ptr<scalar_t>();
+      auto* out = result.data_ptr<scalar_t>();
+      for (std::int64_t i = 0; i < rows * classes; ++i) out[i] = probabilities[i] * scale;
+      for (std::int64_t n = 0; n < rows; ++n) out[n * classes + right[n]] -= scale;
+    });
+    return {result, at::Tensor()};
+  }
+};
+
+void check_range(const at::Tensor& target, std::int64_t classes) {
+  const auto* numbers = target.data_ptr<std::int64_t>();
+  for (std::int64_t n = 0; n < target.numel(); ++n) {
+    if (numbers[n] < 0 || numbers[n] >= classes) {
+      throw Error(Code::kCorrupt, "target {} in row {} is no class; there are {}, counted from 0", numbers[n], n,
+                  classes);
+    }
+  }
+}
+
+}  // namespace
+
+at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N) {
+  if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
+    return at::cross_entropy_loss(logits_NV, target_N);
+  }
+  check_range(target_N, logits_NV.size(1));
+  return CrossEntropy::apply(logits_NV, target_N);
+}
+
+}  // namespace trainyard::fused

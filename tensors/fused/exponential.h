@@ -1,0 +1,46 @@
+#pragma once
+
+#include "tensors/fused/lanes.h"
+
+namespace trainyard::fused {
+
+template <class T>
+struct ExponentialOf;
+
+template <>
+struct ExponentialOf<float> {
+  using Bits [[gnu::vector_size(64)]] = std::int32_t;
+  static constexpr float kLowest = -87.0F, kHighest = 88.0F;
+  static constexpr float kRound = 12582912.0F;  ///< 1.5 * 2^23: adding it leaves an integer in the mantissa.
+  static constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
+  static constexpr int kMantissaBits = 23, kDegree = 7;
+};
+
+template <>
+struct ExponentialOf<double> {
+  using Bits [[gnu::vector_size(64)]] = std::int64_t;
+  static constexpr double kLowest = -708.0, kHighest = 709.0;
+  static constexpr double kRound = 6755399441055744.0;  ///< 1.5 * 2^52.
+  static constexpr double kLn2High = 6.93145751953125e-1, kLn2Low = 1.42860682030941723212e-6;
+  static constexpr int kMantissaBits = 52, kDegree = 13;
+};
+
+/// e^x to the last digit or two of T; arguments beyond its range give the nearest finite result.
+/// x = n ln 2 + r with |r| <= ln 2 / 2; e^r by its Taylor series, 2^n into the exponent's bits.
+template <class T>
+TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
+  using Of = ExponentialOf<T>;
+  using Bits = typename Of::Bits;
+  x = x < fill<T>(Of::kLowest) ? fill<T>(Of::kLowest) : x;
+  x = x > fill<T>(Of::kHighest) ? fill<T>(Of::kHighest) : x;
+  const Lanes<T> shifted = x * static_cast<T>(1.44269504088896340736) + Of::kRound;
+  const Lanes<T> n = shifted - Of::kRound;
+  const Lanes<T> r = x - n * Of::kLn2High - n * Of::kLn2Low;
+  Lanes<T> power = fill<T>(1);
+  for (int i = Of::kDegree; i > 0; --i) power = power * (r * (static_cast<T>(1) / static_cast<T>(i))) + 1;
+  // The low bits of `shifted` are n: added to the exponent field they multiply by 2^n.
+  // (A C cast between vectors of one size keeps the bits.)
+  return (Lanes<T>)((Bits)power + ((Bits)shifted << Of::kMantissaBits));
+}
+
+}  // namespace trainyard::fused

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace trainyard::fused {
+
+// What the fused kernels are made of: 64 bytes of float or double that are worked on together. The compiler maps them
+// to whatever registers the target has; results do not depend on the number of threads.
+
+/// Compiles a kernel for three generations of x86 and picks one when the library is loaded.
+#if defined(__x86_64__)
+#define TRAINYARD_KERNEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define TRAINYARD_KERNEL
+#endif
+#define TRAINYARD_INLINE [[gnu::always_inline]] inline
+
+template <class T>
+struct LanesOf {
+  static constexpr int kCount = 64 / static_cast<int>(sizeof(T));
+  using Value [[gnu::vector_size(64), gnu::aligned(64)]] = T;
+  using Unaligned [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
+};
+template <class T>
+using Lanes = typename LanesOf<T>::Value;
+template <class T>
+inline constexpr int kLanes = LanesOf<T>::kCount;
+
+template <class T>
+TRAINYARD_INLINE Lanes<T> load(const T* from) {
+  return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
+}
+
+template <class T>
+TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
+  *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
+}
+
+template <class T>
+TRAINYARD_INLINE Lanes<T> fill(T value) {
+  return Lanes<T>{} + value;
+}
+
+/// The sum of the lanes, in a fixed order.
+template <class T>
+TRAINYARD_INLINE T sum(Lanes<T> lanes) {
+  T half[kLanes<T>];
+  std::memcpy(half, &lanes, sizeof lanes);
+  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) half[i] += half[i + width];
+  }
+  return half[0];
+}
+
+template <class T>
+TRAINYARD_INLINE T maximum(Lanes<T> lanes) {
+  T half[kLanes<T>];
+  std::memcpy(half, &lanes, sizeof lanes);
+  for (int width = kLanes<T> / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) half[i] = half[i] > half[i + width] ? half[i] : half[i + width];
+  }
+  return half[0];
+}
+
+}  // namespace trainyard::fused

@@ -1,0 +1,131 @@
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/layer_norm.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+#include "tensors/fused/ops.h"
+#include "tensors/fused/pointwise_kernel.h"
+#include "tensors/fused/usable.h"
+
+namespace trainyard::fused {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Rows whose contributions to gain and bias are summed together. Fixed, so that the order of the sum does not depend
+/// on the number of threads.
+constexpr std::int64_t kChunk = 128;
+
+/// Custom functions take no undefined tensors, but they take none at all.
+using Maybe = c10::optional<at::Tensor>;
+Maybe maybe(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
+
+template <class T>
+const T* pointer(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
+}
+template <class T>
+const T* pointer(const Maybe& tensor) {
+  return tensor ? tensor->data_ptr<T>() : nullptr;
+}
+
+std::int64_t chunks_of(std::int64_t rows) { return (rows + kChunk - 1) / kChunk; }
+
+/// Runs `work(chunk, first row, end row)` on all chunks.
+template <class Work>
+void by_chunks(std::int64_t rows, const Work& work) {
+  at::parallel_for(0, chunks_of(rows), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t chunk = begin; chunk < end; ++chunk) {
+      work(chunk, chunk * kChunk, std::min((chunk + 1) * kChunk, rows));
+    }
+  });
+}
+
+/// Inputs x, added (may be missing), gain, bias (may be missing); outputs y and, if something was added, the sum.
+struct LayerNorm : torch::autograd::Function<LayerNorm> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& x, const Maybe& added,
+                               const at::Tensor& gain, const Maybe& bias, double epsilon) {
+    at::Tensor y = at::empty(x.sizes(), x.options());
+    const at::Tensor sum = added ? at::empty(x.sizes(), x.options()) : x;
+    const at::Tensor statistics = at::empty({x.size(0), 2}, x.options());
+    AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "layer_norm", [&] {
+      const NormForward<scalar_t> work{x.size(1),
+                                       pointer<scalar_t>(x),
+                                       pointer<scalar_t>(added),
+                                       pointer<scalar_t>(gain),
+                                       pointer<scalar_t>(bias),
+                                       epsilon,
+                                       sum.data_ptr<scalar_t>(),
+                                       y.data_ptr<scalar_t>(),
+                                       statistics.data_ptr<scalar_t>()};
+      by_chunks(x.size(0), [&](std::int64_t, std::int64_t begin, std::int64_t end) { norm_forward(begin, end, work); });
+    });
+    context->set_materialize_grads(false);
+    context->save_for_backward({sum, statistics, gain});
+    context->saved_data["bias"] = bias.has_value();
+    context->saved_data["added"] = added.has_value();
+    return added ? variable_list{y, sum} : variable_list{y};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor& sum = saved[0];
+    const bool has_bias = context->saved_data["bias"].toBool();
+    const bool has_added = context->saved_data["added"].toBool();
+    const at::Tensor direct = has_added && gradients[1].defined() ? gradients[1].contiguous() : at::Tensor();
+    if (!gradients[0].defined()) return {direct, direct, at::Tensor(), at::Tensor(), at::Tensor()};
+    const at::Tensor above = gradients[0].contiguous();
+    at::Tensor result = at::empty(sum.sizes(), sum.options());
+    const at::Tensor gains = at::zeros({chunks_of(sum.size(0)), sum.size(1)}, sum.options());
+    const at::Tensor biases = has_bias ? at::zeros_like(gains) : at::Tensor();
+    AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "layer_norm_backward", [&] {
+      const NormBackward<scalar_t> work{sum.size(1),
+                                        pointer<scalar_t>(sum),
+                                        pointer<scalar_t>(saved[1]),
+                                        pointer<scalar_t>(saved[2]),
+                                        pointer<scalar_t>(above),
+                                        pointer<scalar_t>(direct),
+                                        result.data_ptr<scalar_t>()};
+      by_chunks(sum.size(0), [&](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+        norm_backward(begin, end, work, gains.data_ptr<scalar_t>() + chunk * sum.size(1),
+                      has_bias ? biases.data_ptr<scalar_t>() + chunk * sum.size(1) : nullptr);
+      });
+    });
+    return {result, has_added ? result : at::Tensor(), gains.sum(0), has_bias ? biases.sum(0) : at::Tensor(),
+            at::Tensor()};
+  }
+};
+
+bool takes(const at::Tensor& x, const at::Tensor& added, const at::Tensor& gain, const at::Tensor& bias) {
+  return x.dim() == 2 && whole_lanes(x.size(1)) && usable({&x, &added, &gain, &bias});
+}
+
+at::Tensor plain_norm(const at::Tensor& x, const at::Tensor& gain, const at::Tensor& bias, double epsilon) {
+  return at::layer_norm(x, {x.size(-1)}, gain, bias, epsilon);
+}
+
+}  // namespace
+
+at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D, double epsilon) {
+  if (!takes(x_ND, {}, gain_D, bias_D)) return plain_norm(x_ND, gain_D, bias_D, epsilon);
+  return LayerNorm::apply(x_ND, Maybe(), gain_D, maybe(bias_D), epsilon)[0];
+}
+
+std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const at::Tensor& added_ND,
+                                                  const at::Tensor& gain_D, const at::Tensor& bias_D, double epsilon) {
+  if (!takes(x_ND, added_ND, gain_D, bias_D)) {
+    const at::Tensor sum = x_ND + added_ND;
+    return {sum, plain_norm(sum, gain_D, bias_D, epsilon)};
+  }
+  const variable_list both = LayerNorm::apply(x_ND, maybe(added_ND), gain_D, maybe(bias_D), epsilon);
+  return {both[1], both[0]};
+}
+
+}  // namespace trainyard::fused

@@ -1,0 +1,167 @@
+#include "tensors/fused/pointwise_kernel.h"
+
+#include <algorithm>
+
+#include "tensors/fused/exponential.h"
+#include "tensors/fused/lanes.h"
+
+namespace trainyard::fused {
+namespace {
+
+constexpr double kInverseSqrt2 = 0.70710678118654752440;
+constexpr double kInverseSqrt2Pi = 0.39894228040143267794;
+
+template <class T>
+struct Normal {
+  Lanes<T> density;     ///< exp(-x^2 / 2) / sqrt(2 pi)
+  Lanes<T> cumulative;  ///< Phi(x)
+};
+
+/// Abramowitz and Stegun 7.1.26, whose exponential is the one that the density needs anyway.
+TRAINYARD_INLINE Normal<float> normal(Lanes<float> x) {
+  const Lanes<float> power = exponential<float>(x * x * -0.5F);
+  const Lanes<float> size = x < 0 ? -x : x;
+  const Lanes<float> t = 1.0F / (1.0F + size * static_cast<float>(0.3275911 * kInverseSqrt2));
+  const Lanes<float> series =
+      t * (0.254829592F + t * (-0.284496736F + t * (1.421413741F + t * (-1.453152027F + t * 1.061405429F))));
+  const Lanes<float> tail = series * power * 0.5F;
+  return {power * static_cast<float>(kInverseSqrt2Pi), x < 0 ? tail : 1.0F - tail};
+}
+
+TRAINYARD_INLINE Normal<double> normal(Lanes<double> x) {
+  Normal<double> result;
+  for (int i = 0; i < kLanes<double>; ++i) {
+    result.density[i] = std::exp(x[i] * x[i] * -0.5) * kInverseSqrt2Pi;
+    result.cumulative[i] = 0.5 * std::erfc(-x[i] * kInverseSqrt2);
+  }
+  return result;
+}
+
+template <class T>
+TRAINYARD_INLINE void gelu(std::int64_t count, const T* x, T* y, T* derivative) {
+  for (std::int64_t i = 0; i < count; i += kLanes<T>) {
+    const Lanes<T> value = load(x + i);
+    const Normal<T> at = normal(value);
+    store(y + i, value * at.cumulative);
+    if (derivative) store(derivative + i, at.cumulative + value * at.density);
+  }
+}
+
+template <class T>
+TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const NormForward<T>& work) {
+  const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
+  for (std::int64_t row = begin; row < end; ++row) {
+    const T* values = work.x + row * work.width;
+    if (work.added) {
+      T* sums = work.sum + row * work.width;
+      const T* added = work.added + row * work.width;
+      for (std::int64_t c = 0; c < work.width; c += kLanes<T>) store(sums + c, load(values + c) + load(added + c));
+      values = sums;
+    }
+    Lanes<T> total{};
+    for (std::int64_t c = 0; c < work.width; c += kLanes<T>) total += load(values + c);
+    const T mean = sum<T>(total) * share;
+    Lanes<T> squares{};
+    for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
+      const Lanes<T> centred = load(values + c) - mean;
+      squares += centred * centred;
+    }
+    const T inverse = 1 / std::sqrt(sum<T>(squares) * share + static_cast<T>(work.epsilon));
+    T* y = work.y + row * work.width;
+    for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
+      const Lanes<T> scaled = (load(values + c) - mean) * inverse * load(work.gain + c);
+      store(y + c, work.bias ? scaled + load(work.bias + c) : scaled);
+    }
+    work.statistics[2 * row] = mean;
+    work.statistics[2 * row + 1] = inverse;
+  }
+}
+
+/// dx = (g - mean(g) - n mean(g n)) / deviation, with n the normalised row and g = dy * gain.
+template <class T>
+TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, const NormBackward<T>& work,
+                                         T* gain_gradient, T* bias_gradient) {
+  const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
+  for (std::int64_t row = begin; row < end; ++row) {
+    const T mean = work.statistics[2 * row];
+    const T inverse = work.statistics[2 * row + 1];
+    const T* values = work.sum + row * work.width;
+    const T* above = work.y_gradient + row * work.width;
+    Lanes<T> total{};
+    Lanes<T> products{};
+    for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
+      const Lanes<T> normalised = (load(values + c) - mean) * inverse;
+      const Lanes<T> gradient = load(above + c);
+      const Lanes<T> inner = gradient * load(work.gain + c);
+      total += inner;
+      products += inner * normalised;
+      store(gain_gradient + c, load(gain_gradient + c) + gradient * normalised);
+      if (bias_gradient) store(bias_gradient + c, load(bias_gradient + c) + gradient);
+    }
+    const T mean_gradient = sum<T>(total) * share;
+    const T mean_product = sum<T>(products) * share;
+    const T* direct = work.sum_gradient ? work.sum_gradient + row * work.width : nullptr;
+    T* result = work.result + row * work.width;
+    for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
+      const Lanes<T> normalised = (load(values + c) - mean) * inverse;
+      const Lanes<T> inner = load(above + c) * load(work.gain + c);
+      const Lanes<T> gradient = (inner - mean_gradient - normalised * mean_product) * inverse;
+      store(result + c, direct ? gradient + load(direct + c) : gradient);
+    }
+  }
+}
+
+/// Whole lanes first; what is left over goes through a padded copy.
+template <class T>
+TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int64_t target, T* probabilities) {
+  const T highest = *std::max_element(logits, logits + classes);
+  const std::int64_t whole = classes / kLanes<T> * kLanes<T>;
+  T rest[kLanes<T>];
+  for (std::int64_t c = 0; c < kLanes<T>; ++c) rest[c] = whole + c < classes ? logits[whole + c] : highest;
+  const Lanes<T> rest_powers = exponential<T>(load(rest) - highest);
+  Lanes<T> totals{};
+  for (std::int64_t c = 0; c < whole; c += kLanes<T>) {
+    const Lanes<T> powers = exponential<T>(load(logits + c) - highest);
+    store(probabilities + c, powers);
+    totals += powers;
+  }
+  T total = sum<T>(totals);
+  for (std::int64_t c = whole; c < classes; ++c) total += probabilities[c] = rest_powers[c - whole];
+  const T inverse = 1 / total;
+  const double loss = std::log(static_cast<double>(total)) - static_cast<double>(logits[target] - highest);
+  for (std::int64_t c = 0; c < classes; ++c) probabilities[c] *= inverse;
+  return loss;
+}
+
+}  // namespace
+
+TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative) {
+  gelu<float>(count, x, y, derivative);
+}
+TRAINYARD_KERNEL void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative) {
+  gelu<double>(count, x, y, derivative);
+}
+TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work) {
+  norm_rows<float>(begin, end, work);
+}
+TRAINYARD_KERNEL void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work) {
+  norm_rows<double>(begin, end, work);
+}
+TRAINYARD_KERNEL void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float>& work,
+                                    float* gain_gradient, float* bias_gradient) {
+  norm_rows_backward<float>(begin, end, work, gain_gradient, bias_gradient);
+}
+TRAINYARD_KERNEL void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work,
+                                    double* gain_gradient, double* bias_gradient) {
+  norm_rows_backward<double>(begin, end, work, gain_gradient, bias_gradient);
+}
+TRAINYARD_KERNEL double softmax_row(std::int64_t classes, const float* logits, std::int64_t target,
+                                    float* probabilities) {
+  return softmax<float>(classes, logits, target, probabilities);
+}
+TRAINYARD_KERNEL double softmax_row(std::int64_t classes, const double* logits, std::int64_t target,
+                                    double* probabilities) {
+  return softmax<double>(classes, logits, target, probabilities);
+}
+
+}  // namespace trainyard::fused

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+
+#include <initializer_list>
+
+namespace trainyard::fused {
+
+/// True if the kernels take these tensors: float or double, all alike, contiguous, on the CPU. Undefined ones are left
+/// out.
+inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
+  const at::ScalarType type = (*tensors.begin())->scalar_type();
+  if (type != at::kFloat && type != at::kDouble) return false;
+  for (const at::Tensor* tensor : tensors) {
+    if (!tensor->defined()) continue;
+    if (!tensor->device().is_cpu() || !tensor->is_contiguous() || tensor->scalar_type() != type) return false;
+  }
+  return true;
+}
+
+inline bool whole_lanes(std::int64_t width) { return width > 0 && width % 16 == 0; }
+
+}  // namespace trainyard::fused
