@@ -31,6 +31,7 @@ RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& s
   if (settings_.mode == "validate" && validation_.splits().empty()) {
     throw Error(Code::kInvalidArgument, "mode 'validate' has nothing to evaluate: no batch in any of evaluate_splits");
   }
+  plan_start();
 }
 
 std::optional<Order> RunSchedule::next() {
@@ -77,8 +78,7 @@ Order RunSchedule::order_of(const std::string& kind) const {
 
 void RunSchedule::plan() {
   if (ended_) return;
-  if (!std::exchange(begun_, true)) plan_start();
-  if (!agenda_.empty() || decision_pending()) return;
+  if (decision_pending()) return;
   if (settings_.mode != "fit") {
     ended_ = true;
   } else if (timeline_.over() || validation_.stopping().should_stop()) {

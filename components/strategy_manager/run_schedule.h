@@ -94,7 +94,6 @@ class RunSchedule {
   std::deque<Task> agenda_;  ///< Planned, not sent.
   std::deque<Task> open_;    ///< Sent, not answered by all.
   std::uint64_t last_id_ = 0;
-  bool begun_ = false;
   bool ended_ = false;  ///< Nothing more will be planned.
   std::optional<Stop> stop_;
 

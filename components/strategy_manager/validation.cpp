@@ -11,6 +11,7 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
     : monitor_(settings.monitor),
       stops_early_(settings.early_stopping_patience > 0),
       stopping_(settings.monitor_max, settings.early_stopping_patience, settings.early_stopping_min_delta) {
+  if (settings.mode != "fit" && settings.mode != "validate") return;
   for (const std::string& name : settings.evaluate_splits) {
     if (settings.mode == "fit" && name == "validate" && !facts.batches.contains(name)) continue;
     const std::uint64_t batches = batches_of(facts, name, settings.limit_val_batches);
