@@ -173,6 +173,14 @@ TEST_F(StrategyManagerTest, ALostFinalCheckpointIsToldAtTheEnd) {
   EXPECT_EQ(rig_.finished(), "max_epochs = 1 reached, but the last checkpoint was not written: disk full");
 }
 
+TEST_F(StrategyManagerTest, AnAnswerToNoOrderIsReported) {
+  start(R"({"max_epochs": 1})");
+  begin();
+  rig_.send("/order_done", OrderDone{.order = 77, .kind = "train"});
+  EXPECT_THAT([&] { rig_.run_until_idle(); },
+              ThrowsMessage<Error>(HasSubstr("order 77 (train) was answered, but it is not open")));
+}
+
 TEST(StrategyManagerOptionsTest, ARunWithoutAnEndIsRefusedBeforeItStarts) {
   testing::Rig rig;
   rig.add<StrategyManager>("strategy_manager", "{}");
