@@ -28,6 +28,17 @@ class CheckpointWriterTest : public ::testing::Test {
   void wait_for_checkpoints(std::size_t count) {
     rig_.run_until([&] { return rig_.received<CheckpointDone>("/checkpoints").size() >= count; });
   }
+  /// As an earlier run would have left them.
+  void write_checkpoints(const std::vector<std::uint64_t>& steps) {
+    fs::create_directories(directory_ / "checkpoints");
+    CheckpointStore store({.directory = directory_ / "checkpoints", .monitor = "loss", .rule = {.last = 0}});
+    const StateLayout layout = make_state_layout(arena_, &state_);
+    StateCopy copy;
+    for (const std::uint64_t step : steps) {
+      copy.take(layout, testing::snapshot_at(step));
+      store.write(copy);
+    }
+  }
   std::string step(const std::string& number) const { return directory_ / ("checkpoints/step-" + number); }
 
   testing::TemporaryDirectory directory_;
@@ -122,6 +133,78 @@ TEST_F(CheckpointWriterTest, ResumesIntoTheSameMemory) {
   EXPECT_EQ(state->cursor.batch, 5u);
   EXPECT_EQ(arena.blocks[1].data.as<float>()[0], 1.0f);
   second.stop();
+}
+
+TEST_F(CheckpointWriterTest, ARunThatContinuesADirectoryTidiesItUp) {
+  write_checkpoints({1, 2});
+  start(R"({"resume": "last", "keep_last": 1, "keep_best": 0})");
+  rig_.send("snapshot", testing::snapshot_at(3));
+  wait_for_checkpoints(1);
+  rig_.stop();
+  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints"), (std::vector<std::string>{step("00000003")}));
+}
+
+TEST_F(CheckpointWriterTest, ARunThatComesFromElsewhereLeavesTheDirectoryAlone) {
+  write_checkpoints({1, 2});
+  fs::rename(directory_ / "checkpoints", directory_ / "elsewhere");
+  write_checkpoints({5});
+  start(R"({"resume": ")" + (directory_ / "elsewhere") + R"(", "keep_last": 1, "keep_best": 0})");
+  EXPECT_EQ(rig_.received<RunState>("/run_state").at(0)->step, 2u);
+  rig_.send("snapshot", testing::snapshot_at(3));
+  wait_for_checkpoints(1);
+  rig_.stop();
+  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints"),
+            (std::vector<std::string>{step("00000003"), step("00000005")}));
+  EXPECT_EQ(list_checkpoints(directory_ / "elsewhere").size(), 2u);
+}
+
+TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) {
+  for (const auto& [existing, left] : {std::pair{"keep", 3u}, {"replace", 1u}}) {
+    fs::remove_all(directory_ / "checkpoints");
+    write_checkpoints({1, 2});
+    Rig rig;
+    rig.world().output_directory = directory_.path();
+    rig.add<CheckpointWriter>("w", std::string(R"({"keep_last": 1, "keep_best": 0, "existing": ")") + existing + "\"}");
+    rig.start();
+    rig.send("arena", arena_);
+    rig.send("optimizer_state", state_);
+    rig.send("snapshot", testing::snapshot_at(9));
+    rig.run_until([&] { return !rig.received<CheckpointDone>("/checkpoints").empty(); });
+    rig.stop();
+    EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), left) << existing;
+  }
+}
+
+TEST_F(CheckpointWriterTest, AMismatchEndsTheRunAndNamesTheTensor) {
+  write_checkpoints({1});
+  arena_.entries[0].shape = {6};
+  rig_.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
+  rig_.start();
+  const std::string error = error_of([&] {
+    rig_.send("arena", arena_);
+    rig_.send("optimizer_state", state_);
+    rig_.run_until([&] { return !rig_.received<RunState>("/run_state").empty(); });
+  });
+  EXPECT_NE(error.find("tensor 'weight' has shape [2, 3], this run's has [6]"), std::string::npos) << error;
+}
+
+TEST_F(CheckpointWriterTest, TheBestIsTheLargestIfToldSo) {
+  start(R"({"monitor": "accuracy", "monitor_mode": "max", "keep_last": 1})");
+  for (const auto& [step, accuracy] : {std::pair{1, 0.5}, {2, 0.9}, {3, 0.7}}) {
+    Snapshot snapshot = testing::snapshot_at(static_cast<std::uint64_t>(step));
+    snapshot.metrics.push_back({"accuracy", accuracy});
+    rig_.send("snapshot", snapshot);
+  }
+  wait_for_checkpoints(3);
+  rig_.stop();
+  EXPECT_EQ(follow_pointer(directory_ / "checkpoints", "best"), step("00000002"));
+  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 2u);
+}
+
+TEST_F(CheckpointWriterTest, LibTorchIsNotLoaded) {
+  const std::string libraries = testing::read_file("/proc/self/maps");
+  EXPECT_NE(libraries.find("checkpoint_writer.so"), std::string::npos);
+  EXPECT_EQ(libraries.find("libtorch"), std::string::npos);
 }
 
 TEST_F(CheckpointWriterTest, LeftoversOfAKilledRunAreSwept) {

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
 
 #include "components/logger/csv_file.h"
 #include "components/logger/csv_sink.h"
@@ -83,6 +87,71 @@ TEST(CsvTest, AFolderThatCannotBeMadeIsNamed) {
     EXPECT_EQ(error.code(), Code::kIo);
     EXPECT_EQ(std::string(error.what()), "cannot open " + (directory / "file/t.csv") + " for writing: Not a directory");
   }
+}
+
+/// A table as Python's csv module reads it, as JSON: a list of rows.
+std::string read_with_python(const std::string& path) {
+  const std::string script =
+      "import csv, json, sys; print(json.dumps(list(csv.reader(open(sys.argv[1], newline=''), strict=True))))";
+  FILE* pipe = ::popen(("python3 -c \"" + script + "\" '" + path + "'").c_str(), "r");
+  std::string text;
+  for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
+  EXPECT_EQ(::pclose(pipe), 0) << "the reader refused " << path;
+  return text;
+}
+
+TEST(CsvTest, AnotherReaderSeesTheSameTableWhateverColumnsAppear) {
+  if (std::system("python3 -c pass >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "python3, the independent reader, is not here";
+  TemporaryDirectory directory;
+  const std::vector<std::string> names = {"loss", "a,b", "say \"hi\"", "two\nlines", " spaced ", "last"};
+  std::vector<std::map<std::string, std::string>> expected;
+  std::mt19937 random(3);
+  {
+    CsvFile file(directory / "t.csv");
+    for (int row = 0; row < 60; ++row) {
+      auto& cells = expected.emplace_back();
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        // The n-th name cannot appear before row 10 n: columns come one by one.
+        if (row < static_cast<int>(i) * 10 || random() % 3 == 0) continue;
+        cells[names[i]] = std::to_string(row * 10 + static_cast<int>(i));
+        file.set(names[i], cells[names[i]]);
+      }
+      file.end_row();
+      if (row % 13 == 0) file.flush();
+    }
+    file.flush();
+  }
+  const auto table = nlohmann::json::parse(read_with_python(directory / "t.csv"));
+  ASSERT_EQ(table.size(), expected.size() + 1);
+  for (std::size_t row = 0; row < expected.size(); ++row) {
+    ASSERT_EQ(table[row + 1].size(), names.size());
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      const auto cell = expected[row].find(table[0][column].get<std::string>());
+      EXPECT_EQ(table[row + 1][column], cell == expected[row].end() ? "" : cell->second) << row << ' ' << column;
+    }
+  }
+}
+
+TEST(CsvTest, AContinuedTableMayGrowToo) {
+  TemporaryDirectory directory;
+  for (const char* column : {"a", "b", "c"}) {
+    CsvFile file(directory / "t.csv");
+    file.set(column, "1");
+    file.end_row();
+    file.flush();
+  }
+  EXPECT_EQ(read_file(directory / "t.csv"), "a,b,c\r\n1,,\r\n,1,\r\n,,1\r\n");
+}
+
+TEST(CsvTest, LinesOfAnotherSystemAreUnderstood) {
+  TemporaryDirectory directory;
+  write_file(directory / "t.csv", "a\n1\n");
+  CsvFile file(directory / "t.csv");
+  file.set("b", "2");
+  file.end_row();
+  file.flush();
+  EXPECT_EQ(read_file(directory / "t.csv"), "a,b\r\n1,\r\n,2\r\n");
 }
 
 TEST(CsvSinkTest, WritesOneTablePerStageWithExactNumbers) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
 #include "components/logger/test_files.h"
@@ -76,6 +79,34 @@ TEST_F(JsonlSinkTest, EveryKindOfMessageIsALineOfItsOwn) {
   EXPECT_EQ(all[3]["text"], "To be\nor \xef\xbf\xbd not");
   EXPECT_EQ(all[4]["error"], "disk full");
   EXPECT_EQ(all[5]["component"], "optimizer");
+}
+
+TEST_F(JsonlSinkTest, ADoubleReadsBackBitForBit) {
+  std::mt19937_64 random(1);
+  Metrics metrics{.stage = "train"};
+  for (int i = 0; i < 2000; ++i) {
+    const auto value = std::bit_cast<double>(random());
+    if (std::isfinite(value)) metrics.values.push_back({"v" + std::to_string(i), value});
+  }
+  sink_.on(metrics);
+  const json line = lines().at(0);
+  for (const Scalar& scalar : metrics.values) {
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(line["values"][scalar.name].get<double>()),
+              std::bit_cast<std::uint64_t>(scalar.value));
+  }
+}
+
+TEST_F(JsonlSinkTest, MessagesWithoutAnythingInThemAreValidToo) {
+  sink_.on(Metrics{});
+  sink_.on(ModelInfo{});
+  sink_.on(DatasetInfo{});
+  sink_.on(Prediction{});
+  sink_.on(CheckpointDone{});
+  sink_.on(LogRecord{});
+  const auto all = lines();
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_EQ(all[0]["values"], json::object());
+  EXPECT_EQ(all[2]["splits"], json::object());
 }
 
 TEST(JsonlSinkContinueTest, ATornLastLineIsCutBeforeContinuing) {

@@ -117,6 +117,48 @@ TEST_F(LoggerTest, AFileThatCannotBeWrittenAnyMoreDoesNotEndTheRun) {
   EXPECT_NE(console().find("step 2/10"), std::string::npos);
 }
 
+TEST_F(LoggerTest, ASecondRunInTheSameDirectoryContinuesItsFiles) {
+  for (std::uint64_t step : {1, 2}) {
+    Rig rig;
+    rig.world().output_directory = directory_.path();
+    rig.add<Logger>("logger");
+    rig.start();
+    rig.send("/metrics", train(step, 2.5));
+    rig.stop();
+  }
+  EXPECT_EQ(read_file(directory_ / "metrics_train.csv"),
+            "step,epoch,time,samples,loss\r\n1,0,1.000000,1,2.5\r\n2,0,2.000000,2,2.5\r\n");
+  const std::filesystem::directory_iterator files(directory_ / "tensorboard");
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+}
+
+TEST_F(LoggerTest, DirectoryOverridesTheRunsOwn) {
+  rig_.add<Logger>("logger", R"({"directory": ")" + (directory_ / "a/b") + R"("})");
+  rig_.start();
+  rig_.send("/metrics", train(1, 2.5));
+  rig_.stop();
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "a/b/metrics_train.csv"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "metrics_train.csv"));
+}
+
+TEST_F(LoggerTest, ProgressCanBeForcedWhereThereIsNoTerminal) {
+  rig_.add<Logger>("logger", R"({"console": "progress"})");
+  rig_.start();
+  for (std::uint64_t step = 1; step <= 10; ++step) rig_.send("/metrics", train(step, 2.5));
+  rig_.stop();
+  const std::string shown = console();
+  EXPECT_NE(shown.find("\r\x1b[K"), std::string::npos);
+  EXPECT_NE(shown.find("10/10  100%  loss 2.50000"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.ends_with('\n'));
+  EXPECT_EQ(shown.find("\x1b[1m"), std::string::npos) << "colours are for terminals";
+}
+
+TEST_F(LoggerTest, LibTorchIsNotLoaded) {
+  const std::string libraries = read_file("/proc/self/maps");
+  EXPECT_NE(libraries.find("logger.so"), std::string::npos);
+  EXPECT_EQ(libraries.find("libtorch"), std::string::npos);
+}
+
 TEST_F(LoggerTest, ADirectoryThatCannotBeMadeIsSaidAtOnce) {
   testing::write_file(directory_ / "file", "");
   rig_.add<Logger>("logger", R"({"directory": ")" + (directory_ / "file/runs") + R"("})");

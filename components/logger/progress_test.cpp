@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace trainyard {
 namespace {
 
@@ -21,31 +23,6 @@ Metrics train(std::uint64_t step, std::int64_t time_ns) {
 std::string without_colours(std::string text) {
   for (std::size_t at; (at = text.find('\x1b')) != std::string::npos;) text.erase(at, text.find('m', at) - at + 1);
   return text;
-}
-
-TEST(RateMeterTest, GivesTheRateOfASteadyCount) {
-  RateMeter meter;
-  EXPECT_FALSE(meter.per_second());
-  for (int i = 0; i < 100; ++i) meter.add(i * kSecond, static_cast<std::uint64_t>(i) * 40);
-  EXPECT_NEAR(*meter.per_second(), 40, 1e-9);
-}
-
-TEST(RateMeterTest, ForgetsAnOldRate) {
-  RateMeter meter;
-  std::uint64_t count = 0;
-  for (int i = 0; i < 10; ++i) meter.add(i * kSecond, count += 1000);
-  for (int i = 10; i < 60; ++i) meter.add(i * kSecond, count += 10);
-  EXPECT_NEAR(*meter.per_second(), 10, 1);
-}
-
-TEST(RateMeterTest, StartsAnewWhenTheCountGoesBack) {
-  RateMeter meter;
-  meter.add(0, 100);
-  meter.add(kSecond, 200);
-  meter.add(2 * kSecond, 0);
-  EXPECT_FALSE(meter.per_second());
-  meter.add(3 * kSecond, 5);
-  EXPECT_NEAR(*meter.per_second(), 5, 1e-9);
 }
 
 TEST(ProgressTest, PlainLineHasStepLossRateAndEta) {
@@ -104,6 +81,59 @@ TEST(ProgressTest, ColoursOnlyWhereAsked) {
   progress.update(train(1, 0));
   EXPECT_EQ(progress.live_line(80, false).find('\x1b'), std::string::npos);
   EXPECT_NE(progress.live_line(80, true).find("\x1b[1m1/2000\x1b[0m"), std::string::npos);
+}
+
+TEST(ProgressTest, WithoutATotalThereIsNeitherPercentNorEta) {
+  Progress progress;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Metrics metrics = train(static_cast<std::uint64_t>(i) * 10, i * kSecond);
+    metrics.total_steps = 0;
+    progress.update(metrics);
+  }
+  EXPECT_EQ(progress.live_line(120, false), "step 20  loss 2.10340  lr 1.00e-03  7.7k tokens/s");
+  EXPECT_FALSE(progress.complete());
+}
+
+TEST(ProgressTest, SamplesAreCountedWhereThereAreNoUnits) {
+  Progress progress;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    progress.update(
+        {.step = i, .stage = "train", .time_ns = static_cast<std::int64_t>(i) * kSecond, .samples = i * 64});
+  }
+  EXPECT_EQ(progress.live_line(80, false), "step 1  64 samples/s");
+}
+
+TEST(ProgressTest, ALossThatIsNoNumberIsShownAsSuch) {
+  Progress progress;
+  const Metrics bad{.step = 1, .stage = "train", .values = {{"loss", std::numeric_limits<double>::quiet_NaN()}}};
+  progress.update(bad);
+  EXPECT_EQ(progress.live_line(80, false), "step 1  loss nan");
+  EXPECT_EQ(progress.plain_line(bad), "step 1  loss nan");
+}
+
+TEST(ProgressTest, NamesFromOutsideCannotSteerTheTerminal) {
+  Progress progress;
+  const Metrics hostile{.step = 1, .stage = "\x1b[2J", .values = {{"\x1b[31m", 1}}};
+  progress.update(hostile);
+  EXPECT_EQ(progress.plain_line(hostile), "?[2J  step 1  ?[31m 1.00000");
+  Metrics unit = train(1, 0);
+  unit.unit = "\r";
+  progress.update(unit);
+  unit = train(2, kSecond);
+  unit.unit = "\r";
+  progress.update(unit);
+  EXPECT_EQ(progress.live_line(200, false).find('\r'), std::string::npos);
+}
+
+TEST(ProgressTest, TheEndIsComplete) {
+  Progress progress;
+  EXPECT_FALSE(progress.has_steps());
+  progress.update(train(1999, 0));
+  EXPECT_FALSE(progress.complete());
+  progress.update(train(2000, kSecond));
+  EXPECT_TRUE(progress.complete());
+  EXPECT_NE(progress.live_line(79, false).find("2000/2000  100%"), std::string::npos);
+  EXPECT_NE(progress.live_line(79, false).find("eta 00:00"), std::string::npos);
 }
 
 }  // namespace

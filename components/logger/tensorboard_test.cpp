@@ -77,6 +77,41 @@ TEST_F(TensorboardTest, AnotherDecoderReadsThePredictedText) {
   EXPECT_EQ(events[1]["text"], text);
 }
 
+TEST_F(TensorboardTest, WhatIsNotFiniteIsKept) {
+  TensorboardSink sink(directory_.path());
+  sink.on(Metrics{.stage = "train", .values = {{"loss", std::numeric_limits<double>::infinity()}, {"low", 1e300}}});
+  sink.flush();
+  // The reader prints what Python prints; JSON proper has no word for it, so the text is looked at.
+  const std::string bytes = testing::read_file(sink.path());
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::string pattern(reinterpret_cast<const char*>(&infinity), sizeof infinity);
+  EXPECT_NE(bytes.find("train/loss\x15" + pattern), std::string::npos);
+  EXPECT_NE(bytes.find("train/low\x15" + pattern), std::string::npos) << "too large for float32";
+}
+
+TEST_F(TensorboardTest, StepZeroAndLongTagsAreRead) {
+  TensorboardSink sink(directory_.path());
+  const std::string name(200, 'n');
+  sink.on(Metrics{.step = 0, .stage = "train", .values = {{name, 0.5}}});
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[1]["step"], 0);
+  EXPECT_EQ(events[1]["tag"], "train/" + name);
+}
+
+TEST_F(TensorboardTest, ManyFlushesMakeOneFile) {
+  TensorboardSink sink(directory_.path());
+  for (std::uint64_t step = 0; step < 300; ++step) {
+    sink.on(Metrics{.step = step, .stage = "train", .values = {{"loss", static_cast<double>(step)}}});
+    if (step % 7 == 0) sink.flush();
+  }
+  sink.flush();
+  const auto events = decode(sink.path());
+  ASSERT_EQ(events.size(), 301u);
+  for (std::uint64_t step = 0; step < 300; ++step) EXPECT_EQ(events[step + 1]["value"], static_cast<double>(step));
+}
+
 TEST_F(TensorboardTest, EveryRunWritesAFileOfItsOwn) {
   TensorboardSink first(directory_.path()), second(directory_.path());
   EXPECT_NE(first.path(), second.path());
