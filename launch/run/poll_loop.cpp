@@ -31,8 +31,8 @@ void PollLoop::cancel(Id id) {
 }
 
 void PollLoop::run() {
-  quit_ = false;
   while (!quit_) run_once(std::chrono::hours(1));
+  quit_ = false;
 }
 
 void PollLoop::run_once(std::chrono::milliseconds longest) {

@@ -28,7 +28,7 @@ class PollLoop {
   /// Forgets a watch or a timer; an id that is not (or no longer) known does nothing.
   void cancel(Id id);
 
-  /// Runs until `quit`.
+  /// Runs until `quit`; at once over if it was called before.
   void run();
   void quit() { quit_ = true; }
 

@@ -180,14 +180,10 @@ TEST_F(SupervisorTest, ClimbsTheLadderWhenAProcessDoesNotStop) {
   EXPECT_TRUE(run.directory_is_gone());
 }
 
-TEST_F(SupervisorTest, RestartsAProcessAsItsPolicySaysAndTellsTheOthers) {
-  const std::string once = folder_.path() + "/once";
-  Plan plan = fake_plan({trace(), trace(R"("finish": "active", "die": "active", "code": 5, "once": ")" + once + "\"")});
-  plan.processes[1].respawn = {.when = RespawnPolicy::When::kOnFailure, .delay = std::chrono::milliseconds(10)};
-  plan.activation = {1, 0};
-  plan.processes[0].environment["FAKE"] = trace();
+TEST_F(SupervisorTest, DoesNotRestartAProcessThatEndsBeforeTheRunHasStarted) {
+  Plan plan = fake_plan({"{}", R"({"die": "active", "code": 5})"});
+  plan.processes[1].respawn = {.when = RespawnPolicy::When::kAlways, .delay = std::chrono::milliseconds(1)};
   LaunchedRun run(plan);
-  // It dies on its way in, which no policy forgives: the run has not started.
   EXPECT_EQ(run.exit_code(), 1);
   EXPECT_THAT(run.output(), HasSubstr("process 'p1' (c1) ended with exit code 5"));
 }

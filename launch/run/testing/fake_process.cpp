@@ -2,12 +2,11 @@
 // as the environment variable FAKE (a JSON object) says:
 //   hang    stage at which it falls silent: hello, configured, connected, active, inactive, finalized, stop, exit
 //   fail    state on the way to which its components fail; `message` says how
-//   die     stage at which it ends with `code`, once only if the file `once` can be made
+//   die     stage at which it ends with `code`
 //   finish  state at which it says that the run is finished; `success` says how
 //   print   lines for stdout at the start
 //   trace   file to which it adds a line for all that it is asked to do
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -49,13 +48,8 @@ class FakeProcess {
   /// Dies, falls silent, or does it.
   template <class Action>
   void at(const std::string& stage, Action action) {
-    if (fake_.value("die", "") == stage && may_die()) ::_exit(fake_.value("code", 0));
+    if (fake_.value("die", "") == stage) ::_exit(fake_.value("code", 0));
     if (fake_.value("hang", "") != stage) action();
-  }
-
-  bool may_die() const {
-    const std::string once = fake_.value("once", "");
-    return once.empty() || ::open(once.c_str(), O_CREAT | O_EXCL, 0600) >= 0;
   }
 
   void receive() {
