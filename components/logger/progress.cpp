@@ -56,8 +56,11 @@ std::string bar(double fraction, std::size_t room) {
   return "[" + std::string(filled, '=') + std::string(inner - filled, ' ') + "]";
 }
 
+/// Empty for what the line says in another way: its own rate is smoothed.
 std::string value_text(const Scalar& scalar) {
-  return scalar.name + " " + (is_learning_rate(scalar.name) ? scientific(scalar.value) : significant(scalar.value));
+  if (scalar.name == "throughput") return "";
+  if (is_learning_rate(scalar.name)) return "  lr " + scientific(scalar.value);
+  return "  " + printable(scalar.name) + " " + significant(scalar.value);
 }
 
 }  // namespace
@@ -119,7 +122,7 @@ std::string Progress::plain_line(const Metrics& metrics) const {
   std::string line = train ? "" : printable(metrics.stage) + "  ";
   line += metrics.total_steps == 0 ? fmt::format("step {}", metrics.step)
                                    : fmt::format("step {}/{}", metrics.step, metrics.total_steps);
-  for (const Scalar& scalar : metrics.values) line += "  " + printable(value_text(scalar));
+  for (const Scalar& scalar : metrics.values) line += value_text(scalar);
   if (!train) return line;
   for (const std::string& part : {rate_text(), eta_text()}) {
     if (!part.empty()) line += "  " + part;

@@ -33,6 +33,16 @@ TEST(ProgressTest, PlainLineHasStepLossRateAndEta) {
   EXPECT_EQ(progress.plain_line(last), "step 100/2000  loss 2.10340  lr 1.00e-03  3.8k tokens/s  eta 06:20");
 }
 
+TEST(ProgressTest, PlainLineUsesShortNamesAndItsOwnRate) {
+  Progress progress;
+  const Metrics metrics{.step = 1,
+                        .total_steps = 20,
+                        .stage = "train",
+                        .values = {{"loss", 2}, {"learning_rate", 1e-3}, {"gradient_norm", 0.5}, {"throughput", 77}}};
+  progress.update(metrics);
+  EXPECT_EQ(progress.plain_line(metrics), "step 1/20  loss 2.00000  lr 1.00e-03  gradient_norm 0.500000");
+}
+
 TEST(ProgressTest, PlainLineOfAnotherStageBeginsWithItsName) {
   Progress progress;
   progress.update(train(1, 0));
