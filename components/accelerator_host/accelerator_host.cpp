@@ -52,6 +52,7 @@ void AcceleratorHost::become_ready() {
   if (ready_ || !optimizer_ready_ || !restored) return;
   ready_ = true;
   runner_->start();
+  model_info_.send(runner_->model_info());
   proceed();
 }
 
