@@ -1,0 +1,138 @@
+#include "launch/run/registry_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "launch/run/testing/launched_run.h"
+
+namespace trainyard::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+/// Asks the registry of a fake run, as a client in any language would.
+class RegistryServerTest : public ::testing::Test {
+ protected:
+  static LaunchOptions options() {
+    LaunchOptions options;
+    PluginInfo& plugin = options.plugins["fake"];
+    plugin.outputs.push_back(
+        {.name = "out", .topic = "", .type = "Number", .fingerprint = 0xabc, .schema = "Number {}\n"});
+    plugin.inputs.push_back({.name = "in", .topic = "", .type = "Number"});
+    return options;
+  }
+
+  /// c0 listens to what c1 publishes; c2 publishes to nobody.
+  static Plan plan() {
+    Plan plan = with_program(fake_plan({"{}", "{}", "{}"}), "viewer", {"sleep", "1000"});
+    plan.components[0].topics = {{"in", "/numbers"}, {"out", "/others"}};
+    plan.components[1].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
+    plan.components[2].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
+    plan.edges.push_back({.id = 0, .topic = "/numbers", .from = 1, .output = "out", .to = 0, .input = "in"});
+    return plan;
+  }
+
+  void SetUp() override {
+    ASSERT_NE(run_.launcher(), 0);
+    // The registry answers from the first moment on; here the run is wanted whole.
+    ASSERT_TRUE(eventually([this] {
+      const json nodes = ask({{"op", "nodes"}})["result"];
+      return nodes[2]["state"] == "active" && nodes[3]["state"] == "running";
+    })) << run_.output();
+  }
+
+  json ask(json question) {
+    question["id"] = 7;
+    return ask_text(question.dump());
+  }
+
+  json ask_text(const std::string& text) {
+    zmq::context_t context;
+    zmq::socket_t socket(context, zmq::socket_type::dealer);
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::rcvtimeo, 20'000);
+    socket.connect(list_runs(run_.base()).at(0).registry);
+    socket.send(zmq::buffer(text), zmq::send_flags::none);
+    zmq::message_t reply;
+    if (!socket.recv(reply)) return nullptr;
+    return json::parse(reply.to_string_view());
+  }
+
+  LaunchedRun run_{plan(), options()};
+};
+
+TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
+  const json reply = ask({{"op", "run"}});
+  EXPECT_EQ(reply["id"], 7);
+  EXPECT_EQ(reply["ok"], true);
+  EXPECT_EQ(reply["result"]["name"], "fake");
+  EXPECT_EQ(reply["result"]["file"], "fake.toml");
+  EXPECT_EQ(reply["result"]["processes"].size(), 4u);
+  EXPECT_EQ(reply["result"]["pid"], run_.launcher());
+}
+
+TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
+  const json topics = ask({{"op", "topics"}})["result"];
+  ASSERT_EQ(topics.size(), 3u);  // In the order of their names: /log, /numbers, /others.
+  EXPECT_EQ(topics[0]["topic"], "/log");
+  EXPECT_EQ(topics[0]["type"], "LogRecord");
+  EXPECT_EQ(topics[0]["publishers"].size(), 3u);
+  EXPECT_EQ(topics[1], json::parse(R"({
+    "topic": "/numbers", "type": "Number", "fingerprint": "0000000000000abc", "schema": "Number {}\n",
+    "publishers": [{"component": "c1", "process": "p1", "endpoint": "ipc:///gateway-p1"},
+                   {"component": "c2", "process": "p2", "endpoint": "ipc:///gateway-p2"}],
+    "subscribers": [{"component": "c0", "process": "p0", "policy": "block"}]})"));
+  EXPECT_EQ(topics[2]["subscribers"], json::array());
+}
+
+TEST_F(RegistryServerTest, DescribesComponentsAndPrograms) {
+  const json nodes = ask({{"op", "nodes"}})["result"];
+  ASSERT_EQ(nodes.size(), 4u);
+  EXPECT_EQ(nodes[0]["component"], "c0");
+  EXPECT_EQ(nodes[0]["plugin"], "fake");
+  EXPECT_EQ(nodes[0]["process"], "p0");
+  EXPECT_EQ(nodes[0]["inputs"], json::parse(R"([{"port": "in", "topic": "/numbers", "type": "Number"}])"));
+  EXPECT_GT(nodes[0]["pid"].get<int>(), 0);
+  EXPECT_EQ(nodes[3]["component"], "viewer");
+  EXPECT_EQ(nodes[3]["command"], json::parse(R"(["sleep", "1000"])"));
+}
+
+TEST_F(RegistryServerTest, PassesCallsOnToTheComponent) {
+  const json question = {{"op", "call"}, {"target", "c1"}, {"method", "param.set"}, {"body", {{"name", "x"}}}};
+  EXPECT_EQ(ask(question)["result"]["you_said"], R"({"name":"x"})");
+  EXPECT_EQ(ask({{"op", "params"}, {"target", "c1"}})["ok"], true);
+  const json refused = ask({{"op", "call"}, {"target", "c1"}, {"method", "unknown"}});
+  EXPECT_EQ(refused["ok"], false);
+  EXPECT_EQ(refused["error"], "no such method");
+}
+
+TEST_F(RegistryServerTest, CallsOneProcessOrAllOfThem) {
+  const json one = ask({{"op", "call"}, {"process", "p2"}, {"method", "counters"}});
+  EXPECT_EQ(one["result"]["you_said"], "{}");
+  const json all = ask({{"op", "call"}, {"method", "counters"}});
+  EXPECT_EQ(all["result"].size(), 3u);
+  EXPECT_EQ(all["result"]["p0"]["you_said"], "{}");
+}
+
+TEST_F(RegistryServerTest, NamesTheNearestForWhatItDoesNotKnow) {
+  EXPECT_THAT(ask({{"op", "topic"}})["error"].get<std::string>(), HasSubstr("no op 'topic'; did you mean 'topics'?"));
+  const json component = ask({{"op", "call"}, {"target", "c9"}, {"method", "m"}});
+  EXPECT_THAT(component["error"].get<std::string>(), HasSubstr("no component named 'c9'"));
+  EXPECT_EQ(component["code"], "not found");
+  const json process = ask({{"op", "call"}, {"process", "viewer"}, {"method", "m"}});
+  EXPECT_THAT(process["error"].get<std::string>(), HasSubstr("no process named 'viewer'"));
+}
+
+TEST_F(RegistryServerTest, SurvivesNonsense) {
+  EXPECT_EQ(ask_text("no json")["ok"], false);
+  EXPECT_EQ(ask_text("[1, 2]")["ok"], false);
+  EXPECT_EQ(ask_text(R"({"id": 1, "op": 5})")["error"], "\"op\": 5 was given; a string is needed");
+  EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
+}
+
+}  // namespace
+}  // namespace trainyard::testing
