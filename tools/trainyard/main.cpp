@@ -1,9 +1,11 @@
 // The `trainyard` command: parses the command line, runs the chosen verb, turns errors into one line and an exit code.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
+#include "core/config/nearest.h"
 #include "messages/error.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
@@ -22,6 +24,26 @@ constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
     "Every verb has its own --help.";
 
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+/// The parser only says that a verb is missing; we know which word stands in its place.
+void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* family = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-' && family->get_require_subcommand_min() != 0; ++i) {
+    const std::vector<std::string> known = names_of(*family);
+    if (std::ranges::find(known, argv[i]) == known.end()) {
+      throw Error(Code::kInvalidArgument, "no verb '{}'{}", argv[i], suggestion(argv[i], known));
+    }
+    family = family->get_subcommand(argv[i]);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
@@ -29,6 +51,10 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("trainyard: {}; --help shows what is allowed\n", error.what());
+  });
+  refuse_unknown_verbs(app, argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

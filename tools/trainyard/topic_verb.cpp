@@ -19,6 +19,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kLongestTimeout = 1e6;  ///< Seconds: eleven days. No verb waits for ever.
+
 struct TopicArguments {
   RunChoice run;
   std::string topic;
@@ -161,11 +163,12 @@ void add_topic(CLI::App& app, Action& chosen) {
   CLI::App* listener = add("echo", "Print messages; never slows the run (the oldest are dropped)", echo, true);
   listener->add_option("--count", arguments->count, "stop after so many (default: never)");
   listener->add_option("--timeout", arguments->timeout_s, "give up after so many seconds without a message (30)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, kLongestTimeout));
   listener->add_flag("--json", arguments->as_json, "one line of JSON a message");
   CLI::App* meter = add("hz", "Measure how often messages come", hz, true);
   meter->add_option("--count", arguments->count, "stop after so many (default: at the timeout)");
-  meter->add_option("--timeout", arguments->timeout_s, "measure for so many seconds (30)")->check(CLI::PositiveNumber);
+  meter->add_option("--timeout", arguments->timeout_s, "measure for so many seconds (30)")
+      ->check(CLI::Range(0.001, kLongestTimeout));
 }
 
 }  // namespace trainyard

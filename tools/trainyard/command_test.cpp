@@ -1,0 +1,106 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "launch/plan/child_output.h"
+#include "launch/testing/temporary_folder.h"
+#include "tools/trainyard/exit_codes.h"
+
+namespace trainyard::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// The real command, in an empty world of its own.
+class CommandTest : public ::testing::Test {
+ protected:
+  CommandTest() {
+    ::setenv("XDG_RUNTIME_DIR", folder_.path().c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  }
+
+  /// Runs `trainyard` with these arguments; keeps what it printed.
+  int run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), TRAINYARD_COMMAND);
+    const ChildOutput output = run_child(arguments, std::chrono::seconds(60));
+    out_ = output.text;
+    err_ = output.errors;
+    return WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
+  }
+
+  TemporaryFolder folder_;
+  std::string out_;
+  std::string err_;
+};
+
+TEST_F(CommandTest, HelpsForEveryVerbWithAnExample) {
+  for (const char* verb : {"launch", "plan", "check", "plugin", "topic", "node", "param", "service", "ckpt"}) {
+    EXPECT_EQ(run({verb, "--help"}), kExitOk) << verb;
+    EXPECT_THAT(out_, HasSubstr("Example")) << verb;
+  }
+  EXPECT_EQ(run({"doctor", "--help"}), kExitOk);
+  EXPECT_EQ(run({"--help"}), kExitOk);
+  EXPECT_EQ(run({"--version"}), kExitOk);
+}
+
+TEST_F(CommandTest, RefusesWhatItDoesNotKnowInOneLineWithTheNearestName) {
+  EXPECT_EQ(run({"lanch"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("trainyard: no verb 'lanch'; did you mean 'launch'?"));
+  EXPECT_EQ(run({"topic", "ecko"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("no verb 'ecko'; did you mean 'echo'?"));
+  EXPECT_EQ(run({}), kExitUsage);
+  EXPECT_EQ(run({"topic", "echo", "/metrics", "--timeout", "-1"}), kExitUsage);
+  EXPECT_EQ(std::ranges::count(err_, '\n'), 1);
+}
+
+TEST_F(CommandTest, SaysThatNothingRuns) {
+  const std::vector<std::vector<std::string>> questions = {
+      {"node", "list"}, {"topic", "list"}, {"topic", "echo", "/metrics"}, {"param", "list", "optimizer"}};
+  for (const auto& question : questions) {
+    EXPECT_EQ(run(question), kExitNotFound);
+    EXPECT_THAT(err_, HasSubstr("trainyard: no launch is running"));
+  }
+}
+
+TEST_F(CommandTest, CallsABrokenLaunchFileBadInputAndStartsNothing) {
+  for (const char* verb : {"launch", "plan", "check"}) {
+    EXPECT_EQ(run({verb, folder_.path() + "/missing.toml"}), kExitUsage) << verb;
+    EXPECT_THAT(err_, HasSubstr("trainyard: ")) << verb;
+    EXPECT_EQ(run({verb, folder_.write("broken.toml", "[component.x\n")}), kExitUsage) << verb;
+    EXPECT_THAT(err_, HasSubstr("broken.toml:1")) << verb;
+    EXPECT_EQ(run({verb, folder_.write("unknown.toml", "[component.x]\nplugin = \"no_such_plugin\"\n")}), kExitUsage);
+    EXPECT_THAT(err_, HasSubstr("no_such_plugin")) << verb;
+    EXPECT_EQ(std::ranges::count(err_, '\n'), 1) << err_;
+  }
+}
+
+TEST_F(CommandTest, FindsNoCheckpointAndNoPlugin) {
+  EXPECT_EQ(run({"ckpt", "show", folder_.path()}), kExitNotFound);
+  EXPECT_EQ(run({"ckpt", "verify", folder_.path()}), kExitNotFound);
+  EXPECT_EQ(run({"plugin", "info", "no_such_plugin"}), kExitNotFound);
+  EXPECT_THAT(err_, HasSubstr("no plugin named 'no_such_plugin'"));
+}
+
+TEST_F(CommandTest, UsesNoColoursOffATerminal) {
+  run({"doctor"});
+  EXPECT_THAT(out_, HasSubstr("libzmq"));
+  EXPECT_THAT(out_, Not(HasSubstr("\033")));
+  EXPECT_EQ(run({"plugin", "list"}), kExitOk);
+  EXPECT_THAT(out_, Not(HasSubstr("\033")));
+}
+
+TEST(ExitCodesTest, SayWhatKindOfErrorItWas) {
+  EXPECT_EQ(exit_code_of(Code::kInvalidArgument), 2);
+  EXPECT_EQ(exit_code_of(Code::kNotFound), 3);
+  EXPECT_EQ(exit_code_of(Code::kTimeout), 124);
+  EXPECT_EQ(exit_code_of(Code::kCancelled), 130);
+  EXPECT_EQ(exit_code_of(Code::kCorrupt), 1);
+}
+
+}  // namespace
+}  // namespace trainyard::testing

@@ -1,0 +1,43 @@
+#include "tools/trainyard/system_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SystemChecksTest, WarnsOfReferenceBlas) {
+  const SystemCheck slow = judge_blas("/usr/lib/x86_64-linux-gnu/blas/libblas.so.3.11.0");
+  EXPECT_EQ(slow.verdict, Verdict::kWarning);
+  EXPECT_THAT(slow.finding, HasSubstr("reference BLAS"));
+  EXPECT_THAT(slow.advice, HasSubstr("libopenblas0-pthread"));
+  EXPECT_EQ(judge_blas("/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3").verdict, Verdict::kGood);
+}
+
+TEST(SystemChecksTest, AdvisesOnlyWhatTheHardLimitAllows) {
+  EXPECT_EQ(judge_open_files(256, 512).advice, "ulimit -n 512");
+  EXPECT_EQ(judge_open_files(256, 4096).advice, "ulimit -n 1024");
+  EXPECT_EQ(judge_open_files(1024, 4096).verdict, Verdict::kGood);
+}
+
+TEST(SystemChecksTest, WarnsOfTheSmallSharedMemoryOfContainers) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  EXPECT_EQ(judge_shared_memory(64 * kMiB, 64 * kMiB).verdict, Verdict::kWarning);
+  EXPECT_EQ(judge_shared_memory(64 * kMiB, 64 * kMiB).finding, "64 MiB, 64 MiB free");
+  EXPECT_EQ(judge_shared_memory(1024 * kMiB, 900 * kMiB).verdict, Verdict::kGood);
+}
+
+TEST(SystemChecksTest, LooksAtEverythingThatWasAskedFor) {
+  std::vector<std::string> names;
+  for (const SystemCheck& check : check_system()) names.push_back(check.name);
+  for (const char* name : {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "/dev/shm", "memfd", "open files"}) {
+    EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

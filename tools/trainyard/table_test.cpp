@@ -1,0 +1,24 @@
+#include "tools/trainyard/table.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+TEST(TableTest, AlignsColumnsWithoutSpacesAtTheEnd) {
+  Table table({"name", "value"});
+  table.add({"a", "1"});
+  table.add({"longer", ""});
+  EXPECT_EQ(table.text(), "name    value\na       1\nlonger\n");
+}
+
+TEST(TableTest, ColoursTheHeadingAlone) {
+  Table table({"name"});
+  EXPECT_TRUE(table.empty());
+  table.add({"a"});
+  EXPECT_FALSE(table.empty());
+  EXPECT_EQ(table.text(true), "\033[1mname\033[0m\na\n");
+}
+
+}  // namespace
+}  // namespace trainyard
