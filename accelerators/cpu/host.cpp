@@ -51,6 +51,26 @@ std::vector<std::string> blas_libraries() {
   return found;
 }
 
+/// A function of the OpenBLAS that is loaded; null if there is none. The handle is never closed, nor is the library.
+template <class Function>
+Function* openblas_function(const char* name) {
+  for (const std::string& path : blas_libraries()) {
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    void* symbol = library ? dlsym(library, name) : nullptr;
+    if (symbol) return reinterpret_cast<Function*>(symbol);
+  }
+  return nullptr;
+}
+
+bool has_avx512() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+#else
+  return false;
+#endif
+}
+
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
   const int most = limit ? std::atoi(limit) : 0;
@@ -100,15 +120,23 @@ Blas loaded_blas() {
 }
 
 void set_blas_threads(int threads) {
-  for (const std::string& path : blas_libraries()) {
-    // Only a handle on what is loaded already; it is never closed, and neither is the library.
-    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) continue;
-    if (void* symbol = dlsym(library, "openblas_set_num_threads")) {
-      reinterpret_cast<void (*)(int)>(symbol)(allowed_blas_threads(threads));
-      return;
-    }
-  }
+  if (auto* set = openblas_function<void(int)>("openblas_set_num_threads")) set(allowed_blas_threads(threads));
+}
+
+std::string prefer_wide_blas_kernels() {
+  constexpr const char* kVariable = "OPENBLAS_CORETYPE";
+  auto* core_name = openblas_function<const char*()>("openblas_get_corename");
+  auto* forget = openblas_function<void()>("gotoblas_dynamic_quit");
+  auto* choose = openblas_function<void()>("gotoblas_dynamic_init");
+  if (!core_name || !forget || !choose || !has_avx512() || std::getenv(kVariable)) return {};
+  const std::string chosen = core_name();
+  if (chosen != "Haswell" && chosen != "Zen") return {};
+  // The choice is made anew, as at loading, with the variable that decides it.
+  setenv(kVariable, "SkylakeX", 1);
+  forget();
+  choose();
+  unsetenv(kVariable);
+  return core_name();
 }
 
 }  // namespace trainyard

@@ -1,0 +1,157 @@
+#include "accelerators/cpu/cpu.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/rand.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/null_sink.h>
+
+#include <thread>
+
+#include "accelerators/cpu/host.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+AcceleratorContext context_with(const std::string& parameters) {
+  AcceleratorContext context;
+  context.where = "accelerator 'cpu'";
+  context.parameters = parameters;
+  context.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::null_sink_mt>());
+  return context;
+}
+
+std::string text_of_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class CpuTest : public testing::Test {
+ protected:
+  AcceleratorContext context_ = context_with("{}");
+  Cpu cpu_{context_};
+};
+
+TEST_F(CpuTest, AutoIsOneRankAndACountIsTheFirstDevices) {
+  EXPECT_THAT(cpu_.parse_devices("auto"), testing::ElementsAre(0));
+  EXPECT_THAT(cpu_.parse_devices("1"), testing::ElementsAre(0));
+  EXPECT_EQ(cpu_.parse_devices("-1").size(), static_cast<std::size_t>(usable_cores()));
+  EXPECT_THAT(cpu_.parse_devices("[ 0 ]"), testing::ElementsAre(0));
+}
+
+TEST_F(CpuTest, RequestsThatCannotBeMetSayWhatThereIs) {
+  const int cores = usable_cores();
+  EXPECT_EQ(text_of_error([&] { cpu_.parse_devices("10000"); }),
+            fmt::format("accelerator 'cpu': devices = '10000' asks for 10000 devices; there are {}", cores));
+  EXPECT_EQ(
+      text_of_error([&] { cpu_.parse_devices("[0, 9999]"); }),
+      fmt::format("accelerator 'cpu': devices = '[0, 9999]': there is no device 9999; there are {}, counted from 0",
+                  cores));
+  EXPECT_EQ(text_of_error([&] { cpu_.parse_devices("[0, 0]"); }),
+            "accelerator 'cpu': devices = '[0, 0]' names device 0 twice; each may be named once");
+  for (const char* wrong : {"two", "0", "-3", "[0", "[]", "[,]", "", "1.5"}) {
+    EXPECT_THAT(text_of_error([&] { cpu_.parse_devices(wrong); }), testing::HasSubstr("allowed: a count ('2')"))
+        << wrong;
+  }
+}
+
+TEST_F(CpuTest, TheSameSeedGivesTheSameNumbersAndTheStateContinuesThem) {
+  cpu_.seed(7);
+  const at::Tensor first = at::rand({5});
+  const std::vector<std::uint8_t> state = cpu_.rng_state();
+  const at::Tensor second = at::rand({5});
+  cpu_.seed(7);
+  EXPECT_TRUE(at::rand({5}).equal(first));
+  cpu_.seed(8);
+  cpu_.set_rng_state(state);
+  EXPECT_TRUE(at::rand({5}).equal(second));
+}
+
+TEST_F(CpuTest, AStateOfAnotherLengthIsRefusedWithBothLengths) {
+  EXPECT_THAT(text_of_error([&] {
+                cpu_.set_rng_state({1, 2, 3});
+              }),
+              testing::MatchesRegex("accelerator 'cpu': a random generator state of 3 bytes was given; this LibTorch "
+                                    "has [0-9]+"));
+}
+
+TEST_F(CpuTest, ThreadsComeFromTheParameter) {
+  AcceleratorContext context = context_with(R"({"threads": "1"})");
+  Cpu cpu(context);
+  cpu.set_up(0);
+  EXPECT_EQ(at::get_num_threads(), 1);
+  EXPECT_EQ(cpu.stats().at("threads"), 1);
+}
+
+TEST_F(CpuTest, AutomaticThreadsAreSharedByTheRanks) {
+  AcceleratorContext context = context_with("{}");
+  context.world_size = 1000;
+  Cpu cpu(context);
+  cpu.set_up(0);
+  EXPECT_EQ(at::get_num_threads(), 1) << "never less than one";
+}
+
+TEST_F(CpuTest, WrongNumbersOfThreadsAreRefused) {
+  for (const char* wrong : {"0", "-1", "many", "1.5", "2 "}) {
+    AcceleratorContext context = context_with(fmt::format(R"({{"threads": "{}"}})", wrong));
+    Cpu cpu(context);
+    EXPECT_EQ(text_of_error([&] { cpu.set_up(0); }),
+              fmt::format("accelerator 'cpu': threads = '{}' is not allowed; a number >= 1, or 'auto'", wrong));
+  }
+}
+
+TEST_F(CpuTest, PinningHoldsForTheThreadThatSetsUp) {
+  std::thread([] {
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    int core = 0;
+    while (!CPU_ISSET(core, &before)) ++core;
+    AcceleratorContext context = context_with(fmt::format(R"({{"cpus": [{}]}})", core));
+    Cpu(context).set_up(0);
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    EXPECT_EQ(CPU_COUNT(&set), 1);
+    EXPECT_TRUE(CPU_ISSET(core, &set));
+  }).join();
+}
+
+TEST_F(CpuTest, CoresThatDoNotExistAreRefused) {
+  EXPECT_THAT(text_of_error([] { pin_to_cores({1 << 20}); }), testing::HasSubstr("1048576 is no core; allowed: 0 to"));
+  EXPECT_THAT(text_of_error([] { pin_to_cores({1023}); }), testing::HasSubstr("the system refuses"));
+}
+
+TEST_F(CpuTest, StatsAndFactsAreThere) {
+  EXPECT_GT(cpu_.stats().at("memory_bytes"), 1e6);
+  EXPECT_GT(cpu_.stats().at("cpu_seconds"), 0);
+  EXPECT_EQ(cpu_.facts().at("available"), "true");
+  EXPECT_EQ(cpu_.facts().at("precisions"), "32-true");
+}
+
+TEST_F(CpuTest, TensorsOnTheCpuAreNotCopied) {
+  const at::Tensor tensor = at::rand({3});
+  EXPECT_EQ(cpu_.to_device({tensor})[0].data_ptr(), tensor.data_ptr());
+}
+
+TEST(BlasTest, WideKernelsGiveTheSameProductsAndAreChosenOnce) {
+  const at::Tensor left = at::rand({65, 130}, at::kDouble);
+  const at::Tensor right = at::rand({130, 70}, at::kDouble);
+  const at::Tensor before = at::mm(left, right);
+  prefer_wide_blas_kernels();
+  EXPECT_TRUE(at::mm(left, right).allclose(before, 1e-13, 1e-13));
+  EXPECT_EQ(prefer_wide_blas_kernels(), "") << "there is nothing left to change";
+}
+
+TEST(BlasTest, TheLoadedLibraryIsNamed) {
+  const Blas blas = loaded_blas();
+  EXPECT_FALSE(blas.path.empty());
+  EXPECT_EQ(blas.reference, blas.path.find("/blas/") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainyard
