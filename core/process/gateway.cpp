@@ -65,7 +65,7 @@ class Gateway::Relay {
   QueueEdge edge_;
 };
 
-Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutput find)
+Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
     : Component(context), outlet_(zmq, address), find_(std::move(find)) {
   outlet_.on_visitor([this](const Subscribe& request, std::string& error) { return admit(request, error); });
   outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
@@ -78,8 +78,9 @@ Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::stri
 Gateway::~Gateway() = default;
 
 RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
-  OutputBase* output = request.topic == "/log" ? &log_ : find_(request.topic);
-  if (output == nullptr) {
+  const std::vector<OutputBase*> outputs =
+      request.topic == "/log" ? std::vector<OutputBase*>{&log_} : find_(request.topic);
+  if (outputs.empty()) {
     error = "no topic '" + request.topic + "' in this process";
     return nullptr;
   }
@@ -88,32 +89,36 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
     return nullptr;
   }
   const Policy policy = request.policy == "latest" ? Policy::kLatest : Policy::kDropOldest;
-  RemoteEdge& edge =
-      outlet_.add_edge(*output, request.topic, kVisitorEdge, policy, request.window_messages, request.window_bytes);
-  if (output == &log_) {
+  RemoteEdge& edge = outlet_.add_edge(*outputs.front(), request.topic, kVisitorEdge, policy, request.window_messages,
+                                      request.window_bytes);
+  if (outputs.front() == &log_) {
     log_.add_edge(edge);
     log_wanted_ = true;
-  } else {
-    relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
+    return &edge;
   }
+  for (OutputBase* output : outputs) relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
   return &edge;
 }
 
 void Gateway::dismiss(RemoteEdge& edge) {
-  const auto found = std::ranges::find_if(relays_, [&edge](const auto& relay) { return &relay->remote == &edge; });
-  if (found == relays_.end()) {
+  const auto serves = [&edge](const auto& relay) { return &relay->remote == &edge; };
+  if (std::ranges::none_of(relays_, serves)) {
     log_.remove_edge(edge);
     log_wanted_ = log_.connections() != 0;
     outlet_.remove_edge(edge);
     return;
   }
-  Relay* relay = found->get();
-  if (relay->leaving) return;
-  relay->detach(loop(), [this, relay] {
-    RemoteEdge& remote = relay->remote;
-    std::erase_if(relays_, [relay](const auto& owned) { return owned.get() == relay; });
-    outlet_.remove_edge(remote);
-  });
+  for (const auto& relay : relays_) {
+    if (!serves(relay) || relay->leaving) continue;
+    relay->detach(loop(), [this, each = relay.get()] { forget(each); });
+  }
+}
+
+void Gateway::forget(Relay* relay) {
+  RemoteEdge& remote = relay->remote;
+  std::erase_if(relays_, [relay](const auto& owned) { return owned.get() == relay; });
+  const bool last = std::ranges::none_of(relays_, [&](const auto& other) { return &other->remote == &remote; });
+  if (last) outlet_.remove_edge(remote);
 }
 
 void Gateway::sweep() {

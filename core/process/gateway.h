@@ -21,10 +21,10 @@ namespace trainyard {
 /// that the component pays is the push into the ring; a visitor that is slow, stopped or gone costs it nothing more.
 class Gateway final : public Component {
  public:
-  /// Finds the output that publishes a topic in this process; null if there is none.
-  using FindOutput = std::function<OutputBase*(const std::string& topic)>;
+  /// Finds the outputs that publish a topic in this process.
+  using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
-  Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutput find);
+  Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 
   const std::string& endpoint() const { return outlet_.endpoint(); }
@@ -45,11 +45,12 @@ class Gateway final : public Component {
 
   RemoteEdge* admit(const Subscribe& request, std::string& error);
   void dismiss(RemoteEdge& edge);
+  void forget(Relay* relay);
   void sweep();
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
   Outlet outlet_;
-  FindOutput find_;
+  FindOutputs find_;
   std::vector<std::unique_ptr<Relay>> relays_;
   std::atomic<bool> log_wanted_{false};
 };

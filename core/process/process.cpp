@@ -158,7 +158,7 @@ void Process::open_gateway() {
   context.log = logs_->logger(name_);
   context.loop = &loop_;
   gateway_ = std::make_unique<Gateway>(context, zmq_, address_of("gateway"),
-                                       [this](const std::string& topic) { return find_output(topic); });
+                                       [this](const std::string& topic) { return find_outputs(topic); });
   logs_->listen([this](const LogRecord& record) { gateway_->publish(record); });
 }
 
@@ -194,14 +194,15 @@ Component* Process::find_component(const std::string& name) const {
   return found == components_.end() ? nullptr : found->second;
 }
 
-OutputBase* Process::find_output(const std::string& topic) const {
+std::vector<OutputBase*> Process::find_outputs(const std::string& topic) const {
+  std::vector<OutputBase*> found;
   for (const auto& [index, component] : components_) {
     for (OutputBase* output : component->outputs()) {
       const auto named = component_plan(index).topics.find(output->name());
-      if (named != component_plan(index).topics.end() && named->second == topic) return output;
+      if (named != component_plan(index).topics.end() && named->second == topic) found.push_back(output);
     }
   }
-  return nullptr;
+  return found;
 }
 
 }  // namespace trainyard

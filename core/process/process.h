@@ -57,7 +57,7 @@ class Process {
   const ComponentPlan& component_plan(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component_plan(index).process == name_; }
   Component* find_component(const std::string& name) const;
-  OutputBase* find_output(const std::string& topic) const;
+  std::vector<OutputBase*> find_outputs(const std::string& topic) const;
   std::string address_of(const std::string& thread) const;
 
   std::string name_;

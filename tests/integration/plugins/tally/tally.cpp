@@ -1,6 +1,7 @@
 // A sink for tests: checks that numbers and tensors come complete and in order, and ends the run after enough of them.
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "core/component/component.h"
@@ -34,6 +35,7 @@ class Tally final : public Component {
   }
 
   void on_finalize() override {
+    std::filesystem::create_directories(context().output_directory);
     std::ofstream(context().output_directory + "/" + name() + ".count") << received_;
     log().info("received {}", received_);
   }
