@@ -63,8 +63,6 @@ std::optional<RunInfo> read_info(const fs::path& directory) {
   }
 }
 
-bool alive(const RunInfo& info) { return info.start_ticks != 0 && start_ticks(info.pid) == info.start_ticks; }
-
 std::vector<fs::path> folders_in(const std::string& base) {
   std::vector<fs::path> folders;
   std::error_code ignored;
@@ -90,13 +88,15 @@ std::string runs_directory() {
   return fmt::format("{}/trainyard-{}", parent, ::geteuid());
 }
 
+bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(run.pid) == run.start_ticks; }
+
 std::vector<RunInfo> list_runs(const std::string& base) {
   std::vector<RunInfo> runs;
   if (!fs::exists(base)) return runs;
   require_private(base);
   for (const fs::path& folder : folders_in(base)) {
     const std::optional<RunInfo> info = read_info(folder);
-    if (info && alive(*info)) runs.push_back(*info);
+    if (info && is_alive(*info)) runs.push_back(*info);
   }
   std::ranges::sort(runs, std::greater{}, &RunInfo::start_ticks);
   return runs;
@@ -106,7 +106,7 @@ std::size_t sweep_stale_runs(const std::string& base) {
   std::size_t swept = 0;
   for (const fs::path& folder : folders_in(base)) {
     const std::optional<RunInfo> info = read_info(folder);
-    const bool in_use = info ? alive(*info) : maker_is_alive(folder);
+    const bool in_use = info ? is_alive(*info) : maker_is_alive(folder);
     std::error_code ignored;
     if (!in_use && fs::remove_all(folder, ignored) > 0) ++swept;
   }

@@ -27,6 +27,9 @@ std::string runs_directory();
 /// The runs that are alive, newest first. Reads only.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
+/// True if the run's launcher still lives.
+bool is_alive(const RunInfo& run);
+
 /// Removes what dead launchers left behind. Returns how many directories went.
 std::size_t sweep_stale_runs(const std::string& base = runs_directory());
 

@@ -68,6 +68,8 @@ void reset_signals() {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &standard, nullptr);
+  // A process group in the background that draws on a terminal with `stty tostop` would be stopped for it.
+  ::signal(SIGTTOU, SIG_IGN);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);

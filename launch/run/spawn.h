@@ -26,8 +26,9 @@ struct Spawned {
 };
 
 /// Starts a process that lives in a process group of its own (so that Ctrl-C on the terminal reaches the launcher
-/// alone), is killed by the kernel when the calling thread dies, has default signal handling, no stdin, and pipes for
-/// stdout and stderr. Must be called on the main thread. Throws kNotFound or kIo with the program and the reason.
+/// alone), is killed by the kernel when the calling thread dies, has default signal handling (but may always write to
+/// the terminal), no stdin, and pipes for stdout and stderr. Must be called on the main thread. Throws kNotFound or kIo
+/// with the program and the reason.
 Spawned spawn(const SpawnOptions& options);
 
 }  // namespace trainyard

@@ -38,6 +38,7 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
           [this] { run_.loop.quit(); }),
       registry_(run_) {
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
+  ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal; we may write to it all the same.
   listen();
 }
 

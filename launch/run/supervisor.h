@@ -23,7 +23,7 @@ struct ExitCode {
 /// them, and ends them. One thread, one poll loop, no locks.
 ///
 /// Must be made and run on the main thread (children die with the thread that made them). SIGINT, SIGTERM, SIGHUP and
-/// SIGCHLD are blocked and SIGPIPE is ignored from then on.
+/// SIGCHLD are blocked, SIGPIPE and SIGTTOU ignored from then on.
 class Supervisor {
  public:
   /// Makes the run directory and binds its sockets; starts nothing yet. `plan`, `options` and `guard` must outlive

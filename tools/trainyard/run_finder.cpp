@@ -16,7 +16,7 @@ RunInfo find_run(const RunChoice& choice, const std::string& base) {
   std::vector<std::string> known;
   for (const RunInfo& run : runs) {
     if (run.run == choice.name || run.name == choice.name) return run;
-    known.push_back(run.run);
+    known.insert(known.end(), {run.run, run.name});
   }
   throw Error(Code::kNotFound, "no launch named '{}' is running{}", choice.name, suggestion(choice.name, known));
 }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <thread>
 
 #include "core/config/nearest.h"
 #include "messages/error.h"
@@ -81,19 +83,50 @@ int info(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// Subscribes to the topic of the arguments, wherever it is published.
-std::unique_ptr<Subscriber> subscribe(zmq::context_t& context, const TopicArguments& arguments) {
-  RegistryClient registry(context, find_run(arguments.run).registry);
-  const json topic = find_topic(registry, arguments.topic);
-  std::vector<std::string> endpoints;
-  for (const json& publisher : topic.value("publishers", json::array())) {
-    const std::string endpoint = publisher.value("endpoint", "");
-    if (!endpoint.empty()) endpoints.push_back(endpoint);
+/// An ear on the topic of the arguments, and the run that it belongs to.
+class Listener {
+ public:
+  explicit Listener(const TopicArguments& arguments)
+      : run_(find_run(arguments.run)), registry_(context_, run_.registry) {
+    const std::string name = find_topic(registry_, arguments.topic).value("topic", "");
+    subscriber_.emplace(context_, name, endpoints(name));
   }
-  const std::string name = topic.value("topic", "");
-  if (endpoints.empty()) throw Error(Code::kNotFound, "nobody publishes '{}' yet", name);
-  return std::make_unique<Subscriber>(context, name, endpoints);
-}
+
+  /// The next message; empty if none came in time, or if the run has ended.
+  std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
+    constexpr std::chrono::milliseconds kSlice{500};
+    const auto until = Clock::now() + deadline;
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+      if (left.count() <= 0) return std::nullopt;
+      if (auto message = subscriber_->next(std::min(left, kSlice))) return message;
+      if (run_ended()) return std::nullopt;
+    }
+  }
+
+  bool run_ended() const { return !is_alive(run_); }
+
+ private:
+  /// Where the topic is published; waits for the processes of a run that is only starting.
+  std::vector<std::string> endpoints(const std::string& topic) {
+    constexpr std::chrono::seconds kDeadline{10};
+    const auto until = Clock::now() + kDeadline;
+    while (Clock::now() < until && !run_ended()) {
+      std::vector<std::string> found;
+      for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
+        found.push_back(publisher.value("endpoint", ""));
+      }
+      if (!found.empty() && std::ranges::find(found, "") == found.end()) return found;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    throw Error(Code::kTimeout, "not every publisher of '{}' came up within {} s", topic, kDeadline.count());
+  }
+
+  RunInfo run_;
+  zmq::context_t context_;
+  RegistryClient registry_;
+  std::optional<Subscriber> subscriber_;
+};
 
 void print(const Subscriber::Received& message, bool one_line) {
   const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
@@ -107,28 +140,29 @@ std::chrono::milliseconds timeout_of(const TopicArguments& arguments) {
 
 /// The timeout is for the next message, not for all.
 int echo(const TopicArguments& arguments) {
-  zmq::context_t context;
-  const auto subscriber = subscribe(context, arguments);
+  Listener listener(arguments);
   for (std::uint64_t seen = 0; arguments.count == 0 || seen < arguments.count; ++seen) {
-    const auto message = subscriber->next(timeout_of(arguments));
-    if (!message) {
+    const auto message = listener.next(timeout_of(arguments));
+    if (message) {
+      print(*message, arguments.as_json);
+    } else if (listener.run_ended()) {
+      std::fprintf(stderr, "trainyard: the run has ended\n");
+      return arguments.count == 0 ? kExitOk : kExitNotFound;
+    } else {
       throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
     }
-    print(*message, arguments.as_json);
   }
   return kExitOk;
 }
 
 int hz(const TopicArguments& arguments) {
-  zmq::context_t context;
-  const auto subscriber = subscribe(context, arguments);
-  const auto begin = Clock::now();
-  const auto until = begin + timeout_of(arguments);
+  Listener listener(arguments);
+  const auto until = Clock::now() + timeout_of(arguments);
   std::uint64_t seen = 0;
   Clock::time_point first, last;
   while (arguments.count == 0 || seen < arguments.count) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-    if (left.count() <= 0 || !subscriber->next(left)) break;
+    if (left.count() <= 0 || !listener.next(left)) break;
     last = Clock::now();
     if (seen++ == 0) first = last;
   }

@@ -1,6 +1,7 @@
 #include "launch/run/testing/launched_run.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -36,7 +37,8 @@ namespace {
 
 }  // namespace
 
-LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options) : base_(folder_.path() + "/runs") {
+LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options)
+    : base_(fmt::format("{}/trainyard-{}", folder_.path(), ::geteuid())) {
   if (options.process_program.empty()) options.process_program = TRAINYARD_FAKE_PROCESS;
   options.base = base_;
   guard_ = ::fork();

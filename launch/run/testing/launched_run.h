@@ -42,6 +42,9 @@ class LaunchedRun {
   /// Where run directories are made.
   const std::string& base() const { return base_; }
 
+  /// What XDG_RUNTIME_DIR must be for a program to find this run by itself.
+  const std::string& runtime_directory() const { return folder_.path(); }
+
  private:
   TemporaryFolder folder_;
   std::string base_;
