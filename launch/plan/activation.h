@@ -14,8 +14,8 @@ struct Link {
 };
 
 /// The order in which components become active: receivers before those who send to them, sources of data last. Training
-/// is a ring (orders go back to where the data come from), so links that are run-wide yield first; in a ring of data the
-/// one goes first that receives most and sends least. The lower index decides ties.
+/// is a ring (orders go back to where the data come from), so links that are run-wide yield first; in a ring of data
+/// the one goes first that receives most and sends least. The lower index decides ties.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard
