@@ -1,0 +1,92 @@
+#include "models/convnet/convnet.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/relu.h>
+#include <gtest/gtest.h>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+ModelContext context(const std::string& parameters = "{}") {
+  ModelContext context;
+  context.where = "model 'convnet'";
+  context.parameters = parameters;
+  return context;
+}
+
+DatasetInfo images(std::vector<std::int64_t> shape) {
+  DatasetInfo data;
+  data.dataset = "idx";
+  data.fields = {{"input", 7, std::move(shape)}, {"target", 4, {}}};
+  data.classes = 10;
+  return data;
+}
+
+std::string text_of_error(const std::string& parameters, std::vector<std::int64_t> shape) {
+  ModelContext made = context(parameters);
+  Convnet model(made);
+  try {
+    model.build(images(std::move(shape)));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ConvnetTest, TheLossIsThatOfTheWrittenOutNetwork) {
+  ModelContext made = context(R"({"channels": [4, 6], "kernel": 3, "hidden": 20})");
+  Convnet model(made);
+  model.build(images({1, 28, 28}));
+  const auto p = model.parameters();
+  ASSERT_EQ(p.size(), 8u);
+  const at::Tensor input = at::randn({5, 1, 28, 28});
+  const at::Tensor target = at::randint(10, {5}, at::kLong);
+  at::Tensor x = at::max_pool2d(at::relu(at::conv2d(input, p[0].tensor, p[1].tensor, 1, 1)), 2);
+  x = at::max_pool2d(at::relu(at::conv2d(x, p[2].tensor, p[3].tensor, 1, 1)), 2).flatten(1);
+  EXPECT_EQ(x.size(1), 6 * 7 * 7);
+  x = at::linear(at::relu(at::linear(x, p[4].tensor, p[5].tensor)), p[6].tensor, p[7].tensor);
+  EXPECT_NEAR(model.training_step({"train", {input, target}}).item<double>(),
+              at::cross_entropy_loss(x, target).item<double>(), 1e-6);
+}
+
+TEST(ConvnetTest, ImagesWithoutAChannelGetOne) {
+  ModelContext made = context();
+  Convnet model(made);
+  model.build(images({28, 28}));
+  const at::Tensor target = at::randint(10, {2}, at::kLong);
+  EXPECT_GT(model.training_step({"train", {at::randn({2, 28, 28}), target}}).item<double>(), 0);
+  EXPECT_EQ(model.evaluation_step({"validate", {at::randn({2, 28, 28}), target}}).size(), 2u);
+}
+
+TEST(ConvnetTest, DropoutWorksInTrainingOnly) {
+  ModelContext made = context(R"({"channels": [2], "dropout": 0.5})");
+  Convnet model(made);
+  model.build(images({8, 8}));
+  const at::Tensor input = at::randn({4, 8, 8});
+  const at::Tensor target = at::randint(10, {4}, at::kLong);
+  const auto loss = [&] { return model.training_step({"train", {input, target}}).item<double>(); };
+  EXPECT_NE(loss(), loss());
+  model.set_training(false);
+  EXPECT_EQ(loss(), loss());
+}
+
+TEST(ConvnetTest, WhatDoesNotFitIsRefusedWithItsValue) {
+  EXPECT_EQ(text_of_error("{}", {784}),
+            "model 'convnet' needs images, (height, width) or (channels, height, width); dataset 'idx' has [784]");
+  EXPECT_EQ(text_of_error(R"({"kernel": 4})", {28, 28}), "model 'convnet': kernel = 4 is even; odd is needed");
+  EXPECT_EQ(text_of_error(R"({"channels": [8, 0]})", {28, 28}),
+            "model 'convnet': channels has 0; every one must be >= 1");
+  EXPECT_EQ(text_of_error(R"({"channels": [8, 8, 8]})", {4, 4}),
+            "model 'convnet': 3 poolings leave nothing of images of shape [1, 4, 4]");
+}
+
+}  // namespace
+}  // namespace trainyard
