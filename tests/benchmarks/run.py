@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Runs every benchmark and prints one table: what was measured, the figure, the bar, and whether it was reached.
+
+    python3 tests/benchmarks/run.py --build build/release [--rounds 5] [--only NAME]
+
+Both sides of a ratio run in turn (A B A B ...) on the same processors with OPENBLAS_NUM_THREADS=1; the figures are medians.
+Needs a build with tests, an otherwise idle machine, and nothing else. Figures of one such run: docs/benchmarks.md.
+"""
+import argparse
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TEXT = "/usr/share/common-licenses"
+
+
+class Bench:
+    """Where things are, and the table as it grows."""
+
+    def __init__(self, arguments):
+        self.build = pathlib.Path(arguments.build).resolve()
+        self.rounds = arguments.rounds
+        self.only = arguments.only
+        self.trainyard = str(self.build / "bin" / "trainyard")
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
+        self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
+        self.rows = []
+
+    def row(self, what, figure, bar, reached):
+        self.rows.append((what, figure, bar, "yes" if reached else "NO"))
+        print(f"| {what} | {figure} | {bar} | {'yes' if reached else 'NO'} |", flush=True)
+
+    def run(self, command, **options):
+        done = subprocess.run(command, env=self.environment, cwd=self.work, capture_output=True, text=True, timeout=900, **options)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout
+
+    def bare(self, model, steps, core_type=None):
+        """Microseconds per step of the loop written with LibTorch alone."""
+        saved = self.environment
+        if core_type:
+            self.environment = dict(saved, OPENBLAS_CORETYPE=core_type)
+        out = self.run([str(self.build / "tests" / "trainyard_benchmark_bare_loop"), model, str(steps), "1"])
+        self.environment = saved
+        return json.loads(out.splitlines()[-1])["median_ns"] / 1000
+
+    def launched(self, launch_file, steps, overrides):
+        """Microseconds per step of a launch, between its first and its last report."""
+        folder = tempfile.mkdtemp(dir=self.work)
+        self.run([self.trainyard, "launch", str(ROOT / "launch" / "files" / launch_file), f"run.directory={folder}",
+                  f"run.max_steps={steps}", "component.accelerator_host.params.accelerator={plugin=\"cpu\",threads=\"1\"}",
+                  *overrides])
+        reports = [json.loads(line) for line in open(f"{folder}/metrics.jsonl")]
+        reports = [r for r in reports if r.get("kind") == "metrics" and r["stage"] == "train"]
+        first = reports[len(reports) // 10]
+        last = reports[-1]
+        return (last["time"] - first["time"]) * 1e6 / (last["step"] - first["step"])
+
+
+def compare(bench, bare, ours):
+    """Medians of both and the median of the ratios, taken in turn."""
+    pairs = [(bare(), ours()) for _ in range(bench.rounds)]
+    return (statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs),
+            statistics.median(p[1] / p[0] for p in pairs), statistics.median(p[1] - p[0] for p in pairs))
+
+
+MLP = ["component.optimizer.params.rule=sgd", "component.optimizer.params.momentum=0.9", "component.optimizer.params.lr=0.01"]
+GPT = [f"text={TEXT}", "run.validate_every_steps=0", "run.evaluate_at_start=false", "run.predict_at_end=false"]
+
+
+def gpt_step(bench):
+    steps = 300
+    bare, ours, ratio, _ = compare(bench, lambda: bench.bare("gpt", steps),
+                                   lambda: bench.launched("shakespeare_char.toml", steps, GPT))
+    bench.row("GPT step, composed", f"{ours / 1000:.1f} ms, bare {bare / 1000:.1f} ms: {ratio:.2f}", "<= 1.00 of bare", ratio <= 1)
+    core = bench.bare("gpt", steps, "SkylakeX")
+    print(f"  (for the record: the bare loop with OPENBLAS_CORETYPE=SkylakeX {core / 1000:.1f} ms: {ours / core:.2f})")
+
+
+def mlp_step(bench):
+    steps = 6000
+    bare, ours, ratio, _ = compare(bench, lambda: bench.bare("mlp", steps), lambda: bench.launched("mlp.toml", steps, MLP))
+    bench.row("MLP step, composed", f"{ours:.0f} us, bare {bare:.0f} us: {ratio:.2f}", "<= 1.05 of bare", ratio <= 1.05)
+
+
+def mlp_processes(bench):
+    steps = 6000
+    bare, ours, _, extra = compare(bench, lambda: bench.bare("mlp", steps),
+                                   lambda: bench.launched("mlp.toml", steps, MLP + ["placement=processes"]))
+    bench.row("MLP step, a process per component", f"{ours:.0f} us, bare {bare:.0f} us: +{extra:.0f} us", "<= bare + 100 us",
+              extra <= 100)
+
+
+def messages(bench):
+    runs = []
+    for _ in range(bench.rounds):
+        out = bench.run([str(bench.build / "tests" / "trainyard_benchmark_messages")])
+        runs.append({m["name"]: m["median_ns"] / 1000 for m in map(json.loads, out.splitlines())})
+    mid = {name: statistics.median(r[name] for r in runs) for name in runs[0]}
+    small = statistics.median(r["message_8B"] / r["raw_zmq_8B"] for r in runs)
+    big = statistics.median(r["message_40MB_tensor"] / r["message_8B"] for r in runs)
+    bench.row("hop on one thread", f"{mid['hop_one_thread']:.2f} us", "<= 1 us", mid["hop_one_thread"] <= 1)
+    bench.row("8 B between processes", f"{mid['message_8B']:.1f} us, raw libzmq {mid['raw_zmq_8B']:.1f} us: {small:.2f}",
+              "<= 1.5 x raw", small <= 1.5)
+    bench.row("40 MB tensor between processes", f"{mid['message_40MB_tensor']:.1f} us: {big:.2f} of 8 B", "<= 2 x 8 B", big <= 2)
+
+
+def start(bench):
+    times = []
+    for _ in range(bench.rounds + 1):
+        folder = tempfile.mkdtemp(dir=bench.work)
+        began = time.time()
+        bench.run([bench.trainyard, "launch", str(ROOT / "launch/files/mlp.toml"), f"run.directory={folder}", "run.max_steps=1",
+                   "component.accelerator_host.params.log_every_steps=1"])
+        first = [json.loads(line) for line in open(f"{folder}/metrics.jsonl")]
+        times.append(min(r["time"] for r in first if r.get("stage") == "train") - began)
+    took = statistics.median(times[1:])  # The first one fills the plugin cache.
+    bench.row("launch to the first finished step, MLP", f"{took:.2f} s (first ever: {times[0]:.2f} s)", "<= 1 s", took <= 1)
+
+
+def logger_memory(bench):
+    command = [bench.trainyard, "launch", str(ROOT / "launch/files/mlp.toml"), "placement=processes", "run.max_steps=1000000",
+               f"run.directory={bench.work}/memory"]
+    run = subprocess.Popen(command, env=bench.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.time() + 30
+        while not os.path.exists(f"{bench.work}/memory/metrics_train.csv") and time.time() < deadline:
+            time.sleep(0.05)
+        nodes = json.loads(bench.run([bench.trainyard, "node", "list", "--json"]))
+        pid = next(n["pid"] for n in nodes if n["component"] == "logger")
+        status = open(f"/proc/{pid}/status").read()
+        resident = int(status.split("VmRSS:")[1].split()[0]) / 1024
+    finally:
+        run.send_signal(signal.SIGINT)
+        run.wait(timeout=30)
+    bench.row("resident memory of the logger's process", f"{resident:.1f} MB", "<= 25 MB", resident <= 25)
+
+
+def rebuild(bench):
+    times = []
+    for plugin in ("models/mlp/mlp.cpp", "models/gpt/gpt.cpp", "components/optimizer/optimizer.cpp"):
+        os.utime(ROOT / plugin)
+        began = time.time()
+        subprocess.run(["cmake", "--build", str(bench.build)], env=dict(os.environ, CCACHE_DISABLE="1"), check=True,
+                       stdout=subprocess.DEVNULL)
+        times.append((time.time() - began, plugin))
+    worst, plugin = max(times)
+    bench.row("rebuild after touching a plugin", f"{worst:.1f} s at worst ({plugin})", "<= 25 s", worst <= 25)
+
+
+def main():
+    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, start, logger_memory, rebuild]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build/release", help="a build with tests")
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
+    parser.add_argument("--only", choices=[b.__name__ for b in benchmarks], help="one of them")
+    bench = Bench(parser.parse_args())
+    print(f"| what ({os.cpu_count()} cores, medians of {bench.rounds}) | figure | bar | reached |\n|---|---|---|---|")
+    for each in benchmarks:
+        if bench.only in (None, each.__name__):
+            each(bench)
+
+
+if __name__ == "__main__":
+    main()
