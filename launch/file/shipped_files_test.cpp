@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "launch/file/launch_file.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kFolder = fs::path(TRAINYARD_SOURCE_DIR) / "launch" / "files";
+
+std::vector<std::string> shipped_files() {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  return names;
+}
+
+class ShippedFilesTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  LaunchFile load(std::vector<std::string> words = {}) const {
+    if (GetParam() == "shakespeare_char") words.push_back("text=input.txt");
+    return load_launch_file((kFolder / (GetParam() + ".toml")).string(), words);
+  }
+};
+
+TEST_P(ShippedFilesTest, HasTheSixComponentsUnderTheirPluginsNames) {
+  std::vector<std::string> names;
+  for (const ComponentSpec& spec : load().components) {
+    names.push_back(spec.name);
+    EXPECT_EQ(spec.plugin.text, spec.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"accelerator_host", "checkpoint_writer", "data_loader", "logger",
+                                             "optimizer", "strategy_manager"}));
+}
+
+TEST_P(ShippedFilesTest, WritesBelowRunsUnderItsOwnName) { EXPECT_EQ(load().run.directory, "runs/" + GetParam()); }
+
+TEST_P(ShippedFilesTest, CanBeSplitIntoProcesses) {
+  EXPECT_FALSE(load().topology.processes);
+  EXPECT_TRUE(load({"placement=processes"}).topology.processes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, ShippedFilesTest, ::testing::ValuesIn(shipped_files()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace trainyard
