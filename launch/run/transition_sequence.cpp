@@ -7,7 +7,12 @@ namespace trainyard {
 
 TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
-    : order_(std::move(order)), target_(std::move(target)), pace_(pace), states_(&states), ask_(std::move(ask)) {}
+    : order_(std::move(order)),
+      target_(std::move(target)),
+      pace_(pace),
+      states_(&states),
+      ask_(std::move(ask)),
+      asked_(order_.size()) {}
 
 bool TransitionSequence::settled(std::uint32_t component) const {
   const std::string& state = (*states_)[component];
@@ -17,17 +22,19 @@ bool TransitionSequence::settled(std::uint32_t component) const {
 }
 
 bool TransitionSequence::advance() {
-  for (; asked_ < order_.size(); ++asked_) {
-    if (pace_ == Pace::kOneByOne && !awaited().empty()) return false;
-    if (!settled(order_[asked_])) ask_(order_[asked_]);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (settled(order_[i])) continue;
+    if (!asked_[i]) ask_(order_[i]);
+    asked_[i] = true;
+    if (pace_ == Pace::kOneByOne) break;
   }
   return awaited().empty();
 }
 
 std::vector<std::uint32_t> TransitionSequence::awaited() const {
   std::vector<std::uint32_t> waiting;
-  for (std::size_t i = 0; i < asked_; ++i) {
-    if (!settled(order_[i])) waiting.push_back(order_[i]);
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    if (asked_[i] && !settled(order_[i])) waiting.push_back(order_[i]);
   }
   return waiting;
 }

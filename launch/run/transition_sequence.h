@@ -22,8 +22,8 @@ class TransitionSequence {
   TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Asks whom it is time to ask. True if nobody is waited for any more. To be called first, and after every change of
-  /// `states`.
+  /// Asks whom it is time to ask: also one that was passed over and can go there now. True if nobody is waited for any
+  /// more. To be called first, and after every change of `states`.
   bool advance();
 
   /// Who has been asked and has not arrived.
@@ -39,7 +39,7 @@ class TransitionSequence {
   Pace pace_;
   const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;
-  std::size_t asked_ = 0;  ///< How many of `order_` have been asked or passed over.
+  std::vector<bool> asked_;  ///< By place in `order_`.
 };
 
 }  // namespace trainyard

@@ -66,5 +66,16 @@ TEST_F(TransitionSequenceTest, FinalizesWhatFailedTooButNotWhatNeverWas) {
   EXPECT_THAT(asked_, ElementsAre(0));
 }
 
+TEST_F(TransitionSequenceTest, AsksOneThatComesLateAndWasPassedOver) {
+  states_ = {"inactive", "unconfigured", "gone"};
+  TransitionSequence sequence = make("finalized", Pace::kAllAtOnce);
+  EXPECT_FALSE(sequence.advance());
+  states_[1] = "inactive";
+  EXPECT_FALSE(sequence.advance());
+  EXPECT_THAT(asked_, ElementsAre(0, 1));
+  states_[0] = states_[1] = "finalized";
+  EXPECT_TRUE(sequence.advance());
+}
+
 }  // namespace
 }  // namespace trainyard
