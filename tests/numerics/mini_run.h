@@ -1,0 +1,51 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "core/testing/rig.h"
+#include "messages/arena.h"
+#include "messages/batch.h"
+#include "messages/dataset_info.h"
+#include "messages/metrics.h"
+
+namespace trainyard::testing {
+
+/// A composed run of accelerator host and optimizer, whose loader and manager the test is.
+class MiniRun {
+ public:
+  /// `host`: parameters of the accelerator host, as JSON without braces; log_every_steps is 1. `optimizer`: a JSON
+  /// object.
+  MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed = 1);
+
+  /// Trains on these batches in one order, a step every `micro_batches`; returns the loss of every step.
+  std::vector<double> train(std::vector<Batch> batches, std::uint64_t micro_batches = 1);
+
+  /// Evaluates "validate" on these batches; returns the means by name.
+  std::vector<Scalar> evaluate(std::vector<Batch> batches);
+
+  /// A flat view of the parameters.
+  at::Tensor parameters() const;
+
+  /// A copy of one parameter.
+  at::Tensor parameter(const std::string& name) const;
+
+ private:
+  void send(std::vector<Batch> batches, const std::string& split);
+
+  Rig rig_;
+  ArenaInfo arena_;
+  std::uint64_t order_ = 0;
+};
+
+/// `samples` rows of made-up inputs of this shape and classes; the same for the same index.
+Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes);
+
+/// Rows `begin` to `end` of a batch.
+Batch rows(const Batch& batch, std::int64_t begin, std::int64_t end);
+
+DatasetInfo made_up_data(std::int64_t features, std::int64_t classes);
+
+}  // namespace trainyard::testing

@@ -1,0 +1,115 @@
+// The helper of the tests in this folder, with a test of its own.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "components/accelerator_host/accelerator_host.h"
+#include "components/optimizer/optimizer.h"
+#include "messages/error.h"
+#include "tensors/bridge.h"
+#include "tests/numerics/mini_run.h"
+
+namespace trainyard::testing {
+
+MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed) {
+  rig_.world().seed = seed;
+  rig_.add<AcceleratorHost>(
+      "accelerator_host", R"({"log_every_steps": 1, "accelerator": {"plugin": "cpu", "threads": "1"}, )" + host + "}");
+  rig_.add<Optimizer>("optimizer", optimizer);
+  rig_.start();
+  rig_.send("dataset", data);
+  rig_.send("/run_state", RunState{});
+  rig_.run_until([this] { return !rig_.received<ModelInfo>("/model").empty(); });
+  arena_ = *rig_.received<ArenaInfo>("arena").at(0);
+}
+
+void MiniRun::send(std::vector<Batch> batches, const std::string& split) {
+  for (Batch& batch : batches) {
+    batch.order = order_;
+    batch.split = split;
+    rig_.send("batches", std::move(batch));
+  }
+  rig_.run_until([this] {
+    const auto done = rig_.received<OrderDone>("/order_done");
+    return !done.empty() && done.back()->order == order_;
+  });
+}
+
+std::vector<double> MiniRun::train(std::vector<Batch> batches, std::uint64_t micro_batches) {
+  const std::size_t before = rig_.received<Metrics>("/metrics").size();
+  rig_.send("/orders", Order{.id = ++order_,
+                             .kind = "train",
+                             .split = "train",
+                             .batches = batches.size(),
+                             .micro_batches = micro_batches});
+  send(std::move(batches), "train");
+  std::vector<double> losses;
+  const auto metrics = rig_.received<Metrics>("/metrics");
+  for (std::size_t i = before; i < metrics.size(); ++i) {
+    if (metrics[i]->stage == "train") losses.push_back(metrics[i]->values.at(0).value);
+  }
+  return losses;
+}
+
+std::vector<Scalar> MiniRun::evaluate(std::vector<Batch> batches) {
+  rig_.send("/orders", Order{.id = ++order_, .kind = "evaluate", .split = "validate", .batches = batches.size()});
+  send(std::move(batches), "validate");
+  return rig_.received<OrderDone>("/order_done").back()->metrics;
+}
+
+at::Tensor MiniRun::parameters() const { return view_of(arena_.blocks.at(0).data); }
+
+at::Tensor MiniRun::parameter(const std::string& name) const {
+  for (const ArenaEntry& entry : arena_.entries) {
+    if (entry.name != name) continue;
+    return view_of({DType::kFloat32, entry.shape, entry.offset_bytes, arena_.blocks.at(0).data.buffer}).clone();
+  }
+  throw Error(Code::kNotFound, "the arena has no parameter '{}'", name);
+}
+
+Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes) {
+  Batch batch{.order = 0, .split = "train", .epoch = 0, .index = index, .samples = static_cast<std::uint64_t>(samples)};
+  batch.tensors = {Tensor::empty(DType::kFloat32, {samples, features}), Tensor::empty(DType::kInt64, {samples})};
+  const auto input = batch.tensors[0].as<float>();
+  const auto target = batch.tensors[1].as<std::int64_t>();
+  for (std::size_t i = 0; i < input.size(); ++i) {
+    input[i] = std::sin(static_cast<float>(13 * i + 7 * index)) * std::cos(static_cast<float>(i));
+  }
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    target[i] = static_cast<std::int64_t>(i * 5 + index) % classes;
+  }
+  return batch;
+}
+
+Batch rows(const Batch& batch, std::int64_t begin, std::int64_t end) {
+  Batch part = batch;
+  part.samples = static_cast<std::uint64_t>(end - begin);
+  for (Tensor& tensor : part.tensors) {
+    const std::size_t row = tensor.bytes() / static_cast<std::size_t>(tensor.shape[0]);
+    tensor.offset += row * static_cast<std::size_t>(begin);
+    tensor.shape[0] = end - begin;
+  }
+  return part;
+}
+
+DatasetInfo made_up_data(std::int64_t features, std::int64_t classes) {
+  DatasetInfo data;
+  data.dataset = "made up";
+  data.fields = {{"input", 7, {features}}, {"target", 4, {}}};
+  data.classes = static_cast<std::uint64_t>(classes);
+  return data;
+}
+
+namespace {
+
+TEST(MiniRunTest, PartsOfABatchShareItsMemory) {
+  const Batch batch = made_up_batch(3, 8, 5, 4);
+  const Batch part = rows(batch, 2, 6);
+  EXPECT_EQ(part.samples, 4u);
+  EXPECT_EQ(part.tensors[0].as<float>()[0], batch.tensors[0].as<float>()[10]);
+  EXPECT_EQ(part.tensors[1].as<std::int64_t>()[3], batch.tensors[1].as<std::int64_t>()[5]);
+}
+
+}  // namespace
+}  // namespace trainyard::testing
