@@ -100,7 +100,8 @@ void ScannedCatalogue::load_cache() {
   std::ifstream file(cache_file_);
   if (!file) return;
   try {
-    for (const json& entry : json::parse(file).at("plugins")) {
+    const json cache = json::parse(file);
+    for (const json& entry : cache.at("plugins")) {
       PluginInfo info = plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
       entries_[path] = Entry{entry.at("stamp"), std::move(info)};
