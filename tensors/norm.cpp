@@ -28,7 +28,7 @@ template <class T>
 
 /// The clones let the linker pick the widest registers that the machine has.
 __attribute__((target_clones("default", "avx2", "avx512f"))) double square_sum(const float* values,
-                                                                                               std::int64_t count) {
+                                                                               std::int64_t count) {
   double sum = 0;
   for (std::int64_t begin = 0; begin < count; begin += kRun) {
     sum += square_run(values + begin, std::min(kRun, count - begin));

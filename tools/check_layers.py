@@ -3,7 +3,7 @@
 
 Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.
 Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
-open to its plugins, and its folder `testing` to its tests.
+open to its plugins, and its folder `testing` to tests.
 """
 import pathlib
 import re
@@ -50,7 +50,7 @@ def violations(path):
             yield number, name, f"{layer} may include only {', '.join(sorted(ALLOWED[layer] | {layer}))}"
         elif target[0] in FAMILIES and len(target) > 2 and layer != "tools":
             helper_of_tests = target[1] == "testing" and path.stem.endswith("_test")
-            if target[0] != layer or (target[1] != own_plugin and not helper_of_tests):
+            if not helper_of_tests and (target[0] != layer or target[1] != own_plugin):
                 yield number, name, "a plugin's folder is nobody else's business"
 
 

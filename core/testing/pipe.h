@@ -66,7 +66,8 @@ struct Pipe {
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
-      if (std::chrono::steady_clock::now() > end) throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
+      if (std::chrono::steady_clock::now() > end)
+        throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
       if (!loop.run_once()) loop.wait(std::chrono::milliseconds(1));
     }
   }
