@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "core/transport/frames.h"
 #include "launch/testing/expect_error.h"
+#include "launch/testing/temporary_folder.h"
 #include "messages/json.h"
 #include "messages/scalar.h"
 
@@ -60,7 +60,8 @@ class SubscriberTest : public ::testing::Test {
 
   zmq::context_t context_;
   zmq::socket_t gateway_;
-  std::string endpoint_ = "ipc:///tmp/trainyard-subscriber-test-" + std::to_string(::getpid());
+  TemporaryFolder folder_;
+  std::string endpoint_ = "ipc://" + folder_.path() + "/gateway";
   std::string peer_;
   zmq::message_t body_;
 };
