@@ -16,7 +16,7 @@ struct Metrics {
   std::uint64_t step = 0;
   std::uint64_t total_steps = 0;  ///< 0 = unknown.
   std::uint64_t epoch = 0;
-  std::string stage;          ///< "train", "validate", "test", "predict", or the name of a component.
+  std::string stage;          ///< "train", "train_eval" (training data, evaluated), "validate", "test", ...
   std::int64_t time_ns = 0;   ///< CLOCK_REALTIME.
   std::uint64_t samples = 0;  ///< Trained on since the run began.
   std::string unit;           ///< "sample", "token".

@@ -39,9 +39,10 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
   if (reporting_) losses_.push_back(std::move(loss));
   samples_ += batch.samples;
   epoch_ = batch.epoch;
-  cursor_ = batch.next;
   throughput_.add(batch.samples * data_.units_per_sample);
-  if (++micro_batch_ == micro_batches_) finish_step();
+  if (++micro_batch_ < micro_batches_) return;
+  cursor_ = batch.next;  // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
+  finish_step();
 }
 
 void AcceleratorHost::finish_step() {
@@ -91,7 +92,8 @@ void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
   evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
   if (progress_.batches < order.batches) return;
   progress_.metrics = evaluation_means();
-  send_metrics(order, order.split, progress_.metrics);
+  // Not to be taken for the reports of training steps.
+  send_metrics(order, order.split == "train" ? "train_eval" : order.split, progress_.metrics);
   finish_order();
 }
 

@@ -13,7 +13,9 @@ constexpr const char* kRed = "\x1b[31m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
 
-bool is_evaluation(const std::string& stage) { return stage == "validate" || stage == "test" || stage == "predict"; }
+bool is_evaluation(const std::string& stage) {
+  return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
+}
 
 }  // namespace
 
