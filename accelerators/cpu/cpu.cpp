@@ -58,8 +58,6 @@ void Cpu::set_up(int) {
   pin();
   keep_freed_memory();
   at::set_num_threads(threads());
-  const std::string kernels = *wide_blas_ ? prefer_wide_blas_kernels() : "";
-  if (!kernels.empty()) context().log->info("{}: OpenBLAS now uses its {} kernels (AVX-512)", where(), kernels);
   set_blas_threads(threads());
   const Blas blas = loaded_blas();
   if (blas.reference) {

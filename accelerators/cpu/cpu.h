@@ -17,7 +17,7 @@ class Cpu final : public Accelerator {
   AcceleratorTraits traits() const override;
   at::Device device(int index) const override;
 
-  /// Sets the threads of LibTorch and its BLAS and the BLAS's kernels, pins this thread if asked to, and stops malloc
+  /// Sets the threads of LibTorch and its BLAS, pins this thread if asked to, and stops malloc
   /// from returning memory to the system after every step. All but the pinning hold for the whole process.
   void set_up(int index) override;
 
@@ -34,8 +34,6 @@ class Cpu final : public Accelerator {
 
   Parameter<std::string> threads_{*this, "threads", "auto",
                                   "threads for kernels: a number, or auto = the cores of this process shared by ranks"};
-  Parameter<bool> wide_blas_{*this, "wide_blas", true,
-                             "use AVX-512 even where OpenBLAS does not know that the processor has it"};
   Parameter<std::vector<std::int64_t>> cpus_{*this, "cpus", std::vector<std::int64_t>{},
                                              "cores to run on, by number; empty = any"};
 };

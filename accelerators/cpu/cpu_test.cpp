@@ -1,7 +1,6 @@
 #include "accelerators/cpu/cpu.h"
 
 #include <ATen/Parallel.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/rand.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -136,15 +135,6 @@ TEST_F(CpuTest, StatsAndFactsAreThere) {
 TEST_F(CpuTest, TensorsOnTheCpuAreNotCopied) {
   const at::Tensor tensor = at::rand({3});
   EXPECT_EQ(cpu_.to_device({tensor})[0].data_ptr(), tensor.data_ptr());
-}
-
-TEST(BlasTest, WideKernelsGiveTheSameProductsAndAreChosenOnce) {
-  const at::Tensor left = at::rand({65, 130}, at::kDouble);
-  const at::Tensor right = at::rand({130, 70}, at::kDouble);
-  const at::Tensor before = at::mm(left, right);
-  prefer_wide_blas_kernels();
-  EXPECT_TRUE(at::mm(left, right).allclose(before, 1e-13, 1e-13));
-  EXPECT_EQ(prefer_wide_blas_kernels(), "") << "there is nothing left to change";
 }
 
 TEST(BlasTest, TheLoadedLibraryIsNamed) {

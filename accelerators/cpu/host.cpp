@@ -62,15 +62,6 @@ Function* openblas_function(const char* name) {
   return nullptr;
 }
 
-bool has_avx512() {
-#if defined(__x86_64__)
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-  return false;
-#endif
-}
-
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
   const int most = limit ? std::atoi(limit) : 0;
@@ -121,22 +112,6 @@ Blas loaded_blas() {
 
 void set_blas_threads(int threads) {
   if (auto* set = openblas_function<void(int)>("openblas_set_num_threads")) set(allowed_blas_threads(threads));
-}
-
-std::string prefer_wide_blas_kernels() {
-  constexpr const char* kVariable = "OPENBLAS_CORETYPE";
-  auto* core_name = openblas_function<const char*()>("openblas_get_corename");
-  auto* forget = openblas_function<void()>("gotoblas_dynamic_quit");
-  auto* choose = openblas_function<void()>("gotoblas_dynamic_init");
-  if (!core_name || !forget || !choose || !has_avx512() || std::getenv(kVariable)) return {};
-  const std::string chosen = core_name();
-  if (chosen != "Haswell" && chosen != "Zen") return {};
-  // The choice is made anew, as at loading, with the variable that decides it.
-  setenv(kVariable, "SkylakeX", 1);
-  forget();
-  choose();
-  unsetenv(kVariable);
-  return core_name();
 }
 
 }  // namespace trainyard

@@ -23,11 +23,6 @@ struct Blas {
 };
 Blas loaded_blas();
 
-/// Lets OpenBLAS use AVX-512 on a processor that has it but that OpenBLAS is too old to know: 0.3.21 takes the newer
-/// AMD ones for their elders and multiplies at half speed. Returns the name of the kernels then in use, empty if
-/// nothing was changed. Not while another thread multiplies. OPENBLAS_CORETYPE, if set, is left to decide.
-std::string prefer_wide_blas_kernels();
-
 /// Sets the threads of OpenBLAS, if that is loaded; LibTorch does not. OPENBLAS_NUM_THREADS is an upper limit.
 void set_blas_threads(int threads);
 
