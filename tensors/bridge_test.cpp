@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <utility>
+#include <memory>
 
 #include "messages/error.h"
 

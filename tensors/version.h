@@ -1,6 +1,9 @@
 #pragma once
 
+#include <c10/util/Optional.h>
 #include <torch/version.h>
+
+#include <optional>
 
 // Every difference between the LibTorch versions that are supported (1.13 of Debian 12, 2.6 of Debian 13, upstream) is
 // decided here and nowhere else.
@@ -8,3 +11,16 @@
 /// True from LibTorch `major`.`minor` on.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
+
+namespace trainyard {
+
+/// What LibTorch's functions take for a tensor that may be missing: their own type in 1.x, the standard one later.
+#if TRAINYARD_TORCH_AT_LEAST(2, 4)
+template <class T>
+using TorchOptional = std::optional<T>;
+#else
+template <class T>
+using TorchOptional = c10::optional<T>;
+#endif
+
+}  // namespace trainyard

@@ -2,10 +2,12 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/rand.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/null_sink.h>
 
+#include <functional>
 #include <thread>
 
 #include "accelerators/cpu/host.h"

@@ -3,6 +3,9 @@
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <vector>
+
 namespace trainyard {
 namespace {
 

@@ -1,5 +1,7 @@
 // The part of the accelerator host that carries orders out; accelerator_host.cpp decides when.
+#include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "components/accelerator_host/accelerator_host.h"
 #include "messages/error.h"

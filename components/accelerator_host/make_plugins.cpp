@@ -1,5 +1,7 @@
 #include "components/accelerator_host/make_plugins.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/plugin/loader.h"

@@ -12,6 +12,7 @@
 #include "tensors/fused/ops.h"
 #include "tensors/fused/pointwise_kernel.h"
 #include "tensors/fused/usable.h"
+#include "tensors/version.h"
 
 namespace trainyard::fused {
 namespace {
@@ -24,7 +25,7 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kChunk = 128;
 
 /// Custom functions take no undefined tensors, but they take none at all.
-using Maybe = c10::optional<at::Tensor>;
+using Maybe = TorchOptional<at::Tensor>;
 Maybe maybe(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
 
 template <class T>

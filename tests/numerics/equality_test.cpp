@@ -12,7 +12,10 @@
 #include <torch/optim/adamw.h>
 #include <torch/optim/sgd.h>
 
+#include <fmt/format.h>
+
 #include <functional>
+#include <memory>
 
 #include "tensors/bridge.h"
 #include "tests/numerics/mini_run.h"
