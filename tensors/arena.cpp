@@ -38,6 +38,8 @@ void move_into(const NamedTensor& named, const at::Tensor& place) {
   named.tensor.set_data(place);
 }
 
+/// The dtype that all parameters share, after a look at what cannot be moved: one flat view needs one type, and
+/// autograd only accumulates into leaves.
 DType dtype_of_parameters(const std::vector<NamedTensor>& parameters) {
   if (parameters.empty()) throw Error(Code::kInvalidArgument, "the model has {} parameters; at least 1 is needed", 0);
   const NamedTensor& first = parameters.front();
@@ -73,6 +75,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
   gradients_block_ = allocate(parameter_bytes);
   if (buffer_bytes > 0) buffers_block_ = allocate(buffer_bytes);
 
+  // A gradient that is defined before the first backward pass is the place that autograd adds to.
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     move_into(parameters[i], entry_view(parameters_block_, entries_[i]));
     parameters[i].tensor.mutable_grad() = entry_view(gradients_block_, entries_[i]);
@@ -85,6 +88,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
   gradients_ = view_of(flat(gradients_block_, dtype));
 }
 
+/// Appends an entry for every tensor, one after the other; returns the bytes of the block.
 std::uint64_t Arena::lay_out(const std::vector<NamedTensor>& tensors, const std::string& block) {
   std::uint64_t offset = 0;
   for (const NamedTensor& named : tensors) {

@@ -24,6 +24,7 @@ constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kUInt
                                                                    {DType::kFloat64, at::kDouble},
                                                                    {DType::kBool, at::kBool}}};
 
+/// Shape and offset may have come from another process.
 void check_inside_buffer(const Tensor& tensor) {
   const std::size_t wanted = checked_bytes(tensor.dtype, tensor.shape);
   if (tensor.offset > tensor.buffer.size() || wanted > tensor.buffer.size() - tensor.offset) {

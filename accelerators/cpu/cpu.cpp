@@ -37,6 +37,7 @@ AcceleratorTraits Cpu::traits() const { return {.device_counts = {}, .precisions
 
 at::Device Cpu::device(int) const { return at::Device(at::kCPU); }
 
+/// Ranks of one host share its cores; all ranks are taken to be on this one.
 int Cpu::threads() const {
   if (*threads_ == "auto") return std::max(1, usable_cores() / static_cast<int>(context().world_size));
   int number = 0;
@@ -54,6 +55,7 @@ void Cpu::pin() const {
   pin_to_cores(std::vector<int>(cpus_->begin(), cpus_->end()));
 }
 
+/// Pinning comes first: memory that is touched later then lies near those cores.
 void Cpu::set_up(int) {
   pin();
   keep_freed_memory();

@@ -36,6 +36,7 @@ std::string real_path(const char* path) {
   return resolved ? resolved.get() : path;
 }
 
+/// Keeps the paths of libraries that may be a BLAS; for dl_iterate_phdr.
 int collect_blas(dl_phdr_info* info, std::size_t, void* found) {
   const std::string path = real_path(info->dlpi_name);
   for (const char* name : {"openblas", "libmkl", "libblis", "libblas", "libatlas"}) {
@@ -63,6 +64,7 @@ Function* openblas_function(const char* name) {
   return nullptr;
 }
 
+/// The user's variable is a limit, as it is to OpenBLAS itself.
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
   const int most = limit ? std::atoi(limit) : 0;
@@ -101,6 +103,7 @@ void keep_freed_memory() {
 
 Blas loaded_blas() {
   const std::vector<std::string> libraries = blas_libraries();
+  // libblas.so.3 may stand for any of them, which is why real paths are looked at.
   const auto is_fast = [](const std::string& path) {
     return path.find("openblas") != std::string::npos || path.find("mkl") != std::string::npos ||
            path.find("blis") != std::string::npos;

@@ -31,12 +31,14 @@ void AcceleratorHost::on_finalize() {
   if (runner_) runner_->accelerator().tear_down();
 }
 
+/// Everything heavy happens here, not in the constructor: the device is claimed, the model made, the arena filled.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   data_ = data;
   runner_->build(data);
   arena_.send(runner_->arena_info());
 }
 
+/// The arena holds the restored parameters already; what is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
   run_state_known_ = true;
   step_ = state.step;
@@ -47,6 +49,7 @@ void AcceleratorHost::on_run_state(const RunState& state) {
   become_ready();
 }
 
+/// Optimizer and checkpoint writer work on the same memory, so both must be through before the first order.
 void AcceleratorHost::become_ready() {
   const bool restored = run_state_known_ || run_state_.connections() == 0;
   if (ready_ || !optimizer_ready_ || !restored) return;
@@ -68,6 +71,7 @@ void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   proceed();
 }
 
+/// The first one only says that the optimizer is there; every other one ends a step.
 void AcceleratorHost::on_parameters(const Parameters& message) {
   if (!optimizer_ready_) {
     optimizer_ready_ = true;
@@ -112,6 +116,7 @@ bool AcceleratorHost::can_compute() const {
   return ready_ && !copying && waiting_ == Waiting::kNothing && !queue_.empty();
 }
 
+/// One batch is taken in ahead; the others wait in their edge, whose credits hold the loader back.
 void AcceleratorHost::regulate_batches() {
   if (next_batch_ && next_batch_->order <= finished_order_) next_batch_.reset();
   if (next_batch_) {
@@ -121,6 +126,7 @@ void AcceleratorHost::regulate_batches() {
   }
 }
 
+/// The loader serves orders in turn, as this component does, so a batch of another order is a broken protocol.
 void AcceleratorHost::consume(const Batch& batch) {
   const std::shared_ptr<const Order> order = queue_.front();
   if (batch.order != order->id) {
@@ -142,7 +148,9 @@ void AcceleratorHost::consume(const Batch& batch) {
 bool AcceleratorHost::stop_if_asked() {
   const auto stop = std::ranges::find_if(queue_, [](const auto& order) { return order->kind == "stop"; });
   if (stop == queue_.end()) return false;
+  // The one case in which somebody other than the optimizer zeroes gradients.
   if (micro_batch_ > 0) runner_->drop_gradients();
+  step_samples_ = 0;
   micro_batch_ = 0;
   losses_.clear();
   evaluated_.clear();

@@ -43,6 +43,7 @@ class AcceleratorHost final : public Component {
   // What is going on between two messages.
   enum class Waiting { kNothing, kSnapshot, kParameters };
 
+  // One for every input.
   void on_dataset(const DatasetInfo& data);
   void on_order(const std::shared_ptr<const Order>& order);
   void on_batch(const std::shared_ptr<const Batch>& batch);
@@ -50,6 +51,7 @@ class AcceleratorHost final : public Component {
   void on_run_state(const RunState& state);
   void on_snapshot_taken(const SnapshotTaken& taken);
 
+  // What happens next.
   void become_ready();
   void proceed();
   bool can_compute() const;
@@ -121,8 +123,10 @@ class AcceleratorHost final : public Component {
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
 
-  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<Runner> runner_;  ///< Made when configured, built when the dataset is known.
   DatasetInfo data_;
+
+  // The three things to wait for before the first order: both of these, then ready_.
   bool optimizer_ready_ = false;
   bool run_state_known_ = false;
   bool ready_ = false;
@@ -142,13 +146,14 @@ class AcceleratorHost final : public Component {
 
   // Progress of the run.
   std::uint64_t step_ = 0;
-  std::uint64_t samples_ = 0;
+  std::uint64_t samples_ = 0;       ///< Of complete steps.
+  std::uint64_t step_samples_ = 0;  ///< Of the present step.
   std::uint64_t epoch_ = 0;
   LoaderCursor cursor_;
-  ClippedGradients clipped_;
+  ClippedGradients clipped_;        ///< Of the present step, until the optimizer has it.
   bool reporting_ = false;          ///< The present step ends with metrics.
   std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches, if it will be reported.
-  Throughput throughput_;
+  Throughput throughput_;           ///< Since the last report.
 };
 
 }  // namespace trainyard

@@ -17,6 +17,7 @@ std::int64_t realtime_ns() {
 
 }  // namespace
 
+/// Orders that need nothing from the loader: snapshots, generation, and empty ones, which are done at once.
 void AcceleratorHost::carry_out_without_batches(const Order& order) {
   if (order.kind == "checkpoint") {
     take_snapshot(order);
@@ -29,6 +30,7 @@ void AcceleratorHost::carry_out_without_batches(const Order& order) {
   }
 }
 
+/// One micro-batch. Loss and gradients of a step are means over its micro-batches, which must therefore be of one size.
 void AcceleratorHost::train(const Batch& batch, const Order& order) {
   throughput_.resume(Throughput::Clock::now());
   if (micro_batch_ == 0) {
@@ -39,14 +41,18 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
   }
   at::Tensor loss = runner_->train(batch, 1.0 / static_cast<double>(micro_batches_));
   if (reporting_) losses_.push_back(std::move(loss));
-  samples_ += batch.samples;
+  step_samples_ += batch.samples;
   epoch_ = batch.epoch;
   throughput_.add(batch.samples * data_.units_per_sample);
   if (++micro_batch_ < micro_batches_) return;
-  cursor_ = batch.next;  // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
+  // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
+  samples_ += std::exchange(step_samples_, 0);
+  cursor_ = batch.next;
   finish_step();
 }
 
+/// The last micro-batch of a step is through. While a snapshot is being copied the gradients stay here: the optimizer
+/// would change what is copied.
 void AcceleratorHost::finish_step() {
   micro_batch_ = 0;
   clipped_ = runner_->finish_gradients({.norm = *clip_norm_, .value = *clip_value_});
@@ -57,6 +63,7 @@ void AcceleratorHost::finish_step() {
   }
 }
 
+/// From here on the parameters belong to the optimizer, until it answers.
 void AcceleratorHost::send_gradients() {
   waiting_ = Waiting::kParameters;
   const auto message = gradients_.loan();
@@ -69,6 +76,7 @@ void AcceleratorHost::send_gradients() {
   gradients_.send(message);
 }
 
+/// The optimizer has answered: the step is done.
 void AcceleratorHost::finish_update(double learning_rate) {
   waiting_ = Waiting::kNothing;
   ++step_;
@@ -80,6 +88,7 @@ void AcceleratorHost::finish_update(double learning_rate) {
   finish_order();
 }
 
+/// The only place in a step that reads numbers off the device; called for the steps that are reported.
 void AcceleratorHost::report_step(double learning_rate) {
   double loss = 0;
   for (const at::Tensor& one : losses_) loss += one.item<double>() / static_cast<double>(losses_.size());
@@ -90,6 +99,7 @@ void AcceleratorHost::report_step(double learning_rate) {
   send_metrics(*queue_.front(), "train", std::move(values));
 }
 
+/// Results stay on the device until the last batch is through.
 void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
   evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
   if (progress_.batches < order.batches) return;
@@ -125,6 +135,7 @@ void AcceleratorHost::send_prediction(Prediction prediction, const Order& order)
   predictions_.send(std::move(prediction));
 }
 
+/// Asks for a copy of the arena and goes on: the next step may be computed, but not applied, before the copy is made.
 void AcceleratorHost::take_snapshot(const Order& order) {
   if (snapshot_.connections() == 0) {
     log().warn("order {} asks for a checkpoint ('{}'), but nothing listens to '{}'", order.id, order.reason,

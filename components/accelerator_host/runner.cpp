@@ -40,6 +40,7 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
   device_index_ = indices[context_.rank % indices.size()];
 }
 
+/// What the plan should have refused already; a host that is started by hand finds it here.
 void Runner::check_fit() const {
   const AcceleratorTraits traits = accelerator_->traits();
   if (std::find(traits.precisions.begin(), traits.precisions.end(), options_.precision) == traits.precisions.end()) {
@@ -64,6 +65,7 @@ void Runner::build(const DatasetInfo& data) {
   model_->set_training(training_);
 }
 
+/// Views on the message's memory, moved to the device if that has memory of its own.
 ModelBatch Runner::model_batch(const Batch& batch) {
   ModelBatch result{.split = batch.split, .tensors = {}};
   result.tensors.reserve(batch.tensors.size());
@@ -72,6 +74,7 @@ ModelBatch Runner::model_batch(const Batch& batch) {
   return result;
 }
 
+/// Models may have much to switch, so only changes are passed on.
 void Runner::set_training(bool training) {
   if (training == training_) return;
   model_->set_training(training);
@@ -101,6 +104,8 @@ void Runner::check_finite(const at::Tensor& loss, const Batch& batch) const {
               context_.where, value, batch.index, batch.epoch, batch.split);
 }
 
+/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
+/// to the optimizer, whose pass reads every gradient anyway.
 ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
   at::Tensor gradients = arena_->gradients();
   const Bucket all{.index = 0, .count = 1, .offset_bytes = 0, .bytes = gradients.nbytes()};

@@ -38,6 +38,7 @@ void Convnet::build(const DatasetInfo& data) {
     height /= 2;
     width /= 2;
   }
+  // Every pooling halves the image, rounding down.
   if (height < 1 || width < 1) {
     throw Error(Code::kShapeMismatch, "{}: {} poolings leave nothing of images of shape {}", where(), channels_->size(),
                 to_text(image_));
@@ -60,6 +61,7 @@ std::vector<NamedTensor> Convnet::parameters() {
   return all;
 }
 
+/// Logits (B, classes).
 at::Tensor Convnet::forward(const at::Tensor& input) const {
   at::Tensor values_BCHW = float_input(input).view({input.size(0), image_[0], image_[1], image_[2]});
   for (const Layer& layer : convolutions_) {

@@ -32,11 +32,11 @@ class Convnet final : public Model {
 
   at::Tensor forward(const at::Tensor& input) const;
 
-  Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{16, 32},
+  Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{32, 64},
                                                  "output channels of the convolutions, each >= 1"};
-  Parameter<std::int64_t> kernel_{*this, "kernel", 5, "edge of the convolutions' kernels; odd", at_least(1)};
+  Parameter<std::int64_t> kernel_{*this, "kernel", 3, "edge of the convolutions' kernels; odd", at_least(1)};
   Parameter<std::int64_t> hidden_{*this, "hidden", 128, "size of the hidden layer", at_least(1)};
-  Parameter<double> dropout_{*this, "dropout", 0.0, "share of hidden activations dropped in training",
+  Parameter<double> dropout_{*this, "dropout", 0.25, "share of hidden activations dropped in training",
                              between(0, 0.99)};
 
   std::vector<Layer> convolutions_;

@@ -42,7 +42,7 @@ std::string text_of_error(const std::string& parameters, std::vector<std::int64_
 }
 
 TEST(ConvnetTest, TheLossIsThatOfTheWrittenOutNetwork) {
-  ModelContext made = context(R"({"channels": [4, 6], "kernel": 3, "hidden": 20})");
+  ModelContext made = context(R"({"channels": [4, 6], "kernel": 3, "hidden": 20, "dropout": 0})");
   Convnet model(made);
   model.build(images({1, 28, 28}));
   const auto p = model.parameters();

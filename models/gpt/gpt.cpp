@@ -16,6 +16,7 @@ at::Tensor token_numbers(const at::Tensor& tokens) {
 
 }  // namespace
 
+/// Context and vocabulary come from the data, everything else from the parameters.
 GptSizes Gpt::sizes_for(const DatasetInfo& data) const {
   const bool fits = data.fields.size() == 2 && data.fields[0].shape.size() == 1 &&
                     data.fields[0].shape == data.fields[1].shape && data.classes > 0;

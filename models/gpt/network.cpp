@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kDeviation = 0.02;
 
+/// Dropout of 0 is left out altogether: it would still copy.
 at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout(x, dropout, /*train=*/true) : x; }
 
 }  // namespace
@@ -49,6 +50,7 @@ GptNetwork::Norm GptNetwork::make_norm() const {
           .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
 }
 
+/// The head has no entry of its own: it is the token embedding, whose gradient gathers both uses.
 std::vector<NamedTensor> GptNetwork::parameters() const {
   std::vector<NamedTensor> all{{"transformer.wte.weight", token_embedding_},
                                {"transformer.wpe.weight", position_embedding_}};
@@ -70,11 +72,13 @@ std::vector<NamedTensor> GptNetwork::parameters() const {
   return all;
 }
 
+/// What attention adds to the stream. One matrix makes queries, keys and values; the kernel reads them where they lie.
 at::Tensor GptNetwork::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
   const at::Tensor qkv = block.attention_in(normed);
   return drop(block.attention_out(fused::causal_attention(qkv, batch, sizes_.heads, dropout)), dropout);
 }
 
+/// What the perceptron adds to the stream.
 at::Tensor GptNetwork::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
   return drop(block.perceptron_out(fused::gelu(block.perceptron_in(normed))), dropout);
 }

@@ -17,6 +17,7 @@
 namespace trainyard {
 namespace {
 
+/// The next token. Logits below the k-th largest get probability 0.
 std::int64_t draw(at::Tensor logits_V, const SamplingOptions& options) {
   if (options.temperature == 0) return logits_V.argmax().item<std::int64_t>();
   logits_V = logits_V.div(options.temperature);
@@ -33,6 +34,7 @@ std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int
                                  const SamplingOptions& options) {
   if (tokens.empty()) tokens.push_back(0);
   for (std::int64_t i = 0; i < options.tokens; ++i) {
+    // The network sees no further back than its context.
     const auto length = std::min<std::int64_t>(static_cast<std::int64_t>(tokens.size()), network.sizes().context);
     const at::Tensor window_1T =
         at::from_blob(tokens.data() + tokens.size() - static_cast<std::size_t>(length), {1, length}, at::kLong);

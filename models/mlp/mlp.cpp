@@ -57,6 +57,7 @@ std::vector<NamedTensor> Mlp::parameters() {
   return all;
 }
 
+/// Logits (B, classes); the activation stands between layers, not behind the last.
 at::Tensor Mlp::forward(const at::Tensor& input) const {
   at::Tensor values = float_input(input);
   if (values.dim() != 2) values = values.flatten(1);
