@@ -51,8 +51,10 @@ std::uint64_t payload_bytes(const T& message) {
   return meter.bytes();
 }
 
-template <Message T>
+/// The description of T, made at the first call. T is a Message; what else is given does not compile.
+template <class T>
 const MessageType& message_type() {
+  static_assert(Message<T>);
   static const MessageType type = [] {
     MessageType made;
     made.name = T::kTypeName;
@@ -71,5 +73,45 @@ const MessageType& message_type() {
   }();
   return type;
 }
+
+// The code for our own message types is made once, in message_types.cpp: making it again in every component would take
+// most of the build's time.
+struct ArenaBlock;
+struct ArenaInfo;
+struct Batch;
+struct CheckpointDone;
+struct DatasetInfo;
+struct Gradients;
+struct LogRecord;
+struct Metrics;
+struct ModelInfo;
+struct OptimizerState;
+struct Order;
+struct OrderDone;
+struct Parameters;
+struct Prediction;
+struct RunState;
+struct Scalar;
+struct Snapshot;
+struct SnapshotTaken;
+
+extern template const MessageType& message_type<ArenaBlock>();
+extern template const MessageType& message_type<ArenaInfo>();
+extern template const MessageType& message_type<Batch>();
+extern template const MessageType& message_type<CheckpointDone>();
+extern template const MessageType& message_type<DatasetInfo>();
+extern template const MessageType& message_type<Gradients>();
+extern template const MessageType& message_type<LogRecord>();
+extern template const MessageType& message_type<Metrics>();
+extern template const MessageType& message_type<ModelInfo>();
+extern template const MessageType& message_type<OptimizerState>();
+extern template const MessageType& message_type<Order>();
+extern template const MessageType& message_type<OrderDone>();
+extern template const MessageType& message_type<Parameters>();
+extern template const MessageType& message_type<Prediction>();
+extern template const MessageType& message_type<RunState>();
+extern template const MessageType& message_type<Scalar>();
+extern template const MessageType& message_type<Snapshot>();
+extern template const MessageType& message_type<SnapshotTaken>();
 
 }  // namespace trainyard

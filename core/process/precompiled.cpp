@@ -1,0 +1,1 @@
+// The precompiled headers of the plugins are a property of a target, and a target needs a source.
