@@ -15,6 +15,9 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 
+# An installation finds its own libraries wherever it lies: from bin, from lib, from libexec/trainyard and from the plugins.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN;$ORIGIN/../../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../../..")
+
 option(TRAINYARD_WERROR "Treat warnings as errors" OFF)
 add_library(trainyard_options INTERFACE)
 target_compile_features(trainyard_options INTERFACE cxx_std_20)
