@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"

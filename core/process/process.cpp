@@ -84,7 +84,6 @@ void Process::on_plan(const ProcessPlan& plan) {
 }
 
 void Process::make_workers() {
-  std::map<std::string, std::vector<std::uint32_t>> cpus;
   for (const ComponentPlan& component : plan_.components) {
     if (component.process != name_) continue;
     auto& worker = workers_[component.thread];
