@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/dataset.h"
+#include "datasets/mapped_file.h"
+
+namespace trainyard {
+
+/// CIFAR-10 in its binary version: files of records of 3073 bytes, a label and 32 x 32 red, green and blue pixels.
+///
+/// A folder has `data_batch_1.bin` ... `data_batch_5.bin`, whose first `train_count` samples train and whose others
+/// validate, and perhaps `test_batch.bin`, which is the split "test". Files of the same format with any number of
+/// records will do. They are mapped, not read: processes on one machine share them.
+///
+/// Parameters  folder       required
+///             files        5: data_batch_1.bin to data_batch_<files>.bin; every one must be there
+///             train_count  0 = all samples train
+/// Fields      input        uint8 [3, 32, 32]; models take bytes as 0 to 1, the transform `normalize` makes floats
+///             target       int64 []
+/// Errors      kNotFound, kIo; kCorrupt (file and offset: cut off, no label 0 to 9); kInvalidArgument (train_count)
+class Cifar10 final : public Dataset {
+ public:
+  explicit Cifar10(DatasetContext& context) : Dataset(context) {}
+
+  void open() override;
+  DatasetInfo info() const override;
+  void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
+
+ private:
+  /// Samples [first, first + samples) of the concatenated records of some files.
+  struct Split {
+    std::string name;
+    const std::vector<MappedFile>* files = nullptr;
+    std::uint64_t first = 0;
+    std::uint64_t samples = 0;
+  };
+
+  void divide();
+  const Split& split_named(std::string_view name) const;
+
+  Parameter<std::string> folder_{*this, "folder", kRequired, "where data_batch_1.bin and the others lie"};
+  Parameter<std::int64_t> file_count_{*this, "files", 5, "data_batch_1.bin to data_batch_<files>.bin are read",
+                                      between(1, 1000)};
+  Parameter<std::int64_t> train_count_{*this, "train_count", 0,
+                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+
+  std::vector<MappedFile> batches_;
+  std::vector<MappedFile> test_;
+  std::vector<Split> splits_;
+};
+
+}  // namespace trainyard

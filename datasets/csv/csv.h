@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/csv/csv_reader.h"
+#include "datasets/dataset.h"
+#include "datasets/partition.h"
+
+namespace trainyard {
+
+/// Rows of numbers from a CSV file (RFC 4180), kept in memory as floats.
+///
+/// Columns are called by the file's first line, or by their number, from 0, with `header = false`. Which rows validate
+/// is drawn with a seed of its own, so that it does not change with the run's; `split = "tail"` takes the last rows.
+///
+/// Parameters  path               required
+///             separator          ","; one byte, for example ";" or "\t"
+///             header             true: the first line has the names of the columns
+///             target             [] = the last column; regression may have several
+///             columns            [] = all that are no target
+///             task               classification | regression
+///             labels             numbers (classes 0, 1, ...) | names (any text; classes in bytewise order)
+///             validate_fraction  0.1; 0 = all rows train
+///             split              random | tail
+///             split_seed         0
+/// Fields      input              float32 [columns]
+///             target             int64 [], or for regression float32 [targets]
+/// Errors      kNotFound, kIo; kCorrupt (file, line and offset: too few or many cells, no number, an unclosed quote);
+///             kInvalidArgument (unknown columns, nothing to train on)
+class Csv final : public Dataset {
+ public:
+  explicit Csv(DatasetContext& context) : Dataset(context) {}
+
+  void open() override;
+  DatasetInfo info() const override;
+  void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
+
+ private:
+  bool classifies() const { return *task_ == "classification"; }
+  bool labels_are_names() const { return *labels_ == "names"; }
+  char separator() const;
+  void name_columns(const CsvReader& first_row);
+  std::size_t column_named(const std::string& name) const;
+  void choose_columns();
+  void check_width(const CsvReader& row) const;
+  void add_row(const CsvReader& row);
+  void add_label(const CsvReader& row, const CsvCell& cell);
+  void number_names();
+  void divide();
+  std::uint64_t rows() const { return values_.size() / columns_.size(); }
+
+  Parameter<std::string> path_{*this, "path", kRequired, "CSV file"};
+  Parameter<std::string> separator_{*this, "separator", ",", "the byte between cells"};
+  Parameter<bool> header_{*this, "header", true, "the first line has the names of the columns"};
+  Parameter<std::vector<std::string>> target_{*this, "target", std::vector<std::string>{},
+                                              "columns to be learnt; empty = the last"};
+  Parameter<std::vector<std::string>> chosen_{*this, "columns", std::vector<std::string>{},
+                                              "columns to learn from; empty = all others"};
+  Parameter<std::string> task_{*this, "task", "classification", "what the target is: a class, or numbers",
+                               one_of({"classification", "regression"})};
+  Parameter<std::string> labels_{*this, "labels", "numbers", "how classes are written: 0, 1, ... or any text",
+                                 one_of({"numbers", "names"})};
+  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validate",
+                                       between(0, 0.99)};
+  Parameter<std::string> split_{*this, "split", "random", "which rows validate: drawn ones, or the last",
+                                one_of({"random", "tail"})};
+  Parameter<std::int64_t> split_seed_{*this, "split_seed", 0, "of the draw; not the run's seed", at_least(0)};
+
+  std::vector<std::string> names_;    ///< Of all columns of the file.
+  std::vector<std::size_t> columns_;  ///< Numbers of those to learn from.
+  std::vector<std::size_t> targets_;
+  std::vector<float> values_;            ///< Row by row.
+  std::vector<float> target_values_;     ///< Regression: row by row.
+  std::vector<std::int64_t> classes_;    ///< Classification: of every row.
+  std::vector<std::string> row_names_;   ///< Labels that are names: of every row, until they are numbered.
+  std::vector<std::string> vocabulary_;  ///< Name of every class.
+  Partition rows_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+/// A file as read-only memory: opening it reads nothing, pages come from the disk when they are touched, and all
+/// processes that read the file share them. So a dataset may be far larger than memory.
+///
+/// The file must not be made shorter while it is mapped: what reads beyond its new end is killed by the system.
+class MappedFile {
+ public:
+  /// Throws kNotFound if there is no regular file at `path`, kIo if it cannot be opened or mapped.
+  explicit MappedFile(std::string path) : path_(std::move(path)) {
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe would block the open.
+    if (descriptor < 0) {
+      if (errno == ENOENT || errno == ENOTDIR) throw Error(Code::kNotFound, "there is no file {}", path_);
+      throw Error(Code::kIo, "cannot open {}: {}", path_, std::strerror(errno));
+    }
+    try {
+      map(descriptor);
+    } catch (...) {
+      ::close(descriptor);
+      throw;
+    }
+    ::close(descriptor);  // The mapping keeps the file.
+  }
+  ~MappedFile() {
+    if (data_ != nullptr) ::munmap(data_, size_);
+  }
+  MappedFile(MappedFile&& other) noexcept
+      : path_(std::move(other.path_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  MappedFile& operator=(MappedFile&&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::size_t size() const { return size_; }
+
+  /// The whole file; its start is aligned to a page.
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
+
+ private:
+  void map(int descriptor) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) != 0) throw Error(Code::kIo, "cannot look at {}: {}", path_, std::strerror(errno));
+    if (!S_ISREG(status.st_mode)) throw Error(Code::kNotFound, "{} is not a regular file", path_);
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ == 0) return;  // Nothing cannot be mapped.
+    void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (data == MAP_FAILED) throw Error(Code::kIo, "cannot map {} ({} bytes): {}", path_, size_, std::strerror(errno));
+    data_ = data;
+  }
+
+  std::string path_;
+  void* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace trainyard

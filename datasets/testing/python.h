@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "datasets/testing/dataset_testing.h"
+
+namespace trainyard::testing {
+
+/// Debian's Python, whose packages are the independent oracles. Others on the PATH may lack them.
+inline constexpr const char* kPython = "/usr/bin/python3";
+
+/// True if Python is here and can import `modules` ("numpy, PIL.Image"); else a test skips itself, with a reason.
+inline bool python_has(const std::string& modules) {
+  const std::string command = std::string(kPython) + " -c 'import " + modules + "' >/dev/null 2>&1";
+  return std::system(command.c_str()) == 0;
+}
+
+/// What `script` prints when it is run with `argument` as sys.argv[1]. Throws kInternal with what it printed if it
+/// fails.
+inline std::string python(const std::string& script, const std::string& argument) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("script.py", script);
+  const std::string command = std::string(kPython) + " -W ignore '" + file + "' '" + argument + "' 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string output;
+  for (int letter = pipe == nullptr ? EOF : std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) {
+    output += static_cast<char>(letter);
+  }
+  if (pipe == nullptr || ::pclose(pipe) != 0) throw Error(Code::kInternal, "the script of the test failed: {}", output);
+  return output;
+}
+
+}  // namespace trainyard::testing
