@@ -8,20 +8,20 @@
 namespace trainyard {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <class T>
-Json integer() {
+OrderedJson integer() {
   return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
 }
 
 /// JSON has no word for not-a-number and the infinities, so they are strings (json.h).
-Json number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
+OrderedJson number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
 
-Json tensor() {
-  const Json count = {{"type", "integer"}, {"minimum", 0}};
-  const Json index = {{"type", {"integer", "null"}}, {"minimum", 0}};
-  Json made = {{"type", "object"}};
+OrderedJson tensor() {
+  const OrderedJson count = {{"type", "integer"}, {"minimum", 0}};
+  const OrderedJson index = {{"type", {"integer", "null"}}, {"minimum", 0}};
+  OrderedJson made = {{"type", "object"}};
   made["properties"] = {{"dtype", {{"type", "string"}}},
                         {"shape", {{"type", "array"}, {"items", count}}},
                         {"payload", index},
@@ -30,7 +30,7 @@ Json tensor() {
   return made;
 }
 
-Json describe_simple(FieldKind kind) {
+OrderedJson describe_simple(FieldKind kind) {
   switch (kind) {
     case FieldKind::kBool:
       return {{"type", "boolean"}};
@@ -60,7 +60,7 @@ Json describe_simple(FieldKind kind) {
   }
 }
 
-Json describe(const Schema& schema, const FieldType& type) {
+OrderedJson describe(const Schema& schema, const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:
       return {{"type", "array"}, {"items", describe(schema, type.element.at(0))}};
@@ -75,11 +75,11 @@ Json describe(const Schema& schema, const FieldType& type) {
   }
 }
 
-void describe_struct(const Schema& schema, const StructType& type, Json& into) {
+void describe_struct(const Schema& schema, const StructType& type, OrderedJson& into) {
   into["title"] = type.name;
   into["type"] = "object";
-  into["properties"] = Json::object();
-  into["required"] = Json::array();
+  into["properties"] = OrderedJson::object();
+  into["required"] = OrderedJson::array();
   for (const Field& field : type.fields) {
     into["properties"][field.name] = describe(schema, field.type);
     into["required"].push_back(field.name);
@@ -92,7 +92,7 @@ void describe_struct(const Schema& schema, const StructType& type, Json& into) {
 // The message itself stands at the root, not behind a $ref: viewers look for an object there.
 std::string to_json_schema(const Schema& schema) {
   if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
-  Json root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
+  OrderedJson root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
   describe_struct(schema, schema.structs.front(), root);
   for (std::size_t i = 1; i < schema.structs.size(); ++i) {
     describe_struct(schema, schema.structs[i], root["$defs"][schema.structs[i].name]);

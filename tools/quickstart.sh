@@ -16,7 +16,7 @@ fi
 install_missing "${trainyard_build_packages[@]}"
 
 echo "Building a release in build/release (a few minutes the first time)."
-cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=OFF >build-release.log 2>&1 ||
+cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON >build-release.log 2>&1 ||
   { tail -n 20 build-release.log >&2; exit 1; }
 mv build-release.log build/release/configure.log
 cmake --build build/release

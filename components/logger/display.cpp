@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "components/logger/ansi.h"
 #include "components/logger/number_text.h"
 #include "components/logger/printable.h"
 
 namespace trainyard {
 namespace {
-
-constexpr const char* kGreen = "\x1b[32m";
-constexpr const char* kRed = "\x1b[31m";
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kReset = "\x1b[0m";
 
 bool is_evaluation(const std::string& stage) {
   return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
@@ -21,7 +17,7 @@ bool is_evaluation(const std::string& stage) {
 
 void Display::line(const std::string& text, const char* colour) {
   const bool coloured = console_.colour() && *colour != '\0';
-  console_.line(coloured ? colour + text + kReset : text);
+  console_.line(coloured ? colour + text + ansi::kReset : text);
   stale_ = stale_ || progress_.has_steps();
 }
 
@@ -29,7 +25,7 @@ void Display::on(const Metrics& metrics) {
   progress_.update(metrics);
   stale_ = true;
   if (is_evaluation(metrics.stage)) {
-    line(progress_.plain_line(metrics), kGreen);
+    line(progress_.plain_line(metrics), ansi::kGreen);
   } else if (mode_ == Mode::kLines) {
     line(progress_.plain_line(metrics));
   }
@@ -51,7 +47,7 @@ void Display::on(const DatasetInfo& dataset) {
 
 void Display::on(const Prediction& prediction) {
   const std::string title = prediction.title.empty() ? "prediction" : printable(prediction.title);
-  line(fmt::format("--- {}, step {} ---", title, prediction.step), kBold);
+  line(fmt::format("--- {}, step {} ---", title, prediction.step), ansi::kBold);
   if (!prediction.text.empty()) line(printable(prediction.text));
   for (const Tensor& tensor : prediction.tensors) {
     line(fmt::format("tensor {} {}", name_of(tensor.dtype), to_text(tensor.shape)));
@@ -60,7 +56,7 @@ void Display::on(const Prediction& prediction) {
 
 void Display::on(const CheckpointDone& checkpoint) {
   if (!checkpoint.error.empty()) {
-    line(fmt::format("checkpoint  step {}  failed: {}", checkpoint.step, printable(checkpoint.error)), kRed);
+    line(fmt::format("checkpoint  step {}  failed: {}", checkpoint.step, printable(checkpoint.error)), ansi::kRed);
     return;
   }
   line(fmt::format("checkpoint  step {}  {}  {}", checkpoint.step, bytes_text(checkpoint.bytes),

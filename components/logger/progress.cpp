@@ -4,22 +4,18 @@
 
 #include <algorithm>
 
+#include "components/logger/ansi.h"
 #include "components/logger/number_text.h"
 #include "components/logger/printable.h"
 
 namespace trainyard {
 namespace {
 
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kCyan = "\x1b[36m";
-constexpr const char* kPlain = "";
-constexpr const char* kReset = "\x1b[0m";
-
 /// A word of the live line and how much it matters: 0 stays, the largest goes first when the line is too long.
 struct Part {
   std::string text;
   int importance;
-  const char* colour = kPlain;
+  const char* colour = ansi::kPlain;
 };
 
 bool is_learning_rate(const std::string& name) { return name == "lr" || name == "learning_rate"; }
@@ -98,21 +94,21 @@ std::string Progress::eta_text() const {
 std::string Progress::live_line(std::size_t width, bool colour) const {
   const double fraction = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(step_) / static_cast<double>(total_));
   std::vector<Part> parts = {
-      {(total_ == 0 ? "step " : "") + step_text(), 0, kBold},
+      {(total_ == 0 ? "step " : "") + step_text(), 0, ansi::kBold},
       {total_ == 0 ? "" : fmt::format("{:.0f}%", fraction * 100), 4},
-      {loss_ ? "loss " + significant(*loss_) : "", 1, kCyan},
+      {loss_ ? "loss " + significant(*loss_) : "", 1, ansi::kCyan},
       {learning_rate_ ? "lr " + scientific(*learning_rate_) : "", 6},
       {rate_text(), 5},
       {eta_text(), 2},
-      {validation_loss_ ? "val " + significant(*validation_loss_) : "", 3, kCyan},
+      {validation_loss_ ? "val " + significant(*validation_loss_) : "", 3, ansi::kCyan},
   };
   drop_until_fits(parts, width);
   const std::string drawn_bar = total_ == 0 ? "" : bar(fraction, width - std::min(width, width_of(parts)));
   std::string line = drawn_bar;
   for (const Part& part : parts) {
     if (!line.empty()) line += "  ";
-    const bool coloured = colour && part.colour != kPlain;
-    line += coloured ? part.colour + part.text + kReset : part.text;
+    const bool coloured = colour && part.colour != ansi::kPlain;
+    line += coloured ? part.colour + part.text + ansi::kReset : part.text;
   }
   return line;
 }

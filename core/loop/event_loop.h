@@ -70,6 +70,8 @@ class EventLoop {
   /// From any thread.
   void stop();
   void wake() { wakeup_.notify(); }
+  /// How other processes wake it.
+  WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
   /// The trace id of the message being handled; what is sent meanwhile carries it on.
   std::uint64_t trace() const { return trace_; }

@@ -1,38 +1,13 @@
 #include "core/memory/shared_imports.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <unordered_map>
 
+#include "core/memory/memory_file.h"
 #include "core/memory/segment.h"
 #include "messages/error.h"
 
 namespace trainyard {
 namespace {
-
-/// Opens the memfd that the handle names and checks that it is that one still. The caller closes it.
-int open_segment(const SharedHandle& handle) {
-  const std::string path = fmt::format("/proc/{}/fd/{}", handle.pid, handle.fd);
-  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) throw Error(Code::kPeerLost, "cannot open shared memory {}: {}", path, std::strerror(errno));
-  struct stat status {};
-  if (::fstat(fd, &status) != 0 || status.st_ino != handle.inode) {
-    ::close(fd);
-    throw Error(Code::kPeerLost, "shared memory {} has inode {}, the handle says {}: its owner is gone", path,
-                status.st_ino, handle.inode);
-  }
-  if (static_cast<std::uint64_t>(status.st_size) != handle.segment_bytes) {
-    ::close(fd);
-    throw Error(Code::kCorrupt, "shared memory {} has {} bytes, the handle says {}", path, status.st_size,
-                handle.segment_bytes);
-  }
-  return fd;
-}
 
 void check_range(const SharedHandle& handle) {
   const bool fits = handle.offset <= handle.segment_bytes && handle.bytes <= handle.segment_bytes - handle.offset;
@@ -57,17 +32,8 @@ struct SharedImports::Impl {
     auto& mapping = mappings[handle.inode];
     if (mapping == nullptr || mapping->size() != handle.segment_bytes) {
       mappings.erase(handle.inode);
-      const int fd = open_segment(handle);
-      const auto made = [&] {
-        try {
-          return std::make_shared<Mapping>(fd, handle.segment_bytes, true);
-        } catch (...) {
-          ::close(fd);
-          throw;
-        }
-      }();
-      ::close(fd);
-      return mappings[handle.inode] = made;
+      const MemoryFile file = MemoryFile::open(handle);
+      return mappings[handle.inode] = std::make_shared<Mapping>(file.fd(), handle.segment_bytes, true);
     }
     return mapping;
   }

@@ -1,52 +1,26 @@
 #include "core/memory/shared_pool.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
+#include "core/memory/memory_file.h"
 #include "core/memory/segment.h"
 #include "messages/error.h"
 
 namespace trainyard {
-namespace {
-
-constexpr std::size_t kPage = 4096;
-
-int make_memfd(std::size_t bytes) {
-  const int fd = ::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) throw Error(Code::kIo, "cannot make shared memory: {}", std::strerror(errno));
-  // Sealed against shrinking, so that no reader can be killed by SIGBUS.
-  if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0 || ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    const int error = errno;
-    ::close(fd);
-    throw Error(Code::kIo, "cannot reserve {} bytes of shared memory: {}", bytes, std::strerror(error));
-  }
-  return fd;
-}
-
-}  // namespace
 
 /// The segments of a pool, each free, in use here, or still read elsewhere.
 struct SharedPool::Impl {
   struct Segment {
-    int fd = -1;
-    std::uint64_t inode = 0;
+    MemoryFile file;
+    SharedHandle handle;  ///< Of the whole segment.
     Mapping mapping;
     bool in_use = false;  ///< By this process.
 
-    Segment(std::size_t bytes) : fd(make_memfd(bytes)), mapping(fd, bytes, true) {
-      struct stat status {};
-      ::fstat(fd, &status);
-      inode = status.st_ino;
-    }
-    ~Segment() { ::close(fd); }
+    explicit Segment(std::size_t bytes)
+        : file(MemoryFile::make(bytes)), handle(file.handle()), mapping(file.fd(), bytes, true) {}
     SegmentHeader& header() { return *reinterpret_cast<SegmentHeader*>(mapping.data()); }
   };
 
@@ -67,20 +41,6 @@ struct SharedPool::Impl {
   }
 };
 
-namespace {
-
-SharedHandle handle_of(int fd, std::uint64_t inode, std::size_t segment_bytes, std::size_t offset, std::size_t bytes) {
-  return {.pid = ::getpid(),
-          .fd = fd,
-          .inode = inode,
-          .segment_bytes = segment_bytes,
-          .offset = offset,
-          .bytes = bytes,
-          .counted = offset != 0 ? 1u : 0u};
-}
-
-}  // namespace
-
 SharedPool::SharedPool() : impl_(std::make_shared<Impl>()) {}
 
 SharedPool::~SharedPool() = default;
@@ -94,8 +54,11 @@ Buffer SharedPool::allocate(std::size_t bytes) {
     const std::lock_guard release(impl->mutex);
     segment.in_use = false;
   });
-  return {std::move(owner), segment.mapping.data() + SegmentHeader::kBytes, bytes,
-          handle_of(segment.fd, segment.inode, segment_bytes, SegmentHeader::kBytes, bytes)};
+  SharedHandle handle = segment.handle;
+  handle.offset = SegmentHeader::kBytes;
+  handle.bytes = bytes;
+  handle.counted = 1;
+  return {std::move(owner), segment.mapping.data() + SegmentHeader::kBytes, bytes, handle};
 }
 
 Buffer SharedPool::allocate_permanent(std::size_t bytes) {
@@ -104,8 +67,9 @@ Buffer SharedPool::allocate_permanent(std::size_t bytes) {
   impl_->permanent.push_back(std::make_unique<Impl::Segment>(segment_bytes));
   Impl::Segment& segment = *impl_->permanent.back();
   std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_](void*) {});  // Keeps the mapping, not the pool.
-  return {std::move(owner), segment.mapping.data(), bytes,
-          handle_of(segment.fd, segment.inode, segment_bytes, 0, bytes)};
+  SharedHandle handle = segment.handle;
+  handle.bytes = bytes;
+  return {std::move(owner), segment.mapping.data(), bytes, handle};
 }
 
 void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {

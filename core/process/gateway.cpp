@@ -66,7 +66,7 @@ class Gateway::Relay {
 };
 
 Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
-    : Component(context), outlet_(zmq, address), find_(std::move(find)) {
+    : Component(context), outlet_(zmq, address, *context.loop, *context.pool), find_(std::move(find)) {
   outlet_.on_visitor([this](const Subscribe& request, std::string& error) { return admit(request, error); });
   outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
   loop().add(outlet_);

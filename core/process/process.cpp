@@ -130,7 +130,7 @@ void Process::make_edge(const EdgePlan& edge) {
   Worker& sender = *workers_.at(component_plan(edge.from).thread);
   OutputBase& output = find_port(from, from.outputs(), edge.output);
   if (!is_mine(edge.to)) {
-    Outlet& outlet = sender.open_outlet(zmq_, address_of(component_plan(edge.from).thread));
+    Outlet& outlet = sender.open_outlet(zmq_, address_of(component_plan(edge.from).thread), *pool_);
     output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
     return;
   }
@@ -156,6 +156,7 @@ void Process::open_gateway() {
   context.name = name_;
   context.log = logs_->logger(name_);
   context.loop = &loop_;
+  context.pool = pool_.get();
   gateway_ = std::make_unique<Gateway>(context, zmq_, address_of("gateway"),
                                        [this](const std::string& topic) { return find_outputs(topic); });
   logs_->listen([this](const LogRecord& record) { gateway_->publish(record); });

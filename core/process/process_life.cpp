@@ -53,7 +53,7 @@ void Process::on_connect(const Connect& connect) {
 void Process::connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint,
                             std::vector<EdgePlan> edges) {
   auto& inlet = worker.inlets[from];
-  inlet = std::make_unique<Inlet>(zmq_, endpoint, plan_.process_index);
+  inlet = std::make_unique<Inlet>(zmq_, endpoint, plan_.process_index, worker.loop);
   inlet->on_connected(
       [this, key = worker.key() + " <- " + from] { loop_.post([this, key] { report_connected(key); }); });
   inlet->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
@@ -73,7 +73,8 @@ void Process::report_connected(const std::string& inlet) {
 void Process::on_peer_gone(const PeerGone& peer) {
   if (pool_ != nullptr) pool_->forget(peer.process_index);
   for (auto& [thread, worker] : workers_) {
-    worker->loop.post([each = worker.get(), prefix = peer.process + "/"] {
+    worker->loop.post([each = worker.get(), prefix = peer.process + "/", reader = peer.process_index] {
+      if (each->outlet != nullptr) each->outlet->forget(reader);
       std::erase_if(each->inlets, [&](auto& entry) {
         if (!entry.first.starts_with(prefix)) return false;
         each->loop.remove(*entry.second);

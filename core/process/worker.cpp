@@ -27,9 +27,9 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address) {
+Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool) {
   if (outlet == nullptr) {
-    outlet = std::make_unique<Outlet>(context, address);
+    outlet = std::make_unique<Outlet>(context, address, loop, pool);
     loop.add(*outlet);
   }
   return *outlet;

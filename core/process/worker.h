@@ -33,7 +33,7 @@ class Worker {
   void stop();
 
   /// Makes the publishing socket, if it is not there.
-  Outlet& open_outlet(zmq::context_t& context, const std::string& address);
+  Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool);
 
   EventLoop loop;
   std::vector<std::unique_ptr<Component>> components;

@@ -20,17 +20,25 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames);
 /// Sends without waiting. False if the peer is gone or would not take it; nothing of the message is sent then.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
-/// Sends a control frame of a data socket: ["", kind, body], behind the peer's routing id if it is not empty.
+/// A frame with the message in its binary form.
 template <Message T>
-bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message) {
+zmq::message_t frame_with(const T& message) {
   std::string body;
   std::vector<Buffer> none;
   encode(message, body, none);
+  return zmq::message_t(std::string_view(body));
+}
+
+/// Sends a control frame of a data socket: ["", kind, body], behind the peer's routing id if it is not empty. Further
+/// messages follow in frames of their own.
+template <Message T, Message... More>
+bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message, const More&... more) {
   Frames frames;
   if (!peer.empty()) frames.emplace_back(peer);
   frames.emplace_back();
   frames.emplace_back(std::string_view(T::kTypeName));
-  frames.emplace_back(std::string_view(body));
+  frames.push_back(frame_with(message));
+  (frames.push_back(frame_with(more)), ...);
   return send_frames(socket, frames);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/component/component.h"
+#include "core/transport/ring_record.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -14,6 +15,10 @@ RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& p
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
 void RemoteReceiver::consumed(const Envelope& envelope) {
+  if (ring_) {
+    if (ring_->return_credit(envelope.bytes)) sender_->notify();
+    return;
+  }
   ++messages_;
   bytes_ += envelope.bytes;
   if (flushing_ || messages_ * 2 >= plan_.window_messages || bytes_ * 2 >= plan_.window_bytes) return_credit();
@@ -29,9 +34,30 @@ void RemoteReceiver::return_credit() {
   messages_ = bytes_ = 0;
 }
 
-Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index)
+RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
+  ring_ = SharedRing::make(kRingBytes);
+  return {.ring_fd = ring_->handle().fd,
+          .ring_inode = ring_->handle().inode,
+          .ring_bytes = ring_->handle().segment_bytes,
+          .wake = WakeOffer::of(loop)};
+}
+
+void RemoteReceiver::settle_ring(const WakeOffer* sender) {
+  if (sender == nullptr) {
+    ring_.reset();
+  } else {
+    sender_ = std::make_unique<PeerWakeup>(sender->handle());
+  }
+}
+
+void RemoteReceiver::ring_read() {
+  if (ring_->credit_wanted()) sender_->notify();
+}
+
+Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop)
     : endpoint_(endpoint),
       process_index_(process_index),
+      loop_(loop),
       socket_(make_socket(context, zmq::socket_type::dealer)),
       imports_(process_index) {
   check_address(endpoint);
@@ -41,16 +67,21 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
 void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
-  send_control(socket_, {},
-               Subscribe{.subscription = number,
-                         .topic = edge.topic,
-                         .edge = edge.id,
-                         .fingerprint = input.type().fingerprint,
-                         .policy = edge.policy,
-                         .window_messages = edge.window_messages,
-                         .window_bytes = edge.window_bytes,
-                         .payloads = edge.transport == "tcp" ? "inline" : "handle",
-                         .process_index = process_index_});
+  const bool same_host = edge.transport != "tcp";
+  const Subscribe request{.subscription = number,
+                          .topic = edge.topic,
+                          .edge = edge.id,
+                          .fingerprint = input.type().fingerprint,
+                          .policy = edge.policy,
+                          .window_messages = edge.window_messages,
+                          .window_bytes = edge.window_bytes,
+                          .payloads = same_host ? "handle" : "inline",
+                          .process_index = process_index_};
+  if (same_host) {
+    send_control(socket_, {}, request, receivers_.back()->offer_ring(loop_.wakeup_handle()));
+  } else {
+    send_control(socket_, {}, request);
+  }
 }
 
 bool Inlet::poll() {
@@ -63,21 +94,53 @@ bool Inlet::poll() {
       handle_data(frames_);
     }
   }
+  bool worked = taken != 0;
+  for (std::size_t i = 0; i < receivers_.size(); ++i) worked |= poll_ring(*receivers_[i]);
+  return worked;
+}
+
+bool Inlet::has_work() const {
+  return std::ranges::any_of(receivers_, [](const auto& receiver) { return receiver->has_work(); });
+}
+
+bool Inlet::poll_ring(RemoteReceiver& receiver) {
+  constexpr int kRound = 16;
+  int taken = 0;
+  for (; taken < kRound && receiver.has_work(); ++taken) take_record(receiver);
+  if (taken != 0) receiver.ring_read();
   return taken != 0;
 }
 
+void Inlet::take_record(RemoteReceiver& receiver) {
+  InputBase& input = receiver.input();
+  try {
+    payloads_.clear();
+    const RingRecord record = read_record(receiver.ring().front(), imports_, payloads_);
+    Envelope envelope = decode(record.header, record.body, input);
+    receiver.ring().pop();
+    input.owner().deliver({&input, std::move(envelope), &receiver});
+  } catch (const Error& error) {
+    // Nothing behind a record that cannot be read can be trusted.
+    receiver.connected = false;
+    payloads_.clear();
+    error_(input, error.what());
+  }
+}
+
 void Inlet::handle_control(Frames& frames) {
-  if (frames.size() != 3) return;  // A probe.
+  if (frames.size() < 3 || frames.size() > 4) return;  // A probe.
   const std::string kind = frames[1].to_string();
   if (kind == Subscribed::kTypeName) {
-    acknowledge(read_message<Subscribed>(frames[2]));
+    const auto answer = read_message<Subscribed>(frames[2]);
+    const auto sender = frames.size() == 4 ? read_message<WakeOffer>(frames[3]) : WakeOffer{};
+    acknowledge(answer, frames.size() == 4 ? &sender : nullptr);
   } else if (kind == Flush::kTypeName) {
     const auto flush = read_message<Flush>(frames[2]);
     if (flush.subscription < receivers_.size()) receivers_[flush.subscription]->flush();
   }
 }
 
-void Inlet::acknowledge(const Subscribed& answer) {
+void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   if (answer.subscription >= receivers_.size()) return;
   RemoteReceiver& receiver = *receivers_[answer.subscription];
   InputBase& input = receiver.input();
@@ -86,12 +149,18 @@ void Inlet::acknowledge(const Subscribed& answer) {
                               answer.error, answer.schema, input.name(), input.type().schema_text));
     return;
   }
+  try {
+    receiver.settle_ring(sender);
+  } catch (const Error& error) {
+    error_(input, error.what());
+    return;
+  }
   receiver.connected = true;
   const bool all = std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
   if (all && connected_) std::exchange(connected_, nullptr)();
 }
 
-std::vector<Buffer>& Inlet::open_payloads(const Header& header, Frames& frames) {
+void Inlet::open_payloads(const Header& header, Frames& frames) {
   payloads_.clear();
   for (std::size_t i = 0; i < header.payloads; ++i) {
     zmq::message_t& frame = frames[3 + i];
@@ -107,7 +176,24 @@ std::vector<Buffer>& Inlet::open_payloads(const Header& header, Frames& frames) 
     std::memcpy(&handle, frame.data(), sizeof handle);
     payloads_.push_back(imports_.open(handle));
   }
-  return payloads_;
+}
+
+Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, const InputBase& input) {
+  const MessageType& type = input.type();
+  if (header.fingerprint != type.fingerprint) {
+    throw Error(Code::kTypeMismatch, "message with fingerprint {:016x}; '{}' takes {} {:016x}", header.fingerprint,
+                input.name(), type.name, type.fingerprint);
+  }
+  Envelope envelope{.type = &type,
+                    .sequence = header.sequence,
+                    .send_time_ns = header.send_time_ns,
+                    .trace = header.trace,
+                    .bytes = body.size(),
+                    .source = header.source};
+  for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
+  envelope.message = type.decode(body, payloads_);
+  payloads_.clear();
+  return envelope;
 }
 
 void Inlet::handle_data(Frames& frames) {
@@ -121,21 +207,8 @@ void Inlet::handle_data(Frames& frames) {
     }
     receiver = receivers_[header.subscription].get();
     InputBase& input = receiver->input();
-    if (header.fingerprint != input.type().fingerprint) {
-      throw Error(Code::kTypeMismatch, "message with fingerprint {:016x}; '{}' takes {} {:016x}", header.fingerprint,
-                  input.name(), input.type().name, input.type().fingerprint);
-    }
-    std::vector<Buffer>& payloads = open_payloads(header, frames);
-    Envelope envelope{.type = &input.type(),
-                      .sequence = header.sequence,
-                      .send_time_ns = header.send_time_ns,
-                      .trace = header.trace,
-                      .bytes = frames[2].size(),
-                      .source = header.source};
-    for (const Buffer& payload : payloads) envelope.bytes += payload.size();
-    envelope.message =
-        input.type().decode({static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, payloads);
-    payloads.clear();
+    open_payloads(header, frames);
+    Envelope envelope = decode(header, {static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, input);
     input.owner().deliver({&input, std::move(envelope), receiver});
   } catch (const Error& error) {
     payloads_.clear();

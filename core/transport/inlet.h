@@ -1,8 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
@@ -10,7 +11,9 @@
 #include "core/edge/delivery.h"
 #include "core/loop/event_loop.h"
 #include "core/memory/shared_imports.h"
+#include "core/memory/shared_ring.h"
 #include "core/transport/frames.h"
+#include "core/transport/ring_offer.h"
 #include "messages/header.h"
 #include "messages/plan.h"
 #include "messages/subscription.h"
@@ -19,14 +22,25 @@ namespace trainyard {
 
 class Inlet;
 
-/// The receiving end of a remote edge: returns credit at half of the window, or after every message once the sender
-/// asked for a flush.
+/// The receiving end of a remote edge. Over a socket it returns credit at half of the window, or after every message
+/// once the sender asked for a flush; in a ring, where that costs nothing, after every message.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
   void consumed(const Envelope& envelope) override;
   void flush();
+
+  /// Makes the ring to be offered.
+  RingOffer offer_ring(const WakeupHandle& loop);
+  /// The publisher takes the ring, and is to be woken like this; or (null) it does not.
+  void settle_ring(const WakeOffer* sender);
+
+  /// True if a message lies in the ring and may be taken.
+  bool has_work() const { return connected && ring_ && !ring_->empty(); }
+  SharedRing& ring() { return *ring_; }
+  /// Tells the sender that there is room in the ring, if it wants to know.
+  void ring_read();
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
@@ -42,13 +56,15 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
+  std::optional<SharedRing> ring_;
+  std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: the loop at its other end.
 };
 
 /// The subscribing socket of one event loop towards one loop of another process: a DEALER.
 class Inlet final : public Source {
  public:
-  /// `process_index`: this process, under which it holds shared buffers.
-  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index);
+  /// `process_index`: this process, under which it holds shared buffers. `loop` is the one that this inlet is added to.
+  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
 
   void subscribe(InputBase& input, const EdgePlan& edge);
 
@@ -61,19 +77,23 @@ class Inlet final : public Source {
   const std::string& endpoint() const { return endpoint_; }
 
   bool poll() override;
-  bool has_work() const override { return false; }
+  bool has_work() const override;
   void* socket() const override { return const_cast<zmq::socket_t&>(socket_).handle(); }
 
  private:
   friend class RemoteReceiver;
 
   void handle_control(Frames& frames);
-  void acknowledge(const Subscribed& answer);
+  void acknowledge(const Subscribed& answer, const WakeOffer* sender);
+  bool poll_ring(RemoteReceiver& receiver);
+  void take_record(RemoteReceiver& receiver);
   void handle_data(Frames& frames);
-  std::vector<Buffer>& open_payloads(const Header& header, Frames& frames);
+  void open_payloads(const Header& header, Frames& frames);
+  Envelope decode(const Header& header, std::span<const std::byte> body, const InputBase& input);
 
   std::string endpoint_;
   std::uint32_t process_index_;
+  EventLoop& loop_;
   zmq::socket_t socket_;
   SharedImports imports_;
   std::vector<std::unique_ptr<RemoteReceiver>> receivers_;  ///< By subscription number.

@@ -8,8 +8,11 @@
 
 namespace trainyard {
 
-Outlet::Outlet(zmq::context_t& context, const std::string& bind_address)
-    : socket_(make_socket(context, zmq::socket_type::router)), endpoint_(bind_socket(socket_, bind_address)) {}
+Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool)
+    : socket_(make_socket(context, zmq::socket_type::router)),
+      endpoint_(bind_socket(socket_, bind_address)),
+      loop_(loop),
+      pool_(pool) {}
 
 RemoteEdge& Outlet::add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                              std::uint64_t window_messages, std::uint64_t window_bytes) {
@@ -32,15 +35,29 @@ bool Outlet::poll() {
       // A peer that speaks nonsense is not answered; it cannot stop the others.
     }
   }
-  return taken != 0;
+  bool worked = taken != 0;
+  for (std::size_t i = 0; i < edges_.size(); ++i) worked |= edges_[i]->poll_room();
+  return worked;
+}
+
+bool Outlet::has_work() const {
+  return std::ranges::any_of(edges_, [](const auto& edge) { return edge->room_came(); });
+}
+
+void Outlet::forget(std::uint32_t reader) {
+  for (const auto& edge : edges_) {
+    if (edge->in_shared_memory() && edge->reader() == reader && !edge->reader_lives()) edge->detach();
+  }
 }
 
 void Outlet::handle(Frames& frames) {
-  if (frames.size() != 4 || frames[1].size() != 0) return;
+  if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;
   const std::string peer = frames[0].to_string();
   const std::string kind = frames[2].to_string();
   if (kind == Subscribe::kTypeName) {
-    subscribe(peer, read_message<Subscribe>(frames[3]));
+    const auto request = read_message<Subscribe>(frames[3]);
+    const auto offer = frames.size() == 5 ? read_message<RingOffer>(frames[4]) : RingOffer{};
+    subscribe(peer, request, frames.size() == 5 ? &offer : nullptr);
   } else if (kind == Credit::kTypeName) {
     const auto credit = read_message<Credit>(frames[3]);
     if (RemoteEdge* edge = find(peer, credit.subscription)) edge->credit(credit.messages, credit.bytes);
@@ -58,28 +75,39 @@ RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
   return found == edges_.end() ? nullptr : found->get();
 }
 
-void Outlet::subscribe(std::string_view peer, const Subscribe& request) {
-  Subscribed answer{.subscription = request.subscription, .topic = request.topic};
+RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request, std::string& error) {
   RemoteEdge* edge = find(peer, request.subscription);
   if (edge == nullptr && request.edge == kVisitorEdge) {
-    if (visitor_) edge = visitor_(request, answer.error);
+    if (visitor_) edge = visitor_(request, error);
   } else if (edge == nullptr) {
     const auto found = std::ranges::find(edges_, request.edge, [](const auto& owned) { return owned->id(); });
     if (found != edges_.end()) edge = found->get();
   }
-  if (edge == nullptr) {
-    if (answer.error.empty()) answer.error = fmt::format("no topic '{}' here", request.topic);
-  } else {
+  if (edge == nullptr && error.empty()) error = fmt::format("no topic '{}' here", request.topic);
+  return edge;
+}
+
+void Outlet::subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer) {
+  Subscribed answer{.subscription = request.subscription, .topic = request.topic};
+  RemoteEdge* edge = edge_for(peer, request, answer.error);
+  if (edge != nullptr) {
     const MessageType& type = edge->output().type();
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
     answer.schema = type.schema_text;
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) answer.error = "the message types differ";
   }
-  send_control(socket_, peer, answer);
-  if (!answer.error.empty()) return;
-  edge->attach(peer, request);
-  edge->on_room();
+  try {
+    if (answer.error.empty()) edge->attach(peer, request, offer);
+  } catch (const Error& error) {
+    answer.error = error.what();
+  }
+  if (answer.error.empty() && edge->in_shared_memory()) {
+    send_control(socket_, peer, answer, WakeOffer::of(loop_.wakeup_handle()));
+  } else {
+    send_control(socket_, peer, answer);
+  }
+  if (answer.error.empty()) edge->on_room();
 }
 
 void Outlet::sweep_visitors() {

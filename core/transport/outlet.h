@@ -1,15 +1,20 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 #include <zmq.hpp>
 
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
+#include "core/memory/shared_pool.h"
+#include "core/memory/shared_ring.h"
 #include "core/transport/frames.h"
+#include "core/transport/ring_offer.h"
+#include "messages/header.h"
 #include "messages/subscription.h"
 
 namespace trainyard {
@@ -17,18 +22,34 @@ namespace trainyard {
 class Outlet;
 
 /// To a component of another process. Without a subscriber it has no room; with one, as much as its credits say.
+///
+/// A subscriber of the same host offers a ring in shared memory: then messages and credits go through that, and only
+/// the subscription itself through the socket. To everybody else, messages are multipart frames and credits are, too.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
-  bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages_ == sent_messages_); }
+  bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
   void request_flush() override;
 
-  /// A subscriber has come (again): everything under way to the one before it is lost with it.
-  void attach(std::string_view peer, const Subscribe& subscription);
+  /// A subscriber has come (again): everything under way to the one before it is lost with it. Throws kPeerLost if the
+  /// ring that it offers is gone already.
+  void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   void detach();
   void credit(std::uint64_t messages, std::uint64_t bytes);
+
+  /// Takes up what was kept back, if the ring had no room and has some now; true if so.
+  bool poll_room();
+  /// True if poll_room() would do something.
+  bool room_came() const { return starved_ && room(); }
+
+  /// True while messages go through a ring.
+  bool in_shared_memory() const { return ring_.has_value(); }
+  /// Process number under which shared buffers count the subscriber.
+  std::uint32_t reader() const { return reader_; }
+  /// With a ring: its maker is there. The process of that number may have been started again and subscribed already.
+  bool reader_lives() const;
 
   const std::string& peer() const { return peer_; }
   std::uint32_t subscription() const { return subscription_; }
@@ -36,25 +57,33 @@ class RemoteEdge final : public Edge {
 
  private:
   bool has_room() const override;
+  bool room() const;
+  std::uint64_t returned_messages() const { return ring_ ? ring_->returned_messages() : returned_messages_; }
+  std::uint64_t returned_bytes() const { return ring_ ? ring_->returned_bytes() : returned_bytes_; }
   void transmit(const Envelope& envelope) override;
+  void transmit_frames(Header header);
   zmq::message_t payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const;
 
   Outlet& outlet_;
   std::string topic_;
   std::string peer_;  ///< Routing id of the subscriber; empty = none.
   std::uint32_t subscription_ = 0;
-  std::uint32_t reader_ = 0;  ///< Process number under which shared buffers count the subscriber.
+  std::uint32_t reader_ = 0;
   enum class Payloads { kHandle, kInline, kNone } payloads_ = Payloads::kNone;
   std::uint64_t sent_messages_ = 0;
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;
   std::uint64_t returned_bytes_ = 0;
+  mutable std::optional<SharedRing> ring_;   ///< Of the present subscriber; asking for room leaves word in it.
+  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: who sleeps at its other end.
+  mutable bool starved_ = false;             ///< Room was asked for in vain, and nobody will call on_room().
 };
 
 /// The publishing socket of one event loop: a ROUTER to which every subscriber of its outputs connects.
 class Outlet final : public Source {
  public:
-  Outlet(zmq::context_t& context, const std::string& bind_address);
+  /// `loop` is the one that this outlet is added to; `pool` takes what is too large for a ring.
+  Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool);
 
   /// The address to connect to.
   const std::string& endpoint() const { return endpoint_; }
@@ -73,21 +102,27 @@ class Outlet final : public Source {
   /// so its going would not be noticed otherwise.
   void sweep_visitors();
 
+  /// Process number `reader` is dead: nothing more is sent to it and nothing waited for, until it subscribes again.
+  void forget(std::uint32_t reader);
+
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;
-  bool has_work() const override { return false; }
+  bool has_work() const override;
   void* socket() const override { return const_cast<zmq::socket_t&>(socket_).handle(); }
 
  private:
   friend class RemoteEdge;
 
   void handle(Frames& frames);
-  void subscribe(std::string_view peer, const Subscribe& request);
+  void subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer);
+  RemoteEdge* edge_for(std::string_view peer, const Subscribe& request, std::string& error);
   RemoteEdge* find(std::string_view peer, std::uint32_t subscription);
 
   zmq::socket_t socket_;
   std::string endpoint_;
+  EventLoop& loop_;
+  SharedPool& pool_;
   std::vector<std::unique_ptr<RemoteEdge>> edges_;
   Visitor visitor_;
   std::function<void(RemoteEdge&)> visitor_gone_;

@@ -1,8 +1,12 @@
-#include <cstring>
+#include <signal.h>
+
+#include <algorithm>
+#include <span>
 
 #include "core/component/output.h"
 #include "core/memory/shared_pool.h"
 #include "core/transport/outlet.h"
+#include "core/transport/ring_record.h"
 #include "messages/header.h"
 
 namespace trainyard {
@@ -11,7 +15,12 @@ RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, st
                        std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}
 
-void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription) {
+void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer) {
+  detach();
+  if (offer != nullptr) {
+    ring_ = SharedRing::open(offer->handle());
+    reader_loop_ = std::make_unique<PeerWakeup>(offer->wake.handle());
+  }
   peer_ = peer;
   subscription_ = subscription.subscription;
   reader_ = subscription.process_index;
@@ -23,7 +32,14 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription) {
   sent_messages_ = sent_bytes_ = returned_messages_ = returned_bytes_ = 0;
 }
 
-void RemoteEdge::detach() { peer_.clear(); }
+void RemoteEdge::detach() {
+  peer_.clear();
+  ring_.reset();
+  reader_loop_.reset();
+  starved_ = false;
+}
+
+bool RemoteEdge::reader_lives() const { return ring_ && ::kill(ring_->handle().pid, 0) == 0; }
 
 void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
   // Never more than was sent, whatever the peer says.
@@ -33,11 +49,32 @@ void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
 }
 
 void RemoteEdge::request_flush() {
-  if (!peer_.empty() && !drained()) send_control(outlet_.socket_, peer_, Flush{subscription_});
+  // Through a ring, every credit comes back at once.
+  if (!peer_.empty() && !ring_ && !drained()) send_control(outlet_.socket_, peer_, Flush{subscription_});
+}
+
+bool RemoteEdge::room() const {
+  if (peer_.empty() || !within_window(sent_messages_ - returned_messages(), sent_bytes_ - returned_bytes())) {
+    return false;
+  }
+  return !ring_ || ring_->room() >= kLargestRecord;
 }
 
 bool RemoteEdge::has_room() const {
-  return !peer_.empty() && within_window(sent_messages_ - returned_messages_, sent_bytes_ - returned_bytes_);
+  if (room()) return true;
+  if (!ring_) return false;
+  // Ask to be woken, then look again: the reader may have returned credit in between.
+  starved_ = true;
+  ring_->want_credit(true);
+  return room();
+}
+
+bool RemoteEdge::poll_room() {
+  if (!room_came()) return false;
+  starved_ = false;
+  ring_->want_credit(false);
+  on_room();
+  return true;
 }
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
@@ -65,22 +102,31 @@ void RemoteEdge::transmit(const Envelope& envelope) {
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
 
+  ++sent_messages_;
+  sent_bytes_ += body.size();
+  if (payloads_ != Payloads::kNone) {
+    for (const Buffer& payload : payloads) sent_bytes_ += payload.size();
+  }
+  if (ring_) {
+    write_record(*ring_, header, std::as_bytes(std::span(body)), payloads, outlet_.pool_, reader_);
+    reader_loop_->notify();
+  } else {
+    transmit_frames(header);
+  }
+  payloads.clear();
+}
+
+void RemoteEdge::transmit_frames(Header header) {
   Frames& frames = outlet_.outgoing_;
   frames.clear();
   frames.emplace_back(std::string_view(peer_));
   frames.emplace_back(std::string_view(topic_));
   frames.emplace_back();  // The header, once it is known which payloads are handles.
-  frames.emplace_back(std::string_view(body));
-  std::uint64_t bytes = body.size();
-  for (std::size_t i = 0; i < payloads.size(); ++i) {
-    frames.push_back(payload_frame(payloads[i], header.handles, i));
-    if (payloads_ != Payloads::kNone) bytes += payloads[i].size();
+  frames.emplace_back(std::string_view(outlet_.body_));
+  for (std::size_t i = 0; i < outlet_.payloads_.size(); ++i) {
+    frames.push_back(payload_frame(outlet_.payloads_[i], header.handles, i));
   }
   frames[2].rebuild(&header, sizeof header);
-  payloads.clear();
-
-  ++sent_messages_;
-  sent_bytes_ += bytes;
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <thread>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "core/memory/shared_pool.h"
 #include "core/testing/pipe.h"
@@ -19,13 +21,15 @@ using testing::NumberSource;
 using testing::Pipe;
 using testing::Sink;
 
-/// A source with an outlet and, on a loop of its own, a sink with an inlet: two ends of a real ipc socket.
-class TransportTest : public ::testing::Test {
+/// A source with an outlet and a sink with an inlet: two ends of a real socket, with a ring beside it ("ipc") or
+/// without
+/// ("tcp"). What holds for one holds for the other.
+class TransportTest : public ::testing::TestWithParam<const char*> {
  protected:
   TransportTest() {
     std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-test-XXXXXX").string();
     directory_ = ::mkdtemp(pattern.data());
-    outlet_ = std::make_unique<Outlet>(zmq_, "ipc://" + directory_ + "/out");
+    outlet_ = std::make_unique<Outlet>(zmq_, "ipc://" + directory_ + "/out", pipe_.loop, pool_);
     pipe_.loop.add(*outlet_);
     pipe_.activate();
   }
@@ -38,11 +42,11 @@ class TransportTest : public ::testing::Test {
   }
 
   EdgePlan plan(std::uint64_t window) const {
-    return {.id = 7, .topic = "numbers", .policy = "block", .window_messages = window, .transport = "ipc"};
+    return {.id = 7, .topic = "numbers", .policy = "block", .window_messages = window, .transport = GetParam()};
   }
 
   void connect(std::uint64_t window) {
-    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1, pipe_.loop);
     inlet_->on_connected([this] { connected_ = true; });
     inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
     inlet_->subscribe(pipe_.sink.in, plan(window));
@@ -55,6 +59,7 @@ class TransportTest : public ::testing::Test {
 
   std::string directory_;
   zmq::context_t zmq_;
+  SharedPool pool_;
   Pipe pipe_;
   std::unique_ptr<Outlet> outlet_;
   std::unique_ptr<Inlet> inlet_;
@@ -62,7 +67,14 @@ class TransportTest : public ::testing::Test {
   std::string error_;
 };
 
-TEST_F(TransportTest, NothingSentBeforeTheSubscriptionIsLost) {
+class SocketTest : public TransportTest {};
+class RingTest : public TransportTest {};
+const auto kCarrierName = [](const auto& info) { return std::string(info.param); };
+INSTANTIATE_TEST_SUITE_P(Both, TransportTest, ::testing::Values("ipc", "tcp"), kCarrierName);
+INSTANTIATE_TEST_SUITE_P(Only, SocketTest, ::testing::Values("tcp"), kCarrierName);
+INSTANTIATE_TEST_SUITE_P(Only, RingTest, ::testing::Values("ipc"), kCarrierName);
+
+TEST_P(TransportTest, NothingSentBeforeTheSubscriptionIsLost) {
   edge(Policy::kBlock, 4);
   send(10);
   connect(4);
@@ -71,7 +83,7 @@ TEST_F(TransportTest, NothingSentBeforeTheSubscriptionIsLost) {
   EXPECT_THAT(pipe_.sink.values, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
 }
 
-TEST_F(TransportTest, TheSenderStopsAtTheWindowWhileTheReceiverIsSilent) {
+TEST_P(TransportTest, TheSenderStopsAtTheWindowWhileTheReceiverIsSilent) {
   RemoteEdge& out = edge(Policy::kBlock, 4);
   connect(4);
   pipe_.run_until([&] { return connected_; });
@@ -85,7 +97,7 @@ TEST_F(TransportTest, TheSenderStopsAtTheWindowWhileTheReceiverIsSilent) {
   pipe_.run_until([&] { return pipe_.sink.values.size() == 10; });
 }
 
-TEST_F(TransportTest, AFlushBringsBackCreditThatWasNotYetDue) {
+TEST_P(SocketTest, AFlushBringsBackCreditThatWasNotYetDue) {
   RemoteEdge& out = edge(Policy::kBlock, 100);
   connect(100);
   send(3);
@@ -97,14 +109,14 @@ TEST_F(TransportTest, AFlushBringsBackCreditThatWasNotYetDue) {
   pipe_.run_until([&] { return pipe_.sink.values.size() == 4 && out.drained(); });
 }
 
-TEST_F(TransportTest, ASubscriberOfAnotherTypeIsRefusedAndBothSchemasAreShown) {
+TEST_P(TransportTest, ASubscriberOfAnotherTypeIsRefusedAndBothSchemasAreShown) {
   edge(Policy::kBlock, 4);
   class MetricsSink final : public Component {
    public:
     explicit MetricsSink(ComponentContext context) : Component(context) {}
     Input<Metrics> in{*this, "numbers", "", [](const auto&) {}};
   } sink(pipe_.context("metrics"));
-  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1, pipe_.loop);
   inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
   inlet_->subscribe(sink.in, plan(4));
   pipe_.loop.add(*inlet_);
@@ -114,7 +126,7 @@ TEST_F(TransportTest, ASubscriberOfAnotherTypeIsRefusedAndBothSchemasAreShown) {
   EXPECT_THAT(error_, ::testing::HasSubstr("u64 total_steps"));
 }
 
-TEST_F(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
+TEST_P(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
   edge(Policy::kBlock, 4);
   zmq::socket_t stranger = make_socket(zmq_, zmq::socket_type::dealer);
   stranger.connect(outlet_->endpoint());
@@ -133,7 +145,7 @@ TEST_F(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
   pipe_.run_until([&] { return pipe_.sink.values.size() == 5; });
 }
 
-TEST_F(TransportTest, ASubscriberThatComesAgainGetsWhatWasNotYetSent) {
+TEST_P(TransportTest, ASubscriberThatComesAgainGetsWhatWasNotYetSent) {
   RemoteEdge& out = edge(Policy::kBlock, 2);
   connect(2);
   pipe_.run_until([&] { return connected_; });
@@ -145,46 +157,105 @@ TEST_F(TransportTest, ASubscriberThatComesAgainGetsWhatWasNotYetSent) {
   Sink second(pipe_.context("second"));
   second.transition(State::kInactive);
   second.transition(State::kActive);
-  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
+  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1, pipe_.loop);
   inlet_->subscribe(second.in, plan(2));
   pipe_.loop.add(*inlet_);
   pipe_.run_until([&] { return second.values.size() == 4; });
   EXPECT_THAT(second.values, ::testing::ElementsAre(2, 3, 4, 5));
 }
 
-TEST_F(TransportTest, ATensorInSharedMemoryArrivesWithoutACopy) {
-  class BlockSource final : public Component {
-   public:
-    explicit BlockSource(ComponentContext context) : Component(context) {}
-    Output<ArenaBlock> out{*this, "blocks", ""};
-  } source(pipe_.context("blocks"));
-  class BlockSink final : public Component {
-   public:
-    explicit BlockSink(ComponentContext context) : Component(context) {}
-    std::shared_ptr<const ArenaBlock> last;
-    Input<ArenaBlock> in{*this, "blocks", "", [this](const auto& block) { last = block; }};
-  } sink(pipe_.context("reader"));
-  for (Component* each : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
-    each->transition(State::kInactive);
-    each->transition(State::kActive);
-  }
-  source.out.add_edge(outlet_->add_edge(source.out, "blocks", 9, Policy::kBlock, 4, 1 << 30));
-  inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1);
-  EdgePlan blocks = plan(4);
-  blocks.id = 9;
-  inlet_->subscribe(sink.in, blocks);
-  pipe_.loop.add(*inlet_);
+TEST_P(RingTest, EveryCreditIsBackAsSoonAsTheMessageIsHandled) {
+  RemoteEdge& out = edge(Policy::kBlock, 100);
+  connect(100);
+  pipe_.run_until([&] { return connected_; });
+  EXPECT_TRUE(out.in_shared_memory());
+  send(3);
+  EXPECT_FALSE(out.drained());
+  pipe_.run_until([&] { return pipe_.sink.values.size() == 3; });
+  EXPECT_TRUE(out.drained());
+}
 
-  SharedPool pool;
-  Tensor tensor{DType::kFloat32, {1024}, 0, pool.allocate(4096)};
+/// A source and a sink of blocks, on the fixture's outlet and inlet.
+class BlockTest : public TransportTest {
+ protected:
+  class Source final : public Component {
+   public:
+    explicit Source(ComponentContext context) : Component(context) {}
+    Output<ArenaBlock> out{*this, "blocks", ""};
+  };
+  class Reader final : public Component {
+   public:
+    explicit Reader(ComponentContext context) : Component(context) {}
+    std::vector<std::shared_ptr<const ArenaBlock>> got;
+    Input<ArenaBlock> in{*this, "blocks", "", [this](const auto& block) { got.push_back(block); }};
+  };
+
+  void connect_blocks(std::uint64_t window) {
+    for (Component* each : {static_cast<Component*>(&source_), static_cast<Component*>(&reader_)}) {
+      each->transition(State::kInactive);
+      each->transition(State::kActive);
+    }
+    source_.out.add_edge(outlet_->add_edge(source_.out, "blocks", 9, Policy::kBlock, window, 1 << 30));
+    inlet_ = std::make_unique<Inlet>(zmq_, outlet_->endpoint(), 1, pipe_.loop);
+    inlet_->on_error([this](InputBase&, const std::string& what) { error_ = what; });
+    EdgePlan blocks = plan(window);
+    blocks.id = 9;
+    inlet_->subscribe(reader_.in, blocks);
+    pipe_.loop.add(*inlet_);
+  }
+
+  Source source_{pipe_.context("blocks")};
+  Reader reader_{pipe_.context("reader")};
+};
+INSTANTIATE_TEST_SUITE_P(Both, BlockTest, ::testing::Values("ipc", "tcp"), kCarrierName);
+class SharedBlockTest : public BlockTest {};
+INSTANTIATE_TEST_SUITE_P(Only, SharedBlockTest, ::testing::Values("ipc"), kCarrierName);
+
+/// `count` floats on the heap: number i is i.
+Tensor counting(std::int64_t count) {
+  Tensor tensor{DType::kFloat32, {count}, 0, Buffer::heap(static_cast<std::size_t>(count) * sizeof(float))};
+  std::iota(tensor.as<float>().begin(), tensor.as<float>().end(), 0.0f);
+  return tensor;
+}
+
+TEST_P(BlockTest, BodiesAndTensorsOfAnySizeComeWhole) {
+  connect_blocks(4);
+  const std::vector<std::int64_t> counts = {0, 1, 3, 900, 1025, 300000};
+  const std::vector<std::size_t> names = {0, 5, 4095, 4097, 70000, 200000};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    source_.out.send(ArenaBlock{.name = std::string(names[i], 'n'), .data = counting(counts[i])});
+  }
+  pipe_.run_until([&] { return reader_.got.size() == counts.size() || !error_.empty(); });
+  ASSERT_EQ(error_, "");
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    EXPECT_EQ(reader_.got[i]->name, std::string(names[i], 'n'));
+    const Tensor expected = counting(counts[i]);
+    EXPECT_THAT(reader_.got[i]->data.as<float>(), ::testing::ElementsAreArray(expected.as<float>()));
+  }
+}
+
+TEST_P(BlockTest, MoreThanTheRingHoldsWaitsAndArrivesInOrder) {
+  connect_blocks(10000);
+  constexpr int kMessages = 500;  // 2 MB: thirty rings full.
+  for (int i = 0; i < kMessages; ++i) {
+    source_.out.send(ArenaBlock{.name = std::to_string(i) + std::string(4000, ' ')});
+  }
+  pipe_.run_until([&] { return reader_.got.size() == kMessages; });
+  for (int i = 0; i < kMessages; ++i) ASSERT_EQ(std::stoi(reader_.got[static_cast<std::size_t>(i)]->name), i);
+}
+
+TEST_P(SharedBlockTest, ATensorInSharedMemoryArrivesWithoutACopy) {
+  connect_blocks(4);
+  Tensor tensor{DType::kFloat32, {1024}, 0, pool_.allocate(4096)};
   tensor.as<float>()[5] = 1.5f;
   const auto written = tensor.as<float>();
-  source.out.send(ArenaBlock{.name = "x", .data = std::move(tensor)});
-  pipe_.run_until([&] { return sink.last != nullptr; });
-  EXPECT_EQ(sink.last->data.as<float>()[5], 1.5f);
-  EXPECT_NE(sink.last->data.as<float>().data(), written.data()) << "another mapping";
+  source_.out.send(ArenaBlock{.name = "x", .data = std::move(tensor)});
+  pipe_.run_until([&] { return !reader_.got.empty(); });
+  const auto there = reader_.got.front()->data.as<float>();
+  EXPECT_EQ(there[5], 1.5f);
+  EXPECT_NE(there.data(), written.data()) << "another mapping";
   written[5] = 2.5f;
-  EXPECT_EQ(sink.last->data.as<float>()[5], 2.5f) << "of the same memory";
+  EXPECT_EQ(there[5], 2.5f) << "of the same memory";
 }
 
 TEST(AddressTest, OnlyThisMachineIsAllowed) {

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxDepth = 16;
+constexpr std::size_t kMaxIncludes = 16;
 constexpr std::size_t kMaxFiles = 256;  ///< In all, or a few files that include each other twice would take for ever.
 
 class IncludeReader {
@@ -62,8 +62,8 @@ class IncludeReader {
       const std::string chain = fmt::format("{} -> {}", fmt::join(first, chain_.end(), " -> "), path);
       throw error_at(origin, "include", fmt::format("files include one another: {}", chain));
     }
-    if (chain_.size() >= kMaxDepth) {
-      throw error_at(origin, "include", fmt::format("files are included more than {} deep", kMaxDepth));
+    if (chain_.size() >= kMaxIncludes) {
+      throw error_at(origin, "include", fmt::format("files are included more than {} deep", kMaxIncludes));
     }
   }
 

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-constexpr int kMaxDepth = 16;
+constexpr int kMaxReferences = 16;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
@@ -91,7 +91,7 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   if (found == arguments_.end()) {
     throw place.error(fmt::format("no argument is named '{}'{}", name, suggestion(name, known_names())));
   }
-  if (place.depth >= kMaxDepth)
+  if (place.depth >= kMaxReferences)
     throw place.error(fmt::format("arguments refer to one another without end: '{}'", name));
   Value value = found->second;
   if (!value.origin.file.empty()) value = resolve(value, Place{found->second.origin, place.key, place.depth + 1});

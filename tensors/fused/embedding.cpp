@@ -15,7 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-void check_range(const at::Tensor& index, std::int64_t tokens) {
+void check_indices(const at::Tensor& index, std::int64_t tokens) {
   const auto* numbers = index.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < index.numel(); ++n) {
     if (numbers[n] < 0 || numbers[n] >= tokens) {
@@ -76,7 +76,7 @@ at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const 
     const at::Tensor sum = at::embedding(tokens_VD, index_BT) + positions_TD.narrow(0, 0, index_BT.size(1));
     return sum.view({-1, tokens_VD.size(1)});
   }
-  check_range(index_BT, tokens_VD.size(0));
+  check_indices(index_BT, tokens_VD.size(0));
   return Embed::apply(index_BT, tokens_VD, positions_TD);
 }
 

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace trainyard {
+
+/// Escape sequences of ECMA-48 that every terminal of today knows. Written to terminals only.
+namespace ansi {
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kCyan = "\x1b[36m";
+constexpr const char* kPlain = "";
+constexpr const char* kReset = "\x1b[0m";
+}  // namespace ansi
+
+}  // namespace trainyard

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+
+#include "core/loop/wakeup.h"
+#include "messages/buffer.h"
+
+namespace trainyard {
+
+/// How a process of this host may wake a loop of the sender. Travels behind the Subscribed that accepts a ring.
+struct WakeOffer {
+  static constexpr const char* kTypeName = "WakeOffer";
+
+  std::int32_t pid = 0;
+  std::int32_t state_fd = -1;
+  std::uint64_t state_inode = 0;
+  std::uint64_t state_bytes = 0;
+  std::int32_t pipe = -1;
+
+  static WakeOffer of(const WakeupHandle& handle) {
+    return {handle.state.pid, handle.state.fd, handle.state.inode, handle.state.segment_bytes, handle.pipe};
+  }
+  WakeupHandle handle() const {
+    return {{.pid = pid, .fd = state_fd, .inode = state_inode, .segment_bytes = state_bytes, .bytes = state_bytes},
+            pipe};
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(pid), CEREAL_NVP(state_fd), CEREAL_NVP(state_inode), CEREAL_NVP(state_bytes), CEREAL_NVP(pipe));
+  }
+};
+
+/// A ring that a subscriber of the same host has made for its messages. Travels behind its Subscribe; a publisher that
+/// does not know it sends over the socket.
+struct RingOffer {
+  static constexpr const char* kTypeName = "RingOffer";
+
+  std::int32_t ring_fd = -1;
+  std::uint64_t ring_inode = 0;
+  std::uint64_t ring_bytes = 0;
+  WakeOffer wake;  ///< Of the subscriber's loop; its process has the ring, too.
+
+  SharedHandle handle() const {
+    return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
+  }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(ring_fd), CEREAL_NVP(ring_inode), CEREAL_NVP(ring_bytes), CEREAL_NVP(wake));
+  }
+};
+
+}  // namespace trainyard
