@@ -148,7 +148,9 @@ class Player final : public Component {
 /// One side of the game: a player on an event loop with a socket out and a socket in, as in a process of a run.
 struct Side {
   Side(const std::string& out_address, const std::string& in_address, std::uint32_t self, bool echoes)
-      : player(Pipe::context("player", loop), echoes), outlet(zmq, out_address), inlet(zmq, in_address, self) {
+      : player(Pipe::context("player", loop), echoes),
+        outlet(zmq, out_address, loop, pool),
+        inlet(zmq, in_address, self, loop) {
     RemoteEdge& edge = outlet.add_edge(player.out, "block", 1, Policy::kBlock, 64, 1ull << 30);
     player.out.add_edge(edge);
     inlet.on_connected([this] { connected = true; });
@@ -165,6 +167,7 @@ struct Side {
 
   zmq::context_t zmq;
   EventLoop loop{"side"};
+  SharedPool pool;
   Player player;
   Outlet outlet;
   Inlet inlet;

@@ -32,6 +32,7 @@ class Bench:
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-bench-"))
         self.environment = dict(os.environ, OPENBLAS_NUM_THREADS="1", XDG_RUNTIME_DIR=str(self.work))
         self.environment.pop("OPENBLAS_CORETYPE", None)  # OpenBLAS knows the processor better.
+        self.data = pathlib.Path(os.environ.get("TRAINYARD_TEST_DATA", ROOT.parent / "shared" / "data"))
         self.rows = []
 
     def row(self, what, figure, bar, reached):
@@ -151,8 +152,40 @@ def rebuild(bench):
     bench.row("rebuild after touching a plugin", f"{worst:.1f} s at worst ({plugin})", "<= 25 s", worst <= 25)
 
 
+def shakespeare(bench):
+    """The whole of launch/files/shakespeare_char.toml against the same training by PyTorch, on one core, in turn."""
+    text = bench.data / "tinyshakespeare" / "input.txt"
+    if not text.exists():
+        print(f"| tiny Shakespeare, 2000 steps | skipped: no {text} | | |", flush=True)
+        return
+    one_core = ["taskset", "--cpu-list", "0"]
+
+    def reference():
+        out = bench.run([*one_core, "python3", str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text)])
+        return json.loads(out.splitlines()[-1])
+
+    def ours():
+        folder = tempfile.mkdtemp(dir=bench.work)
+        began = time.time()
+        bench.run([*one_core, bench.trainyard, "launch", str(ROOT / "launch/files/shakespeare_char.toml"), f"text={text}",
+                   f"run.directory={folder}", "run.predict_at_end=false",
+                   "component.accelerator_host.params.accelerator={plugin=\"cpu\",threads=\"1\"}"])
+        seconds = time.time() - began  # Of the whole command, the start of its processes included.
+        reports = [json.loads(line) for line in open(f"{folder}/metrics.jsonl")]
+        last = [r for r in reports if r.get("kind") == "metrics" and r["stage"] == "validate"][-1]
+        return {"seconds": seconds, "validate": last["values"]["loss"]}
+
+    pairs = [(reference(), ours()) for _ in range(min(bench.rounds, 3))]
+    middle = lambda side, key: statistics.median(p[side][key] for p in pairs)  # noqa: E731
+    ratio = statistics.median(p[1]["seconds"] / p[0]["seconds"] for p in pairs)
+    bench.row("tiny Shakespeare, 2000 steps", f"{middle(1, 'seconds'):.1f} s, PyTorch {middle(0, 'seconds'):.1f} s: {ratio:.2f}",
+              "<= 0.75 of PyTorch", ratio <= 0.75)
+    loss = middle(1, "validate")
+    bench.row("its validation loss", f"{loss:.3f}, PyTorch {middle(0, 'validate'):.3f}", "1.88 +- 0.06", abs(loss - 1.88) <= 0.06)
+
+
 def main():
-    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, start, logger_memory, rebuild]
+    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, shakespeare, start, logger_memory, rebuild]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="a build with tests")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")
