@@ -10,7 +10,10 @@
 
 namespace trainyard {
 
-/// One named tensor inside a block of the arena.
+/// One named tensor inside a block of the arena: a row of the arena's table of contents.
+///
+/// A parameter has one entry, in block "parameters"; its gradient and its optimizer state lie at the same offset in
+/// their own blocks, so they need no entry of their own.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
@@ -27,9 +30,13 @@ struct ArenaEntry {
 };
 
 /// One flat block: a one-dimensional tensor over memory that every reader maps.
+///
+/// The memory is permanent (SharedPool::allocate_permanent): it stays at its place for the whole run, so a reader maps
+/// it once, when the message comes, and keeps the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
+  // Blocks of the host have fixed names; those of an optimizer are named as its rule names its state.
   std::string name;  ///< "parameters", "gradients", "buffers", "exp_avg", ...
   Tensor data;
 
@@ -40,7 +47,11 @@ struct ArenaBlock {
 };
 
 /// The parameter arena of one rank. The gradients and every block of optimizer state have the layout of the parameters.
-/// Bytes between entries are padding and stay zero.
+/// Bytes between entries are padding and stay zero: an optimizer may run over whole blocks without looking at entries,
+/// and a norm over a block is the norm over its tensors.
+///
+/// Sent once by the accelerator host, after the model was built, to the optimizer and the checkpoint writer. From then
+/// on the three write to the same memory and take turns by messages: Gradients, Parameters, Snapshot, SnapshotTaken.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
@@ -57,6 +68,9 @@ struct ArenaInfo {
 };
 
 /// The optimizer's blocks, for the checkpoint writer, which reads and (on resume) fills them in place.
+///
+/// Sent once by the optimizer, as soon as it has memory for its state. `rule` and `hyperparameters` go into the
+/// checkpoint's record.
 struct OptimizerState {
   static constexpr const char* kTypeName = "OptimizerState";
 
@@ -70,7 +84,8 @@ struct OptimizerState {
   }
 };
 
-/// The accelerator host and its optimizer are ready to train.
+/// The accelerator host and its optimizer are ready to train. Sent once, when the host has seen Parameters of step 0
+/// and, if there is a checkpoint writer, RunState; the strategy manager gives no order before it.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 

@@ -10,7 +10,8 @@
 namespace trainyard {
 
 /// Where a data loader stands in the training stream: the next batch to deliver. With the seed and the dataset it
-/// determines every later batch.
+/// determines every later batch, which is why a checkpoint needs nothing else of the loader: order within an epoch is
+/// computed from seed and epoch, not remembered.
 struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
@@ -24,6 +25,9 @@ struct LoaderCursor {
 };
 
 /// One micro-batch. `tensors` are in the order of DatasetInfo::fields, each with the batch as its first dimension.
+///
+/// All tensors of a batch lie in one shared buffer, so that it costs one reference to pass on. The receiver reads in
+/// place; the buffer goes back to the loader's pool when the last reader has let go of the message.
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 

@@ -17,6 +17,7 @@ void BinaryWriter::write_count(std::size_t count) {
   write_number(static_cast<std::uint32_t>(count));
 }
 
+// The order of the fields is that of docs/wire_format.md, section 6.
 void BinaryWriter::write_tensor(const Tensor& tensor) {
   write_number(static_cast<std::uint8_t>(tensor.dtype));
   write_number(static_cast<std::uint8_t>(tensor.shape.size()));
@@ -25,6 +26,7 @@ void BinaryWriter::write_tensor(const Tensor& tensor) {
   write_number(tensor.offset);
 }
 
+// A linear search: messages have a few buffers, 64 at most, and a map would allocate on the step path.
 std::uint32_t BinaryWriter::payload_index(const Buffer& buffer) {
   for (std::size_t i = 0; i < payloads_.size(); ++i) {
     if (payloads_[i].same_as(buffer)) return static_cast<std::uint32_t>(i);

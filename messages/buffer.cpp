@@ -6,6 +6,7 @@
 namespace trainyard {
 namespace {
 
+/// A cache line, and enough for the widest vector registers: a kernel may use aligned loads on any tensor's first byte.
 constexpr std::align_val_t kAlignment{64};
 
 }  // namespace

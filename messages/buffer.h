@@ -23,12 +23,14 @@ struct SharedHandle {
 
   friend bool operator==(const SharedHandle&, const SharedHandle&) = default;
 };
+// The bytes of this struct are a frame of the wire format, so its layout may not depend on the compiler.
 static_assert(sizeof(SharedHandle) == 48);
 
 /// A refcounted run of bytes: on the heap, in shared memory, or borrowed from somebody who keeps it alive.
 ///
 /// Copying a Buffer copies a reference. The bytes live until the last reference is gone; what happens then (free,
-/// unmap, back to a pool) is up to `owner`. Writers write before they send and never after.
+/// unmap, back to a pool) is up to `owner`. Writers write before they send and never after: readers may be in other
+/// threads and processes, and there is no lock. The count itself is atomic, so references may be dropped anywhere.
 class Buffer {
  public:
   Buffer() = default;
@@ -39,11 +41,15 @@ class Buffer {
   /// New, 64-byte aligned, uninitialised heap memory.
   static Buffer heap(std::size_t size);
 
+  /// Writable although the Buffer is const: constness is that of the reference, not of the bytes.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
+  /// True for a Buffer made by default, and for one of no bytes.
   bool empty() const { return size_ == 0; }
   std::span<std::byte> bytes() const { return {data_, size_}; }
+  /// Where other processes find the bytes; nothing for memory that only this process has.
   const std::optional<SharedHandle>& shared() const { return shared_; }
+  /// What keeps the bytes alive, for those who hand them to another library and must hold on to them meanwhile.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
   /// True if both refer to the same bytes.

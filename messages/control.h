@@ -7,12 +7,14 @@
 
 namespace trainyard {
 
-/// First word of a process to the launcher.
+/// First word of a process to the launcher, which answers with a ProcessPlan. From here to Reply: the control protocol
+/// between launcher and processes, in the order in which a run goes through it.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 
   std::string process;
   std::int32_t pid = 0;
+  // Of the executable (core/plugin/abi.h).
   std::string abi_tag;
 
   template <class Archive>
@@ -21,7 +23,7 @@ struct Hello {
   }
 };
 
-/// Every component is configured and every socket bound.
+/// Every component is configured and every socket bound. A process that cannot get there says StateChanged "error".
 struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
@@ -34,7 +36,8 @@ struct Configured {
   }
 };
 
-/// The endpoints of all processes: connect the inputs now.
+/// The endpoints of all processes: connect the inputs now. Sent when every process has said Configured, and again when
+/// one of them was started anew; what is connected already stays so.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
@@ -46,7 +49,8 @@ struct Connect {
   }
 };
 
-/// Every input's subscription was acknowledged.
+/// Every input's subscription was acknowledged. Only when all processes have said so are components activated: that is
+/// why no first message can be lost.
 struct Connected {
   static constexpr const char* kTypeName = "Connected";
 
@@ -58,7 +62,8 @@ struct Connected {
   }
 };
 
-/// Bring a component to a state.
+/// Bring a component to a state. Answered by one StateChanged; "inactive" of an active component only after everything
+/// that it sent has been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -71,12 +76,14 @@ struct Transition {
   }
 };
 
-/// A component reached a state, or failed on the way.
+/// A component reached a state, or failed on the way, or (unasked for) failed in a handler. An empty `component` speaks
+/// for the whole process.
 struct StateChanged {
   static constexpr const char* kTypeName = "StateChanged";
 
   std::string component;
   std::string state;  ///< "inactive", "active", "finalized" or "error".
+  // Empty unless `state` is "error".
   std::string error;
 
   template <class Archive>
@@ -85,7 +92,8 @@ struct StateChanged {
   }
 };
 
-/// Alive; sent every second on the control socket only.
+/// Alive; sent every second on the control socket only. It comes from the control loop, so it says that the process
+/// lives, not that its components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
 
@@ -98,7 +106,7 @@ struct Heartbeat {
   }
 };
 
-/// A component says that the run is over.
+/// A component says that the run is over. The first one counts; its reason is what the user is told.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -112,7 +120,8 @@ struct RunFinished {
   }
 };
 
-/// A process is gone: release what it held.
+/// A process is gone: release what it held in shared buffers, stop waiting for its credits, and forget its sockets.
+/// Sent by the launcher to all others, after the process has been reaped.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
@@ -125,7 +134,8 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (`target` empty) or to the launcher.
+/// A call to a component, to a process (`target` empty) or to the launcher. Travels on the control plane: for people
+/// and tools, never on the step path.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
@@ -140,7 +150,7 @@ struct Request {
   }
 };
 
-/// The answer to a Request.
+/// The answer to a Request of the same `id`. There is exactly one, unless the process dies first.
 struct Reply {
   static constexpr const char* kTypeName = "Reply";
 

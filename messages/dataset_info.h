@@ -36,7 +36,8 @@ struct SplitInfo {
   }
 };
 
-/// What a data loader will deliver. Sent once, before the first batch; models take their sizes from it.
+/// What a data loader will deliver. Sent once, before the first batch; models take their sizes from it, so that a model
+/// is built without knowing a dataset by name.
 struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
@@ -48,6 +49,7 @@ struct DatasetInfo {
   std::vector<std::string> vocabulary;  ///< Text of every token or class, where known.
   std::string unit = "sample";          ///< What throughput is counted in: "sample", "token".
   std::uint64_t units_per_sample = 1;
+  // For people and logs: the path, the encoding, ... Nothing computes with it.
   std::map<std::string, std::string> attributes;
 
   template <class Archive>

@@ -5,6 +5,7 @@
 namespace trainyard {
 namespace {
 
+/// By DType's number, which is the index.
 struct Row {
   std::string_view name;
   std::size_t bytes;
@@ -23,6 +24,7 @@ constexpr std::array<Row, 10> kRows{{{"uint8", 1},
 
 }  // namespace
 
+// The number may come from a stranger, and a table lookup beyond the end would be a gift to him.
 std::size_t size_of(DType dtype) {
   const auto index = static_cast<std::size_t>(dtype);
   return index < kRows.size() ? kRows[index].bytes : 0;

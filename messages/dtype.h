@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-/// Element type of a tensor. The numbers are part of the wire format and never change.
+/// Element type of a tensor. The numbers are part of the wire format and never change; a new type gets the next one.
+/// What LibTorch calls them is known in tensors/ alone.
 enum class DType : std::uint8_t {
   kUInt8 = 0,
   kInt8 = 1,

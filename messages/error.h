@@ -32,13 +32,16 @@ std::string_view name_of(Code code);
 /// The one exception type of Trainyard. The message says where, what was given and what is allowed.
 class Error : public std::runtime_error {
  public:
+  /// `message` as it is, braces and all: for words that come from elsewhere.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`.
+  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. Only with arguments: a lone string is
+  /// never taken for a format, since it may hold the braces of a user's file.
   template <class... Args>
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}
 
+  /// For programs; people read what().
   Code code() const { return code_; }
 
  private:

@@ -22,9 +22,11 @@ struct Header {
   std::uint64_t trace = 0;         ///< Follows a batch through the pipeline; 0 = none.
   std::uint64_t handles = 0;       ///< Bit i: payload i is a SharedHandle, not the bytes.
 };
+// Written and read as it lies in memory, so no compiler may put padding into it.
 static_assert(sizeof(Header) == 56);
 
-/// The header in `frame`; throws kCorrupt for another size, magic or version.
+/// The header in `frame`; throws kCorrupt for another size, magic or version, or more payloads than allowed. The
+/// fingerprint is not looked at: whoever knows the type compares it.
 Header read_header(std::span<const std::byte> frame);
 
 }  // namespace trainyard

@@ -19,6 +19,7 @@ std::string json_from_binary(const Schema& schema, std::span<const std::byte> bo
 /// the offending field. Tensors cannot be given.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
+/// A message as JSON; the tensors' bytes are not in it. By way of the binary form, so there is one code for all types.
 template <Message T>
 std::string to_json(const T& message, int indent = -1) {
   std::string body;
@@ -27,6 +28,7 @@ std::string to_json(const T& message, int indent = -1) {
   return json_from_binary(SchemaBuilder::build<T>(), std::as_bytes(std::span(body)), indent);
 }
 
+/// The message that JSON describes; throws like binary_from_json.
 template <Message T>
 T from_json(std::string_view json) {
   const std::string body = binary_from_json(SchemaBuilder::build<T>(), json);

@@ -1,4 +1,5 @@
-// From the binary form to JSON, guided by a schema and nothing else.
+// From the binary form to JSON, guided by a schema and nothing else. Both may come from a stranger: what bounds the
+// recursion is kMaxNesting, what bounds the output is the size of the body.
 #include <set>
 #include <string>
 
@@ -10,6 +11,7 @@
 namespace trainyard {
 namespace {
 
+/// One walk over body and schema at once; made for one message.
 class Decoder {
  public:
   Decoder(const Schema& schema, std::span<const std::byte> body, int indent)
@@ -64,6 +66,7 @@ class Decoder {
     text_.close(']');
   }
 
+  // The keys are kept to find a repeated one, which no JSON reader would treat like the next.
   void decode_map(const FieldType& element, std::size_t depth) {
     text_.open('{');
     const std::size_t count = reader_.read_count(sizeof(std::uint32_t));
@@ -93,6 +96,7 @@ class Decoder {
     text_.close('}');
   }
 
+  // Written by its own width: the shortest text of a float is shorter than that of the same number as a double.
   void decode_number(FieldKind kind) {
     switch (kind) {
       case FieldKind::kBool:
@@ -120,6 +124,7 @@ class Decoder {
     }
   }
 
+  // As text, not by way of a JSON library's double: 64-bit numbers keep all their digits.
   template <class T>
   void decode_integer() {
     text_.literal(std::to_string(reader_.read_number<T>()));

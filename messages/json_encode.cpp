@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// One walk over JSON tree and schema at once; made for one message. The schema leads, so fields are written in its
+/// order whatever the order in the JSON.
 class Encoder {
  public:
   explicit Encoder(const Schema& schema) : schema_(schema), writer_(body_, payloads_) {}
@@ -22,6 +24,7 @@ class Encoder {
     if (schema_.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
     path_ = schema_.structs.front().name;
     encode_struct(schema_.structs.front(), json, 0);
+    // The encoder is used once; writer_ refers to body_ but writes no more.
     return std::move(body_);
   }
 
@@ -43,6 +46,7 @@ class Encoder {
     }
   }
 
+  // Recursion is bounded by encode_struct: a schema nests without end only by way of structs.
   void encode_value(const FieldType& type, const Json& json, std::size_t depth) {
     switch (type.kind) {
       case FieldKind::kList:
@@ -113,6 +117,7 @@ class Encoder {
     }
   }
 
+  // A number with a point is refused even if it is whole: who writes 3.0 for a count has mistaken the field.
   template <class T>
   void encode_integer(const Json& json) {
     using Limits = std::numeric_limits<T>;
@@ -129,6 +134,7 @@ class Encoder {
     writer_.write_number(json.is_null() ? T{0} : real<T>(json));
   }
 
+  // A number too large for T would silently become infinite.
   template <class T>
   T real(const Json& json) const {
     using Limits = std::numeric_limits<T>;
@@ -184,6 +190,7 @@ class Encoder {
   std::string path_;  ///< "Order.metrics[0].value"
 };
 
+// The one place where the library's exceptions become ours. It tells line and column.
 Json parse(std::string_view text) {
   try {
     return Json::parse(text);

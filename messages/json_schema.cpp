@@ -10,6 +10,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
+/// Bounds belong to the type: a validator then finds a number that does not fit before the encoder does.
 template <class T>
 OrderedJson integer() {
   return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
@@ -18,6 +19,7 @@ OrderedJson integer() {
 /// JSON has no word for not-a-number and the infinities, so they are strings (json.h).
 OrderedJson number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
 
+/// Tensors show where their bytes are, not the bytes (json_from_binary).
 OrderedJson tensor() {
   const OrderedJson count = {{"type", "integer"}, {"minimum", 0}};
   const OrderedJson index = {{"type", {"integer", "null"}}, {"minimum", 0}};
@@ -30,6 +32,7 @@ OrderedJson tensor() {
   return made;
 }
 
+/// Kinds that refer to no other type.
 OrderedJson describe_simple(FieldKind kind) {
   switch (kind) {
     case FieldKind::kBool:
@@ -60,6 +63,7 @@ OrderedJson describe_simple(FieldKind kind) {
   }
 }
 
+/// A struct becomes a reference, so recursion ends at lists, maps and optionals.
 OrderedJson describe(const Schema& schema, const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:
@@ -75,6 +79,8 @@ OrderedJson describe(const Schema& schema, const FieldType& type) {
   }
 }
 
+/// Every field is required and no other allowed: that is what json_from_binary writes. What it accepts to read
+/// (binary_from_json) is wider, since fields may be missing there.
 void describe_struct(const Schema& schema, const StructType& type, OrderedJson& into) {
   into["title"] = type.name;
   into["type"] = "object";

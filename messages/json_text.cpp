@@ -34,6 +34,7 @@ void JsonText::open(char bracket) {
   first_ = true;
 }
 
+// An empty bracket closes on its own line's end: "{}", not "{", newline, "}".
 void JsonText::close(char bracket) {
   --depth_;
   if (!first_) new_line();
@@ -47,6 +48,7 @@ void JsonText::key(std::string_view name) {
   after_key_ = true;
 }
 
+// The library does the escaping. It would throw for bytes that are no UTF-8; a string on the wire may hold any bytes.
 void JsonText::text(std::string_view value) {
   before_value();
   out_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -61,6 +63,7 @@ void JsonText::literal(std::string_view value) {
   out_ += value;
 }
 
+// Commas and new lines belong in front of a value: only then is it known that there is one.
 void JsonText::before_value() {
   if (after_key_) {
     after_key_ = false;

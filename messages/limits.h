@@ -5,7 +5,8 @@
 
 namespace trainyard {
 
-/// Bounds of the wire format. A peer that exceeds one sends a corrupt message.
+/// Bounds of the wire format. A peer that exceeds one sends a corrupt message. They are generous for honest messages
+/// and keep small what a hostile one can make a reader do; docs/wire_format.md promises them to clients.
 constexpr std::size_t kMaxPayloads = 64;            ///< Distinct buffers in one message.
 constexpr std::size_t kMaxRank = 16;                ///< Dimensions of one tensor.
 constexpr std::size_t kMaxTopicBytes = 200;         ///< libzmq silently loses subscription names of 246-255 bytes.

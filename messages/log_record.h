@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-/// One line of a component's log.
+/// One line of a component's log, on topic "/log": made by the runtime from what components write to their logger, for
+/// visitors and whoever subscribes.
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 

@@ -9,6 +9,7 @@ namespace trainyard {
 
 namespace detail {
 
+/// True for the standard library's smart pointers. cereal would follow them: hence the explicit refusal.
 template <class T>
 struct IsSmartPointer : std::false_type {};
 template <class T, class Deleter>
@@ -31,7 +32,9 @@ constexpr void require_message_field() {
   static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");
 }
 
-/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP.
+/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. That listing
+/// is the only declaration: binary form, schema, JSON and fingerprint follow from it, in the order of the list. A field
+/// that it leaves out is not sent, and nothing can notice.
 template <class T>
 concept Message = std::is_class_v<T> && std::default_initializable<T> && MessageField<T> && requires {
   { T::kTypeName } -> std::convertible_to<const char*>;

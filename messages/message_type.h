@@ -16,6 +16,10 @@ namespace trainyard {
 
 /// Everything the runtime must know of a message type without knowing the type: made once per type, compared by address
 /// within a process and by fingerprint between processes.
+///
+/// Plugins are libraries of their own, and each may hold an instance; so two addresses may stand for one type, and
+/// where addresses differ the fingerprint decides. The functions are plain pointers: an edge calls them for every
+/// message.
 struct MessageType {
   std::string name;
   std::string schema_text;
@@ -31,12 +35,16 @@ struct MessageType {
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
+/// Appends the binary form of `message` to `body` and its distinct buffers to `payloads`. Throws kInvalidArgument for a
+/// message that the wire cannot carry (limits.h).
 template <Message T>
 void encode(const T& message, std::string& body, std::vector<Buffer>& payloads) {
   BinaryWriter writer(body, payloads);
   writer(message);
 }
 
+/// Fills `message` from the binary form; throws kCorrupt, and leaves it half filled, for anything else. Its tensors
+/// share `payloads`.
 template <Message T>
 void decode(T& message, std::span<const std::byte> body, std::span<const Buffer> payloads = {}) {
   BinaryReader reader(body, payloads);
@@ -44,6 +52,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
+/// What `message` counts for against byte credits on an edge within a process.
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;
@@ -55,6 +64,7 @@ std::uint64_t payload_bytes(const T& message) {
 template <class T>
 const MessageType& message_type() {
   static_assert(Message<T>);
+  // Built at the first call, thread-safely; building it visits a default-made T once.
   static const MessageType type = [] {
     MessageType made;
     made.name = T::kTypeName;

@@ -1,4 +1,5 @@
-// The functions of every message type that components exchange, made here and nowhere else.
+// The functions of every message type that components exchange, made here and nowhere else. The list is that of the
+// `extern template` declarations in message_type.h; a type that is in one list only still works, and costs build time.
 
 #include "messages/arena.h"
 #include "messages/batch.h"

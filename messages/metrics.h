@@ -9,7 +9,10 @@
 
 namespace trainyard {
 
-/// Numbers about the run, for loggers and viewers.
+/// Numbers about the run, for loggers and viewers. Sent on "/metrics" by the accelerator host, every so many steps and
+/// after evaluations, and by whoever else has something to say; nothing in the run waits for them.
+///
+/// `samples` and `units` are totals, so a rate is a difference of two messages and survives a lost one.
 struct Metrics {
   static constexpr const char* kTypeName = "Metrics";
 

@@ -37,7 +37,8 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. A step is one optimizer step, everywhere.
+/// The accelerator host's answer to an Order. A step is one optimizer step, everywhere. Orders are answered in turn,
+/// once each, except those that a stop overtook: the answer to the stop stands for them, too.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 

@@ -21,13 +21,16 @@ class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmp
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
+  /// Counts `bytes` more; called by the functions below.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
+  /// The sum so far. Runs on every send inside a process, so it only adds: no allocation, no look at the bytes.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   std::uint64_t bytes_ = 0;
 };
 
+// As in BinaryWriter: what cannot be sent cannot be weighed either.
 template <class T>
 void prologue(PayloadMeter&, const T&) {
   require_message_field<T>();

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// One component as the launcher placed it.
+/// One component as the launcher placed it. Made by launch/plan from the launch file; everything here is final, so a
+/// process takes no decision of its own.
 struct ComponentPlan {
   static constexpr const char* kTypeName = "ComponentPlan";
 
@@ -32,7 +33,8 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with the policy that both ends keep.
+/// One connection from an output to an input, with the policy that both ends keep. The launch file decides; code on
+/// either side is the same for every policy and transport.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
@@ -54,7 +56,7 @@ struct EdgePlan {
   }
 };
 
-/// All that one process must know to play its part.
+/// All that one process must know to play its part. The answer to its Hello.
 struct ProcessPlan {
   static constexpr const char* kTypeName = "ProcessPlan";
 

@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// What a model says when asked to predict: text for a person, tensors for a program, or both.
+/// What a model says when asked to predict: text for a person, tensors for a program, or both. Answers a predict order;
+/// sent on "/predictions" to the logger.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 

@@ -12,7 +12,9 @@
 namespace trainyard {
 
 /// Asks the checkpoint writer to copy the arena now, between two steps. Sent by the accelerator host, which sends no
-/// further Gradients until SnapshotTaken has come back.
+/// further Gradients until SnapshotTaken has come back: that is what keeps the optimizer's hands off the memory. It may
+/// compute the next gradients meanwhile, since those are not part of a checkpoint, unless a forward pass would change
+/// buffers, which are.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -32,7 +34,7 @@ struct Snapshot {
   }
 };
 
-/// The copy is made; the arena may change again.
+/// The copy is made; the arena may change again. The file is written later: CheckpointDone.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -45,7 +47,8 @@ struct SnapshotTaken {
   }
 };
 
-/// The checkpoint is on disk, or is not and `error` says why.
+/// The checkpoint is on disk, or is not and `error` says why. A failed checkpoint does not end the run by itself: the
+/// strategy manager decides.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 
@@ -62,7 +65,8 @@ struct CheckpointDone {
 };
 
 /// Where the run begins: at zero, or where a checkpoint left it. Sent once by the checkpoint writer, after it has
-/// filled the arena.
+/// filled the arena. Host, optimizer, loader and manager start counting from here; a launch without a checkpoint writer
+/// has no RunState and begins at zero.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 

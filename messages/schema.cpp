@@ -6,6 +6,7 @@
 namespace trainyard {
 namespace {
 
+/// By FieldKind, as far as the simple kinds go.
 constexpr std::array<std::string_view, 13> kNames{"bool", "i8",  "i16", "i32", "i64",    "u8",    "u16",
                                                   "u32",  "u64", "f32", "f64", "string", "Tensor"};
 
@@ -41,6 +42,7 @@ std::string to_text(const Schema& schema) {
   return text;
 }
 
+// Not cryptographic, and need not be: it guards against mistakes. A stranger who forges it gets kCorrupt when he sends.
 std::uint64_t fingerprint(std::string_view schema_text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (const char c : schema_text) {

@@ -15,10 +15,13 @@ namespace trainyard {
 
 /// A cereal output archive that records field names and types instead of values. It visits a default-made message, so
 /// the one `serialize` that moves the bytes is also the one source of the schema.
+///
+/// Elements of lists, maps and optionals are not there to be visited: they are described by their type.
 class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision> {
  public:
   SchemaBuilder() : cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision>(this) {}
 
+  /// The schema of T: T first, then the structs it holds, in order of appearance.
   template <Message T>
   static Schema build() {
     SchemaBuilder builder;
@@ -26,6 +29,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::move(builder.schema_);
   }
 
+  /// Adds a field to the struct that is open; called by the load function at the end of this file.
   template <class T>
   void field(const char* name) {
     FieldType type = type_of<T>();
@@ -45,6 +49,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     }
   }
 
+  /// By width and sign, not by name: `long` and `long long` are the same on the wire.
   template <class T>
   static constexpr FieldKind number_kind() {
     if constexpr (std::is_same_v<T, bool>) return FieldKind::kBool;
@@ -55,6 +60,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::is_signed_v<T> ? kSigned[kLog2] : kUnsigned[kLog2];
   }
 
+  // Overloads that are told apart by a null pointer: partial specialisation for functions.
   FieldType compound(std::string*) { return {FieldKind::kString, {}, {}}; }
   FieldType compound(Tensor*) { return {FieldKind::kTensor, {}, {}}; }
   template <class T>
@@ -71,6 +77,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
   template <Message T>
   FieldType compound(T*) {
+    // Entered before its fields are visited, so that the text lists structs in order of appearance.
     if (begin_struct(T::kTypeName)) {
       const std::size_t outer = std::exchange(open_, schema_.structs.size() - 1);
       T value{};

@@ -20,6 +20,7 @@ FieldKind simple_kind(std::string_view word) {
   return FieldKind::kStruct;
 }
 
+/// [A-Za-z_][A-Za-z0-9_]*
 bool is_name(std::string_view word) {
   const auto letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
   const auto letter_or_digit = [&](unsigned char c) { return letter(c) || std::isdigit(c) != 0; };
@@ -33,6 +34,7 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
+/// Two passes: the grammar line by line, then the references between structs, from the message down.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {
@@ -41,6 +43,7 @@ class Parser {
     }
   }
 
+  // Heights are kept, so a struct that many fields refer to is walked once, and the time is linear in the text.
   Schema parse() {
     do {
       parse_struct();
@@ -55,6 +58,7 @@ class Parser {
   static constexpr std::size_t kUnvisited = ~std::size_t{0};
   static constexpr std::size_t kOpen = kUnvisited - 1;
 
+  // A text that ends without a newline is refused, because to_text() would not write it.
   std::string_view next_line() {
     ++line_;
     const std::size_t end = rest_.find('\n');
@@ -64,6 +68,7 @@ class Parser {
     return line;
   }
 
+  // A struct named like a simple type could be written, and never referred to.
   void parse_struct() {
     std::string_view line = next_line();
     if (!line.ends_with(" {") || !is_name(line.substr(0, line.size() - 2))) fail("must be 'Name {'", line);
@@ -120,6 +125,7 @@ class Parser {
     return heights_[index];
   }
 
+  /// The same for the type of a field of struct `owner`.
   std::size_t visit(const FieldType& type, std::size_t owner, std::size_t depth) {
     if (!type.element.empty()) return 1 + visit(type.element.front(), owner, depth + 1);
     if (type.kind != FieldKind::kStruct) return 0;
@@ -128,9 +134,11 @@ class Parser {
     return 1 + visit(static_cast<std::size_t>(found - schema_.structs.data()), depth + 1);
   }
 
+  /// At the line being read.
   [[noreturn]] void fail(std::string_view what, std::string_view where) const {
     throw Error(Code::kCorrupt, "schema line {} {}: '{}'", line_, what, where.substr(0, 80));
   }
+  /// At the line where struct `index` began.
   [[noreturn]] void fail_at(std::size_t index, std::string_view what) const {
     throw Error(Code::kCorrupt, "schema line {}: struct '{}' {}", lines_[index], schema_.structs[index].name, what);
   }

@@ -8,6 +8,8 @@ namespace trainyard {
 
 /// The gradients of `bucket` are in the arena and reduced; nobody but the optimizer touches them until it answers with
 /// Parameters. The optimizer leaves them zeroed.
+///
+/// Carries no data: the message is the handing over of memory that both already see. On the step path of every step.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
@@ -27,6 +29,8 @@ struct Gradients {
 
 /// The parameters in the arena are those after `step` updates, and nobody but the accelerator host touches them until
 /// it sends the next Gradients. Step 0 says that the optimizer is ready.
+///
+/// The answer to Gradients; the host waits for it before the next forward pass.
 struct Parameters {
   static constexpr const char* kTypeName = "Parameters";
 

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-/// First word of a subscriber on a data socket. Sent again after a reconnect.
+/// First word of a subscriber on a data socket. Sent again after a reconnect, since the publisher forgets a connection
+/// that broke. Answered by Subscribed. From here on: the protocol of docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
@@ -27,7 +28,8 @@ struct Subscribe {
   }
 };
 
-/// The acknowledgement; the publisher sends nothing of this subscription before it.
+/// The acknowledgement; the publisher sends nothing of this subscription before it. The schema comes along even when it
+/// is refused, so that an error can show both sides.
 struct Subscribed {
   static constexpr const char* kTypeName = "Subscribed";
 
@@ -45,7 +47,8 @@ struct Subscribed {
   }
 };
 
-/// The subscriber has handled this much; the publisher may send as much again.
+/// The subscriber has handled this much; the publisher may send as much again. Sent at half of a window, so that credit
+/// costs a fraction of a message. A publisher never believes more than it has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
@@ -59,7 +62,7 @@ struct Credit {
   }
 };
 
-/// The subscriber wants no more.
+/// The subscriber wants no more. Not answered; what is under way still comes.
 struct Unsubscribe {
   static constexpr const char* kTypeName = "Unsubscribe";
 
@@ -71,7 +74,8 @@ struct Unsubscribe {
   }
 };
 
-/// The publisher asks for all credit that is due, now and after every further message.
+/// The publisher asks for all credit that is due, now and after every further message. Sent when its component is being
+/// deactivated and must know that everything has been handled, however little of a window that is.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
 

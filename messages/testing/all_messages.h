@@ -25,6 +25,7 @@ using AllMessages =
          Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply, Subscribe,
          Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
+/// AllMessages in the form that can be iterated.
 template <class... T>
 struct MessageVisitor {
   template <class Visit>

@@ -11,8 +11,10 @@
 
 namespace trainyard::testing {
 
+/// An enum wider than a byte, with a value that needs both bytes: it travels as its underlying type.
 enum class Colour : std::uint16_t { kRed = 1, kBlue = 515 };
 
+/// A struct within lists, optionals and the message itself.
 struct Inner {
   static constexpr const char* kTypeName = "Inner";
 

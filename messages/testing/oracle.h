@@ -28,7 +28,9 @@ class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowE
     return archive.shown_;
   }
 
+  /// The archive stands for a value that is no struct.
   void set(Json value) { shown_ = std::move(value); }
+  /// The archive stands for a struct, of which this is one field.
   void set_field(const char* name, Json value) { shown_[name] = std::move(value); }
 
  private:
@@ -71,6 +73,7 @@ void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::optional<T>& o
 }
 
 inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const Tensor& tensor) {
+  // Bytes stand in for content: two tensors are the same if these are.
   const auto bytes = tensor.buffer.empty() ? 0 : tensor.bytes();
   const std::string text(reinterpret_cast<const char*>(tensor.data()), bytes);
   archive.set({{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", text}});

@@ -21,17 +21,20 @@ class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEm
   explicit SampleArchive(std::uint64_t seed)
       : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
 
+  /// 64 random bits; mt19937_64 gives the same ones with every standard library.
   std::uint64_t bits() { return random_(); }
 
   /// A small count, sometimes zero.
   std::size_t count() { return bits() % 4; }
 
+  /// Printable ASCII, up to 11 characters: what JSON shows without replacement.
   std::string text() {
     std::string made(bits() % 12, ' ');
     for (char& c : made) c = static_cast<char>(' ' + bits() % 95);
     return made;
   }
 
+  /// Of any dtype. Its bytes stay below 0x80, so that the oracle can show them as text.
   Tensor tensor() {
     if (count() == 0) return {DType::kInt16, {3, 0, 2}, 0, {}};  // Without bytes, thus without payload.
     Tensor made = Tensor::empty(static_cast<DType>(bits() % 10), {1 + static_cast<std::int64_t>(count()), 3});
