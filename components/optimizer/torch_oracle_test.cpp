@@ -21,7 +21,7 @@ using nlohmann::json;
 
 /// Runs the script; null if this machine has no torch for Python.
 json reference(const std::string& what) {
-  const auto script = std::filesystem::path(__FILE__).parent_path() / "torch_reference.py";
+  const auto script = std::filesystem::path(TRAINYARD_OPTIMIZER_FOLDER) / "torch_reference.py";
   const auto output = std::filesystem::temp_directory_path() / fmt::format("torch_{}_{}.json", what, getpid());
   if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0) return nullptr;
   const auto command = fmt::format("/usr/bin/python3 -W ignore '{}' {} '{}'", script.string(), what, output.string());
