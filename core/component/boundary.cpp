@@ -19,6 +19,7 @@ std::string without_backtrace(std::string text) {
 
 }  // namespace
 
+// Rethrown and caught again, so that callers need one `catch (...)` and no list of types.
 std::string describe_current_exception() {
   try {
     throw;

@@ -31,10 +31,12 @@ Component::Component(ComponentContext& context, ComponentTraits traits)
 
 Component::~Component() = default;
 
+// The whole life cycle, with one hook for each arrow. Active and inactive may alternate; nothing else can be repeated.
 void Component::transition(State target) {
   const State from = state_;
   try {
     if (from == State::kUnconfigured && target == State::kInactive) {
+      // Not in the constructor: members declare parameters one by one, so only now is the list complete.
       check_all_given_are_known();
       on_configure();
     } else if (from == State::kInactive && target == State::kActive) {
@@ -51,17 +53,20 @@ void Component::transition(State target) {
     throw;
   }
   state_ = target;
+  // The state is set before what was held is handed over: handlers see an active component.
   if (target == State::kActive) {
     was_active_ = true;
     release_held();
   }
 }
 
+// Training is a ring of messages, so in any order of activation somebody is sent to before it is active: that waits.
 bool Component::held() const {
   if (!was_active_) return true;
   return std::ranges::any_of(outputs_, [](const OutputBase* output) { return output->blocked(); });
 }
 
+// Whoever waits already goes first: order per edge is never broken.
 void Component::deliver(Delivery delivery) {
   if (!held_.empty() || held()) {
     held_.push_back(std::move(delivery));
@@ -71,15 +76,18 @@ void Component::deliver(Delivery delivery) {
 }
 
 void Component::dispatch(const Delivery& delivery) {
+  // A message that is put aside has not been consumed, so its credit stays with it and holds the sender back.
   if (delivery.input->put_aside(delivery)) return;
   // A failed or finalized component still gives credit back, so that it cannot hold up the others' way out.
   if (state_ == State::kActive || state_ == State::kInactive) {
+    // What the handler sends belongs to what it handles: the trace follows a batch through the pipeline by itself.
     loop().set_trace(delivery.envelope.trace);
     guarded([&] { delivery.input->handle(delivery.envelope); });
   }
   delivery.receiver->consumed(delivery.envelope);
 }
 
+// Asked again for every message, since each handler may block an output.
 void Component::release_held() {
   while (!held_.empty() && !held()) {
     const Delivery delivery = std::move(held_.front());
@@ -96,6 +104,7 @@ void Component::guarded(const std::function<void()>& action) {
   }
 }
 
+// The component stays where it is, so that messages to it find somebody who gives their credit back.
 void Component::fail(const std::string& what) {
   state_ = State::kError;
   was_active_ = true;  // Whatever was held is let through and discarded.
@@ -107,12 +116,14 @@ InputBase::InputBase(Component& owner, std::string name, std::string help, const
                      InputOptions options, Unlisted)
     : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {}
 
+// The declared kind registers itself; its owner lists ports in the order of declaration.
 InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
                      InputOptions options)
     : InputBase(owner, std::move(name), std::move(help), type, std::move(options), Unlisted{}) {
   owner.inputs_.push_back(this);
 }
 
+// While resume() hands over, what it takes from the queue passes; what arrives anew lines up behind.
 bool InputBase::put_aside(const Delivery& delivery) {
   if (!paused_ && (resuming_ || aside_.empty())) return false;
   aside_.push_back(delivery);

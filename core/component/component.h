@@ -16,8 +16,10 @@
 
 namespace trainyard {
 
-/// Where a component is in its life; every change is asked for by the launcher.
+/// Where a component is in its life; every change is asked for by the launcher, but for kError, which is where an
+/// exception leads. There is no way back from kFinalized and kError.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
+/// "inactive", "active", ...: the words of the control protocol (messages/control.h).
 std::string_view name_of(State state);
 
 /// How a component wants to be placed.
@@ -48,15 +50,21 @@ class Component : public Configurable {
   static constexpr const char* kKind = "component";
   using Context = ComponentContext;
 
+  /// Keeps a copy of the context. With empty parameters only the declaration is wanted, and the pointers in it are
+  /// null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
+  /// Full name in the run: "rank0/optimizer".
   const std::string& name() const { return context_.name; }
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
+  /// Read and changed on the component's loop only.
   State state() const { return state_; }
+  /// Where handlers run. Another thread comes back to it by loop().post().
   EventLoop& loop() const { return *context_.loop; }
 
+  /// In the order of declaration; the ports are members of the derived class and live as long as it does.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
   const std::vector<ServiceBase*>& services() const { return services_; }
@@ -92,7 +100,10 @@ class Component : public Configurable {
   /// Last word: close files. Everything that was sent to this component has been handled.
   virtual void on_finalize() {}
 
+  /// For people: lines carry the component's name. From any thread.
   spdlog::logger& log() const { return *context_.log; }
+  /// Tells the launcher that the run is over, with a reason for the user. Returns at once: the component is deactivated
+  /// and finalized later, as in any other end.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:
@@ -100,6 +111,7 @@ class Component : public Configurable {
   friend class OutputBase;
   friend class ServiceBase;
 
+  // Hands a delivery to its handler and returns its credit.
   bool held() const;
   void dispatch(const Delivery& delivery);
 
@@ -110,6 +122,7 @@ class Component : public Configurable {
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
+  // What arrived while held(), in order, whatever the input. Bounded by the windows of the edges that lead here.
   std::deque<Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };

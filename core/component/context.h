@@ -9,7 +9,7 @@ namespace trainyard {
 
 class EventLoop;
 
-/// What a component is made with.
+/// What a component is made with. Copied into the component; what it points to outlives every component.
 struct ComponentContext : PluginContext {
   std::string name;           ///< Full name in the run: "rank0/optimizer".
   std::uint32_t index = 0;    ///< In the plan; Header::source of what it sends.

@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its type.
+/// The part of an input that does not depend on its type. Used on the owner's event loop, but for what never changes.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -22,15 +22,18 @@ class InputBase {
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
+  /// What it takes; the runtime compares it with the sender's before any message comes.
   const MessageType& type() const { return type_; }
+  /// As declared; the launch file's overrides are in the edges.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
-  /// How many edges end here; 0 until the component is configured.
+  /// How many edges end here; 0 until the component is configured. An optional input with 0 is one that nobody serves:
+  /// do not wait for it.
   std::size_t connections() const { return connections_; }
   void set_connections(std::size_t count) { connections_ = count; }
 
-  /// Runs the handler.
+  /// Runs the handler. The envelope's message is of this input's type: whoever delivers has seen to that.
   virtual void handle(const Envelope& envelope) = 0;
 
   /// For a component that cannot use more of this input now: what arrives waits, and its credit with it, so that the

@@ -14,7 +14,7 @@ namespace trainyard {
 
 class Edge;
 
-/// The part of an output that does not depend on its type.
+/// The part of an output that does not depend on its type. Everything here runs on the owner's event loop.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -26,7 +26,9 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
+  /// Edges that start here, visitors' included.
   std::size_t connections() const { return edges_.size(); }
+  /// Messages sent so far, whether anybody listened or not: the next one's sequence number.
   std::uint64_t sent() const { return sequence_; }
 
   /// True if every blocking edge has room for one more message. A source sends only while this holds; a component whose
@@ -37,17 +39,21 @@ class OutputBase {
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // For the runtime.
+  /// The output does not own edges; who made one removes it before it goes.
   void add_edge(Edge& edge);
   void remove_edge(Edge& edge);
   const std::vector<Edge*>& edges() const { return edges_; }
   /// A blocking edge can carry a message again; `was_waiting`: it had kept some back, and has none left.
   void room_again(bool was_waiting);
+  /// True while an edge keeps messages back: then the owner is given no input.
   bool blocked() const { return blocked_edges_ != 0; }
+  /// An edge begins to keep messages back; paired with a room_again(true).
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
+  /// Sends to every edge. Never waits and never fails for want of room: what finds none waits in its edge.
   void send_erased(std::shared_ptr<const void> message);
 
  private:
@@ -90,9 +96,11 @@ class Output final : public OutputBase {
 
   /// Sends; nobody may write to the message afterwards.
   void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
+  /// For messages that are sent now and then: allocates one.
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:
+  // Beyond that messages are under way that nobody recycles: a slow reader must not grow the list for ever.
   static constexpr std::size_t kMaxLoans = 16;
   std::vector<std::shared_ptr<T>> loans_;
   std::size_t next_loan_ = 0;

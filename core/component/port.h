@@ -10,7 +10,8 @@ namespace trainyard {
 class Component;
 struct MessageType;
 
-/// What happens when the receiver is slower than the sender.
+/// What happens when the receiver is slower than the sender. Belongs to the edge, not to the output: one output can
+/// feed a reader that must miss nothing and a viewer that may.
 enum class Policy {
   kBlock,       ///< Nothing is ever lost; the sender's component is held back.
   kLatest,      ///< Only the newest undelivered message is kept.
@@ -26,6 +27,7 @@ struct InputOptions {
   std::string topic;                       ///< Default topic if not the port's name.
 };
 
+/// How an output wants to be found. Everything else about an edge is the input's choice.
 struct OutputOptions {
   std::string topic;  ///< Default topic if not the port's name; a leading '/' makes it absolute.
 };

@@ -11,7 +11,7 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on its types.
+/// The part of a service that does not depend on its types. Runs on the component's event loop, between two handlers.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -23,7 +23,7 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// Answers a request given as JSON; what the handler throws is the caller's error.
+  /// Answers a request given as JSON; what the handler throws is the caller's error, and does not fail the component.
   virtual std::string call(const std::string& json) = 0;
 
  protected:

@@ -35,6 +35,7 @@ std::vector<std::string> names(std::span<ParameterBase* const> parameters) {
 
 }  // namespace
 
+// The map is small and this runs once, so nothing is indexed.
 void Configurable::check_all_given_are_known() const {
   for (const auto& [name, value] : given_->items()) {
     if (find_parameter(name) != nullptr) continue;
@@ -52,6 +53,7 @@ void Configurable::set_parameter(std::string_view name, const json& value) {
     throw Error(Code::kUnsupported, "{}: '{}' cannot be changed while running; give it in the launch file", where_,
                 name);
   }
+  // Checked and stored before anybody is told: a callback sees the new value, and a refused value changes nothing.
   parameter->assign(value);
   parameter->notify_changed();
 }

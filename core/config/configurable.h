@@ -12,16 +12,18 @@
 
 namespace trainyard {
 
-/// Anything with parameters: every plugin of every kind derives from it.
+/// Anything with parameters: every plugin of every kind derives from it. Parameters are members of the derived class
+/// and register themselves here while it is being constructed; hence neither copy nor move.
 class Configurable {
  public:
   /// `given` is a JSON object with the values of the launch file; empty text: only the declaration is wanted. `where`
-  /// names the plugin in errors.
+  /// names the plugin in errors. Throws kInvalidArgument if `given` is JSON, but no object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
   Configurable& operator=(const Configurable&) = delete;
 
+  /// In the order of declaration.
   std::span<ParameterBase* const> parameters() const { return parameters_; }
 
   /// Null if there is none of this name.
@@ -34,6 +36,7 @@ class Configurable {
   /// parameter that cannot be set while running.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
+  /// "component 'optimizer'": how errors begin.
   const std::string& where() const { return where_; }
 
   /// What `trainyard plugin info` should print beyond parameters and ports: "available" = "false", ...
@@ -46,6 +49,7 @@ class Configurable {
   friend class ParameterBase;
 
   std::string where_;
+  // Behind a pointer, so that this header, which everybody includes, does without the JSON library.
   std::unique_ptr<nlohmann::json> given_;
   bool describing_ = false;
   std::vector<ParameterBase*> parameters_;

@@ -30,8 +30,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view given, std::span<const std::string> known) {
   const std::string* best = nullptr;
+  // Two slips in a short word, a third of a long one: beyond that a suggestion would be a guess.
   std::size_t best_distance = std::max<std::size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
+    // The time is the product of both lengths, and what was given may be anything.
     const std::size_t d = distance(given.substr(0, 200), name);
     if (d < best_distance) {
       best = &name;

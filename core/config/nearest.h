@@ -11,8 +11,8 @@ namespace trainyard {
 /// meant.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
-/// " ; did you mean 'cpu'? known: cpu, cuda" for the end of an error message, or "; known: cpu, cuda", or "; none is
-/// known".
+/// "; did you mean 'cpu'? known: cpu, cuda" for the end of an error message, or "; known: cpu, cuda", or "; none is
+/// known". The known names come out sorted.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

@@ -26,6 +26,7 @@ template <class T>
 json to_json_value(const T& value) {
   return value;
 }
+// As it is written in a launch file: one table, the plugin's name among its parameters.
 json to_json_value(const PluginSpec& spec) {
   json value = json::parse(spec.parameters);
   value["plugin"] = spec.plugin;
@@ -55,6 +56,7 @@ ParameterInfo describe(std::string name, bool required, std::string default_json
 }  // namespace
 
 ParameterBase::ParameterBase(Configurable& owner, ParameterInfo info) : info_(std::move(info)) {
+  // The name is the key in the launch file.
   if (owner.find_parameter(info_.name) != nullptr) {
     throw Error(Code::kInternal, "{} declares the parameter '{}' twice", owner.where(), info_.name);
   }
@@ -66,6 +68,7 @@ void ParameterBase::assign(const json& value) {
   store(value);
 }
 
+// Called by the constructor of the derived class, once store() can be: here, not in this class's own constructor.
 void ParameterBase::take_given(Configurable& owner) {
   const auto found = owner.given_->find(info_.name);
   if (found != owner.given_->end()) {
@@ -104,6 +107,7 @@ void Parameter<T>::store(const json& value) {
   from_json_value(value, value_);
 }
 
+// The types that a launch file can express; no other Parameter<T> links.
 template class Parameter<bool>;
 template class Parameter<std::int64_t>;
 template class Parameter<double>;

@@ -14,26 +14,30 @@ namespace trainyard {
 
 class Configurable;
 
-/// In place of a default: the launch file must give a value.
+/// In place of a default: the launch file must give a value. While only the declaration is wanted, the parameter has
+/// the zero of its type.
 struct Required {};
 inline constexpr Required kRequired{};
 
-/// The part of a parameter that does not depend on its type.
+/// The part of a parameter that does not depend on its type. Read and changed on the thread of its owner.
 class ParameterBase {
  public:
   virtual ~ParameterBase() = default;
   ParameterBase(const ParameterBase&) = delete;
   ParameterBase& operator=(const ParameterBase&) = delete;
 
+  /// The declaration; does not change.
   const ParameterInfo& info() const { return info_; }
 
   /// Checks and takes a value; throws kInvalidArgument and keeps the old one.
   void assign(const nlohmann::json& value);
 
+  /// What it holds now, as a launch file would give it.
   virtual nlohmann::json value() const = 0;
 
   /// Called on the component's own thread after a change while running.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
+  /// Calls what on_change() was given. Not part of assign(): the first value, from the launch file, is no change.
   void notify_changed() const {
     if (changed_) changed_();
   }
@@ -41,6 +45,7 @@ class ParameterBase {
  protected:
   ParameterBase(Configurable& owner, ParameterInfo info);
 
+  /// Takes a value that has been checked.
   virtual void store(const nlohmann::json& value) = 0;
 
   /// Takes the value that the launch file gave, if any; throws if one was required.
@@ -60,9 +65,12 @@ class ParameterBase {
 template <class T>
 class Parameter final : public ParameterBase {
  public:
+  /// Takes its value at once; throws kInvalidArgument, with the owner named, for one that is not allowed.
   Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules = {});
+  /// The same without a default; throws if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
+  /// The present value. A settable one may change between two handlers, never within one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
   const T& get() const { return value_; }

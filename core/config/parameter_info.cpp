@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 
+/// By ValueKind.
 constexpr std::array<std::string_view, 9> kKindNames{
     "bool", "integer", "number", "string", "list of integers", "list of numbers", "list of strings", "plugin", "any"};
 
@@ -25,6 +26,7 @@ bool is_integer(const json& value) { return value.is_number_integer(); }
 bool is_number(const json& value) { return value.is_number(); }
 bool is_string(const json& value) { return value.is_string(); }
 
+/// An integer passes for a number: `lr = 1` is nobody's mistake. The reverse would lose digits.
 bool has_kind(ValueKind kind, const json& value) {
   switch (kind) {
     case ValueKind::kBool:
@@ -54,6 +56,7 @@ bool in_range(const ParameterRules& rules, double value) {
   return !(rules.maximum && value > *rules.maximum);
 }
 
+/// Of a list every element; what is no number has no range.
 bool numbers_in_range(const ParameterRules& rules, const json& value) {
   if (value.is_number()) return in_range(rules, value.get<double>());
   if (!value.is_array()) return true;
@@ -67,6 +70,7 @@ bool all_chosen(const ParameterRules& rules, const json& value) {
   return std::ranges::all_of(value, [&](const json& element) { return all_chosen(rules, element); });
 }
 
+/// What was given may be a whole table; an error message is a line.
 std::string shorten(std::string text) { return text.size() <= 200 ? text : text.substr(0, 200) + "..."; }
 
 }  // namespace
@@ -108,6 +112,7 @@ void check_value(const ParameterInfo& info, const json& value) {
               describe_allowed(info), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
+// Between a process that describes plugins and the launcher, and in its cache: not for people.
 json to_json(const ParameterInfo& info) {
   json out{{"name", info.name},
            {"kind", static_cast<int>(info.kind)},

@@ -4,7 +4,8 @@
 
 namespace trainyard {
 
-/// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`.
+/// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`. The parameters
+/// stay text, since only the plugin knows what they mean.
 struct PluginSpec {
   std::string plugin;             ///< Registered name; empty = none.
   std::string parameters = "{}";  ///< JSON object, without the key "plugin".

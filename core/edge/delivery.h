@@ -12,10 +12,12 @@ class InputBase;
 class Receiver {
  public:
   virtual ~Receiver() = default;
+  /// On the receiver's loop, once for every message that was delivered, whether its handler succeeded or not.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 
-/// A message that has arrived at an input.
+/// A message that has arrived at an input. `receiver` outlives it: an edge is removed only when it is drained or its
+/// messages have been given up.
 struct Delivery {
   InputBase* input = nullptr;
   Envelope envelope;

@@ -8,6 +8,7 @@ Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t wi
            std::uint64_t window_bytes)
     : window_messages_(window_messages), window_bytes_(window_bytes), output_(output), id_(id), policy_(policy) {}
 
+// Whoever waits already goes first, even if there is room.
 void Edge::send(const Envelope& envelope) {
   if (waiting_.empty() && has_room()) {
     carry(envelope);
@@ -18,6 +19,8 @@ void Edge::send(const Envelope& envelope) {
 
 void Edge::keep_back(const Envelope& envelope) {
   counters_.blocked.fetch_add(1, std::memory_order_relaxed);
+  // The queue of a blocking edge needs no bound of its own: its component is given no further input, so what it still
+  // sends is at most what one handler sends.
   if (policy_ == Policy::kBlock) {
     if (waiting_.empty()) output_.edge_blocked();
   } else {
@@ -37,6 +40,7 @@ void Edge::on_room() {
     waiting_.pop_front();
     carry(next);
   }
+  // Also told when nothing had waited: a source may have stopped because ready() said no.
   if (policy_ == Policy::kBlock && waiting_.empty()) output_.room_again(was_waiting);
 }
 

@@ -11,7 +11,8 @@ namespace trainyard {
 
 class OutputBase;
 
-/// Counters of an edge; written by the sender's thread, readable from any.
+/// Counters of an edge; written by the sender's thread, readable from any. Relaxed: each is right by itself, and no two
+/// need to agree.
 struct EdgeCounters {
   std::atomic<std::uint64_t> sent{0};     ///< Handed to the transport.
   std::atomic<std::uint64_t> dropped{0};  ///< Given up by `latest` or `drop_oldest`.
@@ -26,6 +27,7 @@ struct EdgeCounters {
 class Edge {
  public:
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
+  /// What still waits is lost with it.
   virtual ~Edge() = default;
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
@@ -49,10 +51,14 @@ class Edge {
   Policy policy() const { return policy_; }
   OutputBase& output() const { return output_; }
   const EdgeCounters& counters() const { return counters_; }
+  /// Messages kept back for want of credit.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
+  /// True if transmit() may be called. A subclass whose receiver cannot call back leaves word here that it wants to be
+  /// told, hence the mutable members there.
   virtual bool has_room() const = 0;
+  /// Carries one message; called only while has_room(). Takes what the message counts for off the credits.
   virtual void transmit(const Envelope& envelope) = 0;
 
   std::uint64_t window_messages_;

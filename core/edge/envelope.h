@@ -7,7 +7,8 @@ namespace trainyard {
 
 struct MessageType;
 
-/// A message on its way through an edge: a reference to the immutable message and what the header says of it.
+/// A message on its way through an edge: a reference to the immutable message and what the header says of it. Copied
+/// for every edge, so it is small, and the copy costs one increment of a reference count.
 struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;

@@ -7,7 +7,8 @@ namespace trainyard {
 
 class EventLoop;
 
-/// Between two components of one event loop: a message is an entry in the loop's queue.
+/// Between two components of one event loop: a message is an entry in the loop's queue. Sender and receiver are the
+/// same thread, so credits are plain integers, and returning one costs a subtraction.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,

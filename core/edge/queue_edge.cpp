@@ -35,12 +35,14 @@ void QueueEdge::transmit(const Envelope& envelope) {
 }
 
 void QueueEdge::consumed(const Envelope& envelope) {
+  // The bytes first: a sender that sees the message gone sees its bytes gone.
   consumed_bytes_.fetch_add(envelope.bytes, std::memory_order_release);
   consumed_messages_.fetch_add(1, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (wants_wake_.load(std::memory_order_relaxed)) sender_.wake();
 }
 
+// The same handshake as in has_room(): the loop is woken by the credit that makes this true.
 bool QueueEdge::drained() const {
   const auto done = [this] {
     return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_;
@@ -51,6 +53,7 @@ bool QueueEdge::drained() const {
   return done();
 }
 
+// Without starved_ every returned credit would look like work, and the loop would never sleep.
 bool QueueEdge::Credits::has_work() const {
   return edge_.starved_ &&
          edge_.within_window(edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
@@ -65,6 +68,7 @@ bool QueueEdge::Credits::poll() {
   return true;
 }
 
+// Bounded, so that one busy edge does not keep the others of the loop waiting.
 bool QueueEdge::Incoming::poll() {
   constexpr int kRound = 16;
   Envelope envelope;

@@ -11,7 +11,9 @@ namespace trainyard {
 
 /// Between two event loops of one process: a message is an entry in a lock-free ring, credits are two counters.
 ///
-/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll on the receiver's.
+/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll on the receiver's. Each
+/// counter has one writer. Either loop is woken only if it may sleep: the receiver by every message (a load, if it is
+/// awake), the sender by a credit only if it has asked for one.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -26,6 +28,7 @@ class QueueEdge final : public Edge, public Receiver {
   Source& message_source() { return incoming_; }
 
  private:
+  // Two sources, because an edge has work for two loops.
   class Credits final : public Source {
    public:
     explicit Credits(QueueEdge& edge) : edge_(edge) {}
@@ -57,6 +60,7 @@ class QueueEdge final : public Edge, public Receiver {
   std::uint64_t sent_messages_ = 0;  ///< Sender's.
   std::uint64_t sent_bytes_ = 0;     ///< Sender's.
   mutable bool starved_ = false;     ///< Sender's: room was asked for in vain, or everything must drain.
+  // Written by the receiver; on a cache line of their own, away from what the sender writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};
   mutable std::atomic<bool> wants_wake_{false};

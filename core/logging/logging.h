@@ -10,10 +10,12 @@
 
 namespace trainyard {
 
-/// Where the log lines of a process go: standard error, and whoever listens to the log topic.
+/// Where the log lines of a process go: standard error, and whoever listens to the log topic. One for each process;
+/// nothing here is global, so tests can have several. Thread-safe.
 class LogHub {
  public:
-  /// `level`: "debug", "info", "warning" or "error"; throws kInvalidArgument for another.
+  /// `level`: "debug", "info", "warning", "error" or "off", for standard error alone; throws kInvalidArgument for
+  /// another.
   explicit LogHub(const std::string& level);
 
   /// A logger whose lines carry the component's name.

@@ -11,6 +11,7 @@
 
 namespace trainyard {
 
+// Head and tail count for ever and are reduced on access; full is when they are a whole ring apart.
 void EventLoop::Queue::push(Delivery delivery) {
   if (tail_ - head_ == slots_.size()) {
     std::vector<Delivery> larger(slots_.size() * 2);
@@ -28,6 +29,7 @@ EventLoop::EventLoop(std::string name) : name_(std::move(name)) {}
 
 EventLoop::~EventLoop() = default;
 
+// The flag is stored before the wake-up, under the protocol of Wakeup: visible first, then notify.
 void EventLoop::post(std::function<void()> task) {
   {
     const std::lock_guard lock(posted_mutex_);
@@ -37,12 +39,14 @@ void EventLoop::post(std::function<void()> task) {
   wakeup_.notify();
 }
 
+// No wake-up: only the loop's own thread calls this, so it is not asleep.
 EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, std::function<void()> task) {
   const TimerId id = next_timer_++;
   timers_.emplace(Clock::now() + delay, std::pair(id, std::move(task)));
   return id;
 }
 
+// Linear, because timers are few: heartbeats, sweeps, deadlines.
 void EventLoop::cancel(TimerId timer) {
   std::erase_if(timers_, [timer](const auto& entry) { return entry.second.first == timer; });
 }
@@ -59,6 +63,7 @@ void EventLoop::run() {
   }
 }
 
+// Own queue first: it is the cheapest, and what it holds is oldest. Nothing in one round is unbounded.
 bool EventLoop::run_once() {
   bool worked = run_queue();
   // By index: a handler may add a source. A removed one is noticed in the next round.
@@ -78,6 +83,7 @@ bool EventLoop::run_queue() {
   return handled != 0;
 }
 
+// Swapped out, so that a task may post and no task runs under the lock.
 bool EventLoop::run_posted() {
   std::vector<std::function<void()>> tasks;
   {
@@ -93,6 +99,7 @@ bool EventLoop::run_timers() {
   bool worked = false;
   const Clock::time_point now = Clock::now();
   while (!timers_.empty() && timers_.begin()->first <= now) {
+    // Taken out before it runs: the task may set or cancel timers.
     auto node = timers_.extract(timers_.begin());
     node.mapped().second();
     worked = true;
@@ -100,6 +107,7 @@ bool EventLoop::run_timers() {
   return worked;
 }
 
+// Asked between prepare() and sleeping: what came before prepare() is seen here, what comes after it wakes us.
 bool EventLoop::has_work() const {
   if (stopping_.load(std::memory_order_acquire) || !queue_.empty()) return true;
   if (any_posted_.load(std::memory_order_acquire)) return true;
@@ -115,6 +123,7 @@ int EventLoop::sleep_ms(std::chrono::milliseconds limit) const {
 void EventLoop::wait(std::chrono::milliseconds limit) {
   wakeup_.prepare();
   if (!has_work()) {
+    // On the stack: a loop has a socket or two for each process that it talks to.
     zmq_pollitem_t items[64];
     int count = 0;
     items[count++] = {nullptr, wakeup_.fd(), ZMQ_POLLIN, 0};

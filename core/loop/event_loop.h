@@ -15,7 +15,8 @@
 
 namespace trainyard {
 
-/// Something that can have work for an event loop: an edge from another thread, a socket.
+/// Something that can have work for an event loop: an edge from another thread, a socket. Not owned by the loop; to be
+/// removed, on the loop's thread, before it goes.
 class Source {
  public:
   virtual ~Source() = default;
@@ -40,6 +41,7 @@ class EventLoop {
   using Clock = std::chrono::steady_clock;
   using TimerId = std::uint64_t;
 
+  /// The name is that of the thread in the plan. The loop belongs to whatever thread calls run().
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -47,20 +49,24 @@ class EventLoop {
 
   const std::string& name() const { return name_; }
 
-  /// Runs `task` on the loop's thread. From any thread; keeps order.
+  /// Runs `task` on the loop's thread. From any thread; keeps order. Nobody catches what `task` throws: code of
+  /// components goes through Component::guarded.
   void post(std::function<void()> task);
 
-  /// Runs `task` on the loop's thread after `delay`. On the loop's thread only.
+  /// Runs `task` on the loop's thread after `delay`, once. On the loop's thread only. The time is the steady clock's,
+  /// in milliseconds; a busy loop is late.
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
+  /// Nothing happens if it has run already.
   void cancel(TimerId timer);
 
   /// Hands a message to its input when the present handler has returned. On the loop's thread only.
   void enqueue(Delivery delivery);
 
+  /// From now on the source is polled. On the loop's thread, or before run().
   void add(Source& source);
   void remove(Source& source);
 
-  /// Runs until stop().
+  /// Runs until stop(). Sleeps at most a second at a time, as a net below the wake-up protocol.
   void run();
   /// Does what there is to do and returns whether there was anything; never sleeps.
   bool run_once();
@@ -95,6 +101,7 @@ class EventLoop {
   bool run_posted();
   bool run_timers();
   bool has_work() const;
+  // Rounded up: waking before a timer is due would turn the loop in vain.
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;

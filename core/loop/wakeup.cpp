@@ -17,6 +17,8 @@ namespace {
 using Flag = std::atomic<std::uint32_t>;
 static_assert(Flag::is_always_lock_free);
 
+// Fence, then look at the flag; the sleeper stores the flag, fences, then looks for work. One of the two sees the
+// other.
 void notify(Flag& asleep, int pipe) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (asleep.load(std::memory_order_relaxed) == 0) return;
@@ -42,6 +44,7 @@ Wakeup::~Wakeup() {
 
 WakeupHandle Wakeup::handle() const { return {MemoryFile::handle_of(state_fd_), pipe_[1]}; }
 
+// Emptied in any case: a producer may have written between prepare() and now without our sleeping.
 void Wakeup::done() {
   asleep().store(0, std::memory_order_relaxed);
   char bytes[64];

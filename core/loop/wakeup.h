@@ -28,9 +28,12 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
+  /// Readable when somebody has notified; for poll().
   int fd() const { return pipe_[0]; }
+  /// For another process of the same user; valid while this object lives.
   WakeupHandle handle() const;
 
+  /// About to sleep. To be followed by one more look for work, and by done() in any case.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -39,6 +42,8 @@ class Wakeup {
   /// Awake again: empties the pipe if it was signalled.
   void done();
 
+  /// From any thread, after the work has been made visible. A system call only if the thread sleeps; of several callers
+  /// one makes it.
   void notify();
 
  private:
@@ -58,6 +63,7 @@ class PeerWakeup {
   PeerWakeup(const PeerWakeup&) = delete;
   PeerWakeup& operator=(const PeerWakeup&) = delete;
 
+  /// As Wakeup::notify, from the other process. Harmless if that process is gone.
   void notify();
 
  private:

@@ -17,6 +17,7 @@ namespace trainyard {
 MemoryFile MemoryFile::make(std::size_t bytes) {
   MemoryFile file(::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.fd_ < 0) throw Error(Code::kIo, "cannot make shared memory: {}", std::strerror(errno));
+  // Sealed after it has its size. The mapped pages come into being when they are touched: reserving is cheap.
   if (::ftruncate(file.fd_, static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     throw Error(Code::kIo, "cannot reserve {} bytes of shared memory: {}", bytes, std::strerror(errno));
@@ -29,6 +30,7 @@ MemoryFile MemoryFile::open(const SharedHandle& handle) {
   MemoryFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (file.fd_ < 0) throw Error(Code::kPeerLost, "cannot open shared memory {}: {}", path, std::strerror(errno));
   struct stat status {};
+  // The descriptor number may belong to another file by now, but an inode is not reused while it is open.
   if (::fstat(file.fd_, &status) != 0 || status.st_ino != handle.inode) {
     throw Error(Code::kPeerLost, "shared memory {} has inode {}, the handle says {}: its owner is gone", path,
                 status.st_ino, handle.inode);

@@ -24,6 +24,7 @@ class MemoryFile {
   MemoryFile& operator=(MemoryFile&& other) noexcept;
   ~MemoryFile();
 
+  /// Stays open as long as this object: others open it through /proc, so it must not be closed while they may want to.
   int fd() const { return fd_; }
   /// The caller closes it.
   int release();

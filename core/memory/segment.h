@@ -14,6 +14,7 @@ struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< References of each process of the run.
 
+  /// True if no process has a reference. Acquire: what the readers did with the memory is over.
   bool free() const {
     for (const auto& count : held) {
       if (count.load(std::memory_order_acquire) != 0) return false;
@@ -24,10 +25,11 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) <= SegmentHeader::kBytes);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// A mapped memfd.
+/// A mapped memfd. The mapping stays valid after the descriptor is closed and after its maker is gone.
 class Mapping {
  public:
   Mapping() = default;
+  /// The first `bytes` bytes of the file, shared; throws kIo.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

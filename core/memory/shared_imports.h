@@ -18,7 +18,8 @@ class SharedImports {
   SharedImports& operator=(const SharedImports&) = delete;
 
   /// The buffer behind a handle that was lent to this process. Throws kPeerLost if its owner is gone, kCorrupt if the
-  /// handle does not fit the memory it names.
+  /// handle does not fit the memory it names. One open() for one lend(): the reference goes back with the last copy of
+  /// the buffer.
   Buffer open(const SharedHandle& handle);
 
  private:

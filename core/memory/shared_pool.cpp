@@ -28,6 +28,8 @@ struct SharedPool::Impl {
   std::vector<std::unique_ptr<Segment>> segments;   ///< Counted: used again.
   std::vector<std::unique_ptr<Segment>> permanent;  ///< Arenas.
 
+  // First fit of the very size, over a list of some dozens. Whether readers elsewhere are done is asked here, when
+  // memory is wanted: nobody has to tell us.
   Segment& take(std::size_t bytes) {
     for (auto& segment : segments) {
       if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) {
@@ -50,6 +52,7 @@ Buffer SharedPool::allocate(std::size_t bytes) {
   const std::size_t segment_bytes = std::bit_ceil(std::max(bytes, kPage)) + SegmentHeader::kBytes;
   const std::lock_guard lock(impl_->mutex);
   Impl::Segment& segment = impl_->take(segment_bytes);
+  // In use ends when this process lets go. Readers elsewhere have their own counts, which take() looks at.
   std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_, &segment](void*) {
     const std::lock_guard release(impl->mutex);
     segment.in_use = false;
@@ -62,6 +65,7 @@ Buffer SharedPool::allocate(std::size_t bytes) {
 }
 
 Buffer SharedPool::allocate_permanent(std::size_t bytes) {
+  // Exactly as large as needed: nobody else will use it, and an arena may be gigabytes. No page for counters either.
   const std::size_t segment_bytes = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
   const std::lock_guard lock(impl_->mutex);
   impl_->permanent.push_back(std::make_unique<Impl::Segment>(segment_bytes));
@@ -79,6 +83,7 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
     throw Error(Code::kUnsupported, "process number {} cannot share buffers; at most {} processes", reader,
                 kMaxProcesses);
   }
+  // Relaxed is enough: the message that carries the handle orders this before anything the reader does.
   auto* header = reinterpret_cast<SegmentHeader*>(buffer.data() - handle.offset);
   header->held[reader].fetch_add(1, std::memory_order_relaxed);
 }
@@ -86,6 +91,7 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
 void SharedPool::forget(std::uint32_t reader) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
+  // A store, not a subtraction: how many references the dead process had does not matter.
   for (auto& segment : impl_->segments) segment->header().held[reader].store(0, std::memory_order_release);
 }
 

@@ -18,6 +18,7 @@ namespace trainyard {
 /// Thread-safe.
 class SharedPool {
  public:
+  /// As many counters fit the first page of a segment with room to spare; see docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 
   SharedPool();
@@ -26,13 +27,16 @@ class SharedPool {
   SharedPool& operator=(const SharedPool&) = delete;
 
   /// A buffer of `bytes`, aligned to a page, uninitialised. Goes back to the pool when the last reference of every
-  /// process is gone. Throws kIo.
+  /// process is gone. Throws kIo. In a steady stream it finds a segment that has been used before, and makes no system
+  /// call.
   Buffer allocate(std::size_t bytes);
 
-  /// A zeroed buffer that keeps its memory as long as this process lives: the parameter arena.
+  /// A zeroed buffer that keeps its memory as long as this process lives: the parameter arena. Not counted, so lending
+  /// it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer; called by the sender of a handle.
+  /// Counts one more reference of process `reader` to a counted buffer; called by the sender of a handle, before the
+  /// handle leaves. Throws kUnsupported for a process that has no counter. Does nothing for permanent memory.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Process `reader` is dead: takes back every reference it had to a buffer of this pool.

@@ -17,6 +17,7 @@ namespace {
 /// Of the length in front of each record; records start at multiples of it.
 constexpr std::size_t kAlignment = sizeof(std::uint64_t);
 
+/// Up to the next record.
 std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
@@ -48,6 +49,7 @@ SharedRing::SharedRing(int fd, const SharedHandle& handle) : capacity_(handle.se
   }
 }
 
+// From the defaults of an empty ring: `other` is left without memory and without a descriptor.
 SharedRing::SharedRing(SharedRing&& other) noexcept { *this = std::move(other); }
 
 SharedRing& SharedRing::operator=(SharedRing&& other) noexcept {
@@ -86,6 +88,7 @@ SharedRing SharedRing::open(const SharedHandle& handle) {
 
 std::byte* SharedRing::data() const { return base_ + kPage; }
 
+// An honest reader never moves beyond what was written; one that did would make `used` huge, and the room 0.
 std::size_t SharedRing::room() const {
   const std::uint64_t used =
       control().written.load(std::memory_order_relaxed) - control().read.load(std::memory_order_acquire);
@@ -93,6 +96,7 @@ std::size_t SharedRing::room() const {
 }
 
 std::byte* SharedRing::reserve(std::size_t bytes) {
+  // Relaxed: the writer reads what only it has written.
   std::byte* record = data() + (control().written.load(std::memory_order_relaxed) & (capacity_ - 1));
   const std::uint64_t length = bytes;
   std::memcpy(record, &length, sizeof length);
@@ -100,6 +104,7 @@ std::byte* SharedRing::reserve(std::size_t bytes) {
   return record + kAlignment;
 }
 
+// Release publishes the record: a reader that sees the position sees the bytes before it.
 void SharedRing::commit() {
   control().written.store(control().written.load(std::memory_order_relaxed) + reserved_, std::memory_order_release);
 }
@@ -108,6 +113,7 @@ bool SharedRing::empty() const {
   return control().written.load(std::memory_order_acquire) == control().read.load(std::memory_order_relaxed);
 }
 
+// Both positions lie in memory that the other process can write to, so nothing that they say is taken on trust.
 std::span<const std::byte> SharedRing::front() const {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   const std::uint64_t used = control().written.load(std::memory_order_acquire) - read;
@@ -121,6 +127,7 @@ std::span<const std::byte> SharedRing::front() const {
   return {record + kAlignment, length};
 }
 
+// Release: the reads of the record are over before the writer may overwrite it.
 void SharedRing::pop() {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   control().read.store(read + kAlignment + padded(front().size()), std::memory_order_release);
@@ -139,6 +146,8 @@ std::uint64_t SharedRing::returned_messages() const {
 
 std::uint64_t SharedRing::returned_bytes() const { return control().returned_bytes.load(std::memory_order_acquire); }
 
+// Store, fence, and the writer looks again; the reader adds, fences, and looks at the flag. As in Wakeup, one of the
+// two sees the other.
 void SharedRing::want_credit(bool wanted) {
   control().credit_wanted.store(wanted ? 1 : 0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);

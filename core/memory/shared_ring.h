@@ -40,15 +40,19 @@ class SharedRing {
 
   /// Where the next record goes: `bytes` <= room(). It is there for the reader after commit(). On the writer's side.
   std::byte* reserve(std::size_t bytes);
+  /// Publishes the record; wakes nobody.
   void commit();
 
   /// The oldest record, in place, until pop(); empty if there is none. Throws kCorrupt. On the reader's side.
   std::span<const std::byte> front() const;
+  /// Gives the place of front() back; spans into it are invalid from then on.
   void pop();
+  /// On the reader's side.
   bool empty() const;
 
   /// The reader has handled one more message that counted `bytes`. Returns true if the writer waits to be told.
   bool return_credit(std::uint64_t bytes);
+  /// Since the ring was made; the writer subtracts them from what it has sent.
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 

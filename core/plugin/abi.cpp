@@ -14,9 +14,11 @@
 namespace trainyard {
 namespace {
 
+/// Of the label section; a plugin's has a few hundred.
 constexpr std::size_t kMaxLabelBytes = 4096;
 
 /// Reads `count` objects of type T at `offset`; nothing if the file is too short.
+/// Never beyond the end: offsets come from the file, and the file may be anything that ends in .so.
 template <class T>
 std::optional<std::vector<T>> read_at(std::ifstream& file, std::uint64_t offset, std::size_t count) {
   std::vector<T> objects(count);
@@ -35,9 +37,11 @@ std::optional<std::string> read_label_section(std::ifstream& file) {
   const auto sections = read_at<Elf64_Shdr>(file, elf.e_shoff, elf.e_shnum);
   if (!sections || elf.e_shstrndx >= sections->size()) return {};
   const Elf64_Shdr& names_at = (*sections)[elf.e_shstrndx];
+  // Taken from the file, too: not before memory has been bounded.
   if (names_at.sh_size > (1u << 20)) return {};
   auto names = read_at<char>(file, names_at.sh_offset, names_at.sh_size);
   if (!names || names->empty()) return {};
+  // So that strcmp ends within the table, whatever it holds.
   names->back() = '\0';
   for (const Elf64_Shdr& section : *sections) {
     if (section.sh_name >= names->size() || std::strcmp(names->data() + section.sh_name, ".trainyard") != 0) continue;
@@ -71,10 +75,12 @@ PluginLabel read_plugin_label(const std::string& path) {
   return label;
 }
 
+// This file does not link LibTorch, so its own tag would say "none"; the host's tag names the version of the build.
 #undef TRAINYARD_TORCH_VERSION
 #define TRAINYARD_TORCH_VERSION TRAINYARD_HOST_TORCH_VERSION
 std::string_view host_abi_tag() { return TRAINYARD_ABI_TAG; }
 
+// The host's tag names the LibTorch that its plugins share; one that does without any cannot disagree with it.
 bool abi_matches(std::string_view plugin, std::string_view host) {
   const auto [plugin_base, plugin_torch] = split_torch(plugin);
   const auto [host_base, host_torch] = split_torch(host);

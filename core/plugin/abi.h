@@ -7,6 +7,7 @@
 #ifndef TRAINYARD_TORCH_VERSION
 #define TRAINYARD_TORCH_VERSION "none"
 #endif
+// Twice, so that a macro is expanded before it becomes text.
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
@@ -18,7 +19,8 @@
 
 namespace trainyard {
 
-/// What a plugin file says of itself in its ELF section `.trainyard`; readable without loading it.
+/// What a plugin file says of itself in its ELF section `.trainyard`; readable without loading it. Five lines of text,
+/// in the order of these fields.
 struct PluginLabel {
   std::string kind;
   std::string name;

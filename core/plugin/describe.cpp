@@ -26,6 +26,7 @@ std::string policy_name(Policy policy) {
   return policy == Policy::kBlock ? "block" : policy == Policy::kLatest ? "latest" : "drop_oldest";
 }
 
+/// Ports, services and placement, which other kinds of plugin do not have.
 void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
@@ -54,6 +55,7 @@ PluginInfo describe_plugin(PluginLoader& loader, const std::string& path) {
   info.path = path;
   const PluginEntry& entry = loader.load(path);
   const std::string where = info.label.kind + " '" + info.label.name + "'";
+  // Made, asked and thrown away: it is never configured.
   const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where));
   if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
   for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());

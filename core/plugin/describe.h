@@ -9,7 +9,8 @@ namespace trainyard {
 class PluginLoader;
 
 /// Loads a plugin and reads its declaration: constructs it once in describing mode. Runs the plugin's code, so tools do
-/// it in a child process (`trainyard-process --describe FILE`), which may crash without harm.
+/// it in a child process (`trainyard-process --describe FILE`), which may crash without harm. Throws what
+/// PluginLoader::load throws, and kPluginLoad for a constructor that fails.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path);
 
 }  // namespace trainyard

@@ -24,6 +24,7 @@ namespace {
 void refuse_writable_by_others(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path.string());
+  // In a sticky folder, like /tmp, everyone may add files, but nobody replace those of others.
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
     throw Error(Code::kPluginLoad,
@@ -46,6 +47,8 @@ fs::path own_folder() {
 
 }  // namespace
 
+// The handle of dlopen is not kept: nothing is ever unloaded, since vtables and functions of a plugin may be referred
+// to from anywhere until the process ends.
 struct PluginLoader::Library {
   std::string path;
   const PluginEntry* entry = nullptr;
@@ -83,14 +86,17 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
       }
     }
   }
+  // Stable: of two plugins of one name the one in the earlier folder comes first, as find() chooses.
   std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label.kind, f.label.name); });
   return found;
 }
 
 std::string PluginLoader::find(std::string_view kind, std::string_view name) const {
   for (const std::string& directory : directories_) {
+    // A folder of one's own, in TRAINYARD_PLUGIN_PATH, need not have folders for kinds.
     for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
+      // A name is no path: it must not lead out of the folder.
       if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
         return path;
     }
@@ -113,6 +119,8 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
     throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation",
                 path, label.abi_tag, host_abi_tag());
   }
+  // NOW: a missing symbol is reported here, with its name, and not in the middle of a run. LOCAL: plugins cannot see
+  // one another's symbols.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw Error(Code::kPluginLoad, "cannot load {}: {}", path, ::dlerror());
   const auto* entry = static_cast<const PluginEntry*>(::dlsym(handle, "trainyard_plugin_entry"));
@@ -123,6 +131,7 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
 
 namespace {
 
+/// Our own errors name the plugin already; those of others do not.
 template <class Make>
 auto named(const PluginEntry& entry, const std::string& where, Make make) {
   try {

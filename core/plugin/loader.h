@@ -10,7 +10,7 @@
 namespace trainyard {
 
 /// Finds and loads plugins. Libraries lie in `<directory>/<kind folder>/<name>.so`, are read only from the directories
-/// given, are refused when they or their folder are writable by everyone, and are never unloaded.
+/// given, are refused when they or their folder are writable by everyone, and are never unloaded. Holds no lock.
 class PluginLoader {
  public:
   /// `directories`: searched in this order. See `default_directories`.
@@ -20,11 +20,12 @@ class PluginLoader {
   /// TRAINYARD_PLUGIN_PATH (colon-separated), then the build's or the installation's own folder.
   static std::vector<std::string> default_directories();
 
-  /// Labels of everything found; files that are no plugins are left out. Loads nothing.
+  /// A plugin file and what it says of itself.
   struct Found {
     PluginLabel label;
     std::string path;
   };
+  /// Labels of everything found, by kind and name; files that are no plugins are left out. Loads nothing.
   std::vector<Found> list() const;
 
   /// The file of a plugin; throws kNotFound with the nearest known name.
@@ -47,6 +48,7 @@ class PluginLoader {
   /// A plugin that only declares its parameters and ports.
   static Configurable* describe(const PluginEntry& entry, const std::string& where);
 
+  /// In the order of search.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:

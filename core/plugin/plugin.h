@@ -7,7 +7,8 @@ namespace trainyard {
 class Configurable;
 
 /// The one C symbol of a plugin. `create` takes a pointer to the kind's context and returns a pointer to the kind's
-/// base class; it may throw. It is called only after the ABI tag has been compared.
+/// base class; it may throw. It is called only after the ABI tag has been compared. The caller owns what it returns,
+/// and deletes it by the virtual destructor, so that memory goes back where it came from.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;

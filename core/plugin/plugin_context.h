@@ -11,7 +11,8 @@ namespace trainyard {
 class PluginLoader;
 class SharedPool;
 
-/// What every plugin is made with, whatever its kind. Kinds derive their own context where they need more.
+/// What every plugin is made with, whatever its kind. Kinds derive their own context where they need more. Plugins that
+/// a component makes get its rank, seed and folders, and a `where` and `parameters` of their own.
 struct PluginContext {
   std::string where;  ///< For errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
   std::string parameters;  ///< JSON object; empty: only the declaration is wanted, and nothing below is set.

@@ -8,6 +8,8 @@ using nlohmann::json;
 
 namespace {
 
+// These forms travel from a describing child to the launcher and lie in its cache; a cache of another shape is thrown
+// away, so fields may be added freely.
 json port_to_json(const PortInfo& port) {
   return {{"name", port.name},
           {"topic", port.topic},

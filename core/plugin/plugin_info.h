@@ -33,7 +33,8 @@ struct ServiceInfo {
   std::string help;
 };
 
-/// Everything that can be known of a plugin without running it in earnest.
+/// Everything that can be known of a plugin without running it in earnest: what a launch file is checked against, and
+/// what `trainyard plugin info` prints.
 struct PluginInfo {
   PluginLabel label;
   std::string path;
@@ -46,6 +47,7 @@ struct PluginInfo {
   std::map<std::string, std::string> facts;
 };
 
+/// To JSON and back; throws the JSON library's exception for a field that is missing or of another type.
 nlohmann::json to_json(const PluginInfo& info);
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 

@@ -11,6 +11,7 @@ ControlLink::ControlLink(zmq::context_t& context, const std::string& process, co
 
 bool ControlLink::poll() {
   if (!receive_frames(socket_, frames_)) return false;
+  // Anything else is ignored: the launcher's DEALER-ROUTER pair adds no frames of its own.
   if (frames_.size() == 2) {
     const auto handler = handlers_.find(frames_[0].to_string());
     if (handler != handlers_.end()) handler->second(frames_[1]);

@@ -10,9 +10,11 @@
 
 namespace trainyard {
 
-/// The line to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name.
+/// The line to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name, so
+/// that the launcher can address it, also after a restart. Everything here runs on the control thread.
 class ControlLink final : public Source {
  public:
+  /// Connects; throws kUnsupported for an address beyond this machine. The launcher need not listen yet.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint);
 
   /// What to do with messages of type T. Unknown types are ignored: a newer launcher may say more.

@@ -12,6 +12,9 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 }  // namespace
 
 /// The way of one topic to one visitor: an edge out of the component, an input here, an edge to the visitor.
+///
+/// The component's list of edges belongs to its own loop, so the relay adds and removes itself there by post(). It must
+/// live until both posts have come back, which is why it goes in three steps: detach, forget, delete.
 class Gateway::Relay {
  public:
   Relay(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
@@ -28,6 +31,7 @@ class Gateway::Relay {
   }
 
   /// Takes the edge off the component's output, on its own loop; then calls `done` on the gateway's.
+  // In this order: no new messages, no credits looked for, then (on the gateway's loop) nothing more taken out.
   void detach(EventLoop& home, std::function<void()> done) {
     leaving = true;
     sender_.post([this, &home, done = std::move(done)] {
@@ -49,6 +53,7 @@ class Gateway::Relay {
   bool leaving = false;
 
  private:
+  /// Passes messages on as they are; the remote edge encodes them here, on the gateway's loop.
   class RelayInput final : public InputBase {
    public:
     RelayInput(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
@@ -71,6 +76,7 @@ Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::stri
   outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
   loop().add(outlet_);
   loop().after(kSweepInterval, [this] { sweep(); });
+  // A component only in so far as it has ports and a loop: it is in no plan, and nobody else will activate it.
   transition(State::kInactive);
   transition(State::kActive);
 }
@@ -78,6 +84,7 @@ Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::stri
 Gateway::~Gateway() = default;
 
 RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
+  // "/log" belongs to the process itself: its records come from every component's logger.
   const std::vector<OutputBase*> outputs =
       request.topic == "/log" ? std::vector<OutputBase*>{&log_} : find_(request.topic);
   if (outputs.empty()) {
@@ -96,10 +103,13 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
     log_wanted_ = true;
     return &edge;
   }
+  // Several components of this process may publish one topic; the visitor sees them in one stream, told apart by
+  // `source`.
   for (OutputBase* output : outputs) relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
   return &edge;
 }
 
+// The edge to the visitor may go only after every relay that feeds it.
 void Gateway::dismiss(RemoteEdge& edge) {
   const auto serves = [&edge](const auto& relay) { return &relay->remote == &edge; };
   if (std::ranges::none_of(relays_, serves)) {
@@ -128,6 +138,7 @@ void Gateway::sweep() {
 
 void Gateway::publish(const LogRecord& record) {
   if (!log_wanted_.load(std::memory_order_relaxed)) return;
+  // Lines are logged by any thread, and an output may be used by its own loop only.
   loop().post([this, record] { log_.send(record); });
 }
 

@@ -24,28 +24,35 @@ class Gateway final : public Component {
   /// Finds the outputs that publish a topic in this process.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
+  /// Binds `address` and begins to serve at once. Throws kIo. On the control thread.
   Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 
+  /// Where visitors connect to.
   const std::string& endpoint() const { return outlet_.endpoint(); }
 
-  /// Publishes a log record if anybody listens. From any thread.
+  /// Publishes a log record if anybody listens; if not, it costs one relaxed load. From any thread.
   void publish(const LogRecord& record);
 
-  /// Counters of the visitors' edges: topic, sent, dropped.
+  /// What one visitor's edge has carried and dropped, on both of its hops.
   struct VisitorCounters {
     std::string topic;
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;
   };
+  /// One entry for each visitor's topic and publisher here. On the control thread.
   std::vector<VisitorCounters> counters() const;
 
  private:
   class Relay;
 
+  // Answers a subscription: the edge, or null and why not.
   RemoteEdge* admit(const Subscribe& request, std::string& error);
+  // A visitor is gone: takes its relays off the components.
   void dismiss(RemoteEdge& edge);
+  // A relay is off its component; with the last of an edge, the edge goes.
   void forget(Relay* relay);
+  // Looks once a second for visitors that went without a word.
   void sweep();
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};

@@ -23,6 +23,7 @@ Policy policy_of(const std::string& name) {
   throw Error(Code::kInvalidArgument, "edge policy '{}' is not allowed; one of: block, latest, drop_oldest", name);
 }
 
+/// The plan was made from a description of the plugin; the library may have been built anew since.
 template <class Port>
 Port& find_port(const Component& component, const std::vector<Port*>& ports, const std::string& name) {
   const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->name(); });
@@ -43,6 +44,8 @@ Process::Process(std::string name, const std::string& control_endpoint)
   link_.on<PeerGone>([this](const PeerGone& peer) { on_peer_gone(peer); });
 }
 
+// Workers first, by hand: their threads use the pool, the plugins and this object's loop. Log lines must not reach the
+// gateway while it goes.
 Process::~Process() {
   if (logs_ != nullptr) logs_->listen({});
   for (auto& [thread, worker] : workers_) worker->stop();
@@ -66,6 +69,7 @@ void Process::on_plan(const ProcessPlan& plan) {
   plugins_ =
       std::make_unique<PluginLoader>(plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path);
   pool_ = std::make_unique<SharedPool>();
+  // Whom to blame: the component that is being made, or (empty) the process.
   std::string at;
   try {
     make_workers();
@@ -91,6 +95,7 @@ void Process::make_workers() {
   }
 }
 
+// Constructed on the control thread, before the worker's thread exists; all that follows runs on the worker's.
 void Process::make_component(const ComponentPlan& plan) {
   Worker& worker = *workers_.at(plan.thread);
   ComponentContext context;
@@ -113,11 +118,14 @@ void Process::make_component(const ComponentPlan& plan) {
   auto* made = static_cast<Component*>(PluginLoader::create(plugins_->load(library), &context, context.where));
   worker.components.emplace_back(made);
   components_[plan.index] = made;
+  // Called on the component's loop; the link belongs to the control loop.
   made->on_error([this, made](const std::string& what) {
     loop_.post([this, made, what] { report_state(*made, "error", what); });
   });
 }
 
+// Called for every edge that touches this process. The receiving end of a remote edge is made later, in on_connect(),
+// when its publisher's address is known; all that is done for it here is to count it.
 void Process::make_edge(const EdgePlan& edge) {
   const Policy policy = policy_of(edge.policy);
   if (is_mine(edge.to)) {
@@ -129,6 +137,7 @@ void Process::make_edge(const EdgePlan& edge) {
   Component& from = *components_.at(edge.from);
   Worker& sender = *workers_.at(component_plan(edge.from).thread);
   OutputBase& output = find_port(from, from.outputs(), edge.output);
+  // To another process: the sender's thread publishes, and whoever it is for will subscribe.
   if (!is_mine(edge.to)) {
     Outlet& outlet = sender.open_outlet(zmq_, address_of(component_plan(edge.from).thread), *pool_);
     output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
@@ -149,6 +158,7 @@ void Process::make_edge(const EdgePlan& edge) {
   output.add_edge(*sender.edges.back());
 }
 
+// Not described by any plugin, so its context is made by hand.
 void Process::open_gateway() {
   ComponentContext context;
   context.where = "process '" + name_ + "'";
@@ -173,14 +183,17 @@ void Process::configure_all() {
       const auto& wanted = component_plan(component->context().index).cpus;
       cpus.insert(cpus.end(), wanted.begin(), wanted.end());
     }
+    // A thread may run wherever one of its components may.
     worker->start(std::move(cpus));
   }
   for (auto& [index, component] : components_) {
     Component* each = component;
+    // on_configure runs on the component's own thread, so components that take long to configure do so side by side.
     each->loop().post([this, each] { bring(*each, "inactive"); });
   }
 }
 
+// The launcher gives an address for every thread; what it does not name, like the gateway, lies in the run's directory.
 std::string Process::address_of(const std::string& thread) const {
   const auto given = plan_.bind.find(thread);
   if (given != plan_.bind.end()) return given->second;

@@ -27,11 +27,12 @@ class Process {
   Process(std::string name, const std::string& control_endpoint);
   ~Process();
 
-  /// Runs until the launcher has finalized every component, or is gone. Returns the exit code.
+  /// Runs until the launcher has finalized every component, or is gone. Returns the exit code: 1 if the plan could not
+  /// be carried out.
   int run();
 
  private:
-  // The life of the process, in this order.
+  // The life of the process, in this order. On the control thread, unless it says otherwise.
   void on_plan(const ProcessPlan& plan);
   void make_workers();
   void make_component(const ComponentPlan& plan);
@@ -39,10 +40,13 @@ class Process {
   void open_gateway();
   void configure_all();
   void on_connect(const Connect& connect);
+  // On the worker's loop: makes the socket towards one loop of another process.
   void connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint, std::vector<EdgePlan> edges);
   void report_connected(const std::string& inlet);
   void on_transition(const Transition& transition);
+  // On the component's loop; reports back to the control loop.
   void bring(Component& component, const std::string& state);
+  // Polls on the component's loop until everything that it sent has been handled.
   void report_when_drained(Component& component);
   void report_state(const Component& component, const std::string& state, const std::string& error);
   void finalized(const std::string& component);
@@ -50,6 +54,7 @@ class Process {
 
   // Questions while it runs.
   void on_request(const Request& request);
+  // On the component's loop.
   void answer(Component& component, const Request& request);
   std::string counters_json() const;
   void beat();

@@ -14,11 +14,13 @@ namespace trainyard {
 
 namespace {
 
+/// Draining is waited for by looking: it happens once in a run, and most edges are empty by then.
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
 
 }  // namespace
 
 void Process::on_connect(const Connect& connect) {
+  // One inlet for each pair of threads that talk, however many edges there are between them.
   struct Wanted {
     Worker* worker;
     std::string from;
@@ -29,17 +31,20 @@ void Process::on_connect(const Connect& connect) {
     if (is_mine(edge.from) || !is_mine(edge.to)) continue;
     const ComponentPlan& from = component_plan(edge.from);
     Worker& worker = *workers_.at(component_plan(edge.to).thread);
+    // The key under which the publisher announced its address (Configured).
     const std::string key = from.process + "/" + from.thread;
     Wanted& each = wanted[worker.key() + " <- " + key];
     each.worker = &worker;
     each.from = key;
     each.edges.push_back(edge);
   }
+  // All before the first is connected: an answer that comes quickly must not look like the last.
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
   for (auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
     if (endpoint == connect.endpoints.end()) continue;  // Stays unconnected; the launcher's deadline names it.
     each.worker->loop.post([this, inlet = inlet, each = each, address = endpoint->second] {
+      // A further Connect, because some process was restarted; this publisher was not that one.
       if (each.worker->inlets.contains(each.from)) {
         loop_.post([this, inlet] { report_connected(inlet); });
       } else {
@@ -71,10 +76,12 @@ void Process::report_connected(const std::string& inlet) {
 }
 
 void Process::on_peer_gone(const PeerGone& peer) {
+  // First of all, so that memory is free before anybody waits for it.
   if (pool_ != nullptr) pool_->forget(peer.process_index);
   for (auto& [thread, worker] : workers_) {
     worker->loop.post([each = worker.get(), prefix = peer.process + "/", reader = peer.process_index] {
       if (each->outlet != nullptr) each->outlet->forget(reader);
+      // A restarted publisher has another address, and gets another inlet with the next Connect.
       std::erase_if(each->inlets, [&](auto& entry) {
         if (!entry.first.starts_with(prefix)) return false;
         each->loop.remove(*entry.second);
@@ -99,6 +106,7 @@ void Process::bring(Component& component, const std::string& state) {
     return;
   }
   const State target = state == "active" ? State::kActive : state == "inactive" ? State::kInactive : State::kFinalized;
+  // Only on the way out: configuring also ends in "inactive", with nothing sent.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
     component.transition(target);
@@ -118,6 +126,7 @@ void Process::bring(Component& component, const std::string& state) {
 
 void Process::report_when_drained(Component& component) {
   const bool drained = std::ranges::all_of(component.outputs(), [](const OutputBase* output) {
+    // Readers of dropping edges are not waited for; a visitor must not delay the end.
     return std::ranges::all_of(output->edges(),
                                [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->drained(); });
   });
@@ -128,6 +137,7 @@ void Process::report_when_drained(Component& component) {
   }
 }
 
+// On the control loop. The last component to be configured also says Configured for the process.
 void Process::report_state(const Component& component, const std::string& state, const std::string& error) {
   const std::string& name = component.name();
   link_.send(StateChanged{name, state, error});
@@ -143,6 +153,7 @@ void Process::report_state(const Component& component, const std::string& state,
   }
 }
 
+// Nothing more can be asked of this process: run() returns.
 void Process::finalized(const std::string& component) {
   unfinished_.erase(component);
   if (unfinished_.empty()) loop_.stop();

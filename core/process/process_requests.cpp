@@ -14,6 +14,7 @@ using nlohmann::json;
 
 namespace {
 
+/// What `param.list`, `param.get` and `param.set` answer.
 json describe(const ParameterBase& parameter) {
   const ParameterInfo& info = parameter.info();
   return {{"name", info.name},          {"value", parameter.value()},
@@ -28,6 +29,7 @@ json list_parameters(const Component& component) {
   return all;
 }
 
+/// The answer of a declared service; the built-in methods are listed with them when the name is unknown.
 std::string service_or_throw(Component& component, const Request& request) {
   std::vector<std::string> known{"param.list", "param.get", "param.set"};
   for (ServiceBase* service : component.services()) {
@@ -52,6 +54,7 @@ std::string perform(Component& component, const Request& request) {
   throw Error(Code::kNotFound, "{} has no parameter '{}'{}", component.where(), name, suggestion(name, known));
 }
 
+/// Read from the control thread while the edge's own thread counts on: each number is right, their sum may not be.
 json describe(const Edge& edge, const std::string& topic) {
   const EdgeCounters& counters = edge.counters();
   return {{"topic", topic},
@@ -75,10 +78,12 @@ void Process::on_request(const Request& request) {
     link_.send(Reply{request.id, false, "no component '" + request.target + "' in process '" + name_ + "'"});
     return;
   }
+  // A handler may run for long; the control loop goes on, and the launcher has a deadline for the answer.
   component->loop().post([this, component, request] { answer(*component, request); });
 }
 
 void Process::answer(Component& component, const Request& request) {
+  // What goes wrong in a call is the caller's error: the component is not failed by it.
   Reply reply{.id = request.id};
   try {
     reply.body = perform(component, request);

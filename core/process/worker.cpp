@@ -11,6 +11,7 @@ Worker::~Worker() { stop(); }
 
 void Worker::start(std::vector<std::uint32_t> cpus) {
   thread_ = std::jthread([this, cpus = std::move(cpus)] {
+    // Linux allows 15 bytes; a longer name would not be set at all.
     ::pthread_setname_np(::pthread_self(), loop.name().substr(0, 15).c_str());
     if (!cpus.empty()) {
       cpu_set_t set;

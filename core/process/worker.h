@@ -30,11 +30,14 @@ class Worker {
 
   /// Pins the thread to `cpus` (none: to nothing) and runs the loop until stop().
   void start(std::vector<std::uint32_t> cpus);
+  /// Ends the loop and waits for the thread. Does nothing if it was never started.
   void stop();
 
   /// Makes the publishing socket, if it is not there.
   Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool);
 
+  // In this order for destruction: sockets and edges go before the components whose ports they refer to, and those
+  // before the loop.
   EventLoop loop;
   std::vector<std::unique_ptr<Component>> components;
   std::vector<std::unique_ptr<Edge>> edges;              ///< Those that start here and end in this process.

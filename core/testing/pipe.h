@@ -20,7 +20,8 @@ class NumberSource final : public Component {
   Output<Scalar> out{*this, "numbers", "numbers to send"};
 };
 
-/// Keeps what it gets and echoes it; throws at the poison.
+/// Keeps what it gets and echoes it; throws at the poison. The echo makes it a component that can be held back by its
+/// own output.
 class Sink final : public Component {
  public:
   static constexpr double kPoison = -1;
@@ -35,13 +36,15 @@ class Sink final : public Component {
                    }};
 };
 
-/// A source and a sink on one loop, for tests of edges.
+/// A source and a sink on one loop, for tests of edges. The test makes the edge between them and decides when the loop
+/// runs, so nothing depends on timing.
 struct Pipe {
   EventLoop loop{"pipe"};
   NumberSource source{context("source")};
   Sink sink{context("sink")};
 
   ComponentContext context(const std::string& name) { return context(name, loop); }
+  /// The least that a component can be made with: no log, no plugins, no pool.
   static ComponentContext context(const std::string& name, EventLoop& on) {
     ComponentContext made;
     made.where = "component '" + name + "'";
@@ -51,6 +54,7 @@ struct Pipe {
     return made;
   }
 
+  /// Both become active, source first: what it would send meanwhile would be held.
   void activate() {
     for (Component* component : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
       component->transition(State::kInactive);
@@ -58,11 +62,13 @@ struct Pipe {
     }
   }
 
+  /// Everything that is due has been handled; for edges within this loop.
   void run_until_idle() {
     while (loop.run_once()) {
     }
   }
 
+  /// For edges that another thread or process takes part in. Throws kTimeout after 20 s, which only a hang can take.
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {

@@ -44,10 +44,12 @@ class ProbeReceiver final : public Edge {
  public:
   ProbeReceiver(OutputBase& output, Probe::AnyInput& input, const std::map<std::string, std::size_t>& windows)
       : Edge(output, 0, Policy::kBlock, 1u << 30, 1ull << 60), input_(input), windows_(windows) {}
+  // Everything that is transmitted is handled at once: nothing is ever under way.
   bool drained() const override { return waiting() == 0; }
   std::size_t allowed = 0;  ///< Beyond the window.
 
  private:
+  // Counts what was kept, not credits: the test says how much may be read.
   bool has_room() const override {
     const auto limit = windows_.find(input_.name());
     return limit == windows_.end() || input_.messages.size() < limit->second + allowed;
@@ -91,6 +93,7 @@ struct Rig::Impl {
     input.set_connections(input.connections() + 1);
   }
 
+  /// To every other component that listens, as a plan would wire it, and to the probe, which keeps everything.
   void wire_output(Component& from, OutputBase& output) {
     const std::string topic = topic_of(output.name(), output.options().topic);
     for (auto& to : components) {
@@ -107,6 +110,7 @@ struct Rig::Impl {
     output.add_edge(*edges.back());
   }
 
+  /// Also to inputs that have a sender here: the test may speak on any topic.
   void wire_unconnected_input(InputBase& input) {
     const std::string topic = topic_of(input.name(), input.options().topic);
     auto& source = probe_outputs[topic];
@@ -129,6 +133,7 @@ Rig::Rig() : impl_(std::make_unique<Impl>()) {
   impl_->log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }
 
+// Components first: they may still write into the directory.
 Rig::~Rig() {
   impl_->components.clear();
   if (impl_->own_directory) std::filesystem::remove_all(impl_->world.output_directory);
@@ -144,6 +149,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
     world.output_directory = pattern;
     impl_->own_directory = true;
   }
+  // At the first add, so that the test can set the directories before.
   if (impl_->plugins == nullptr) impl_->plugins = std::make_unique<PluginLoader>(world.plugin_directories);
   ComponentContext context;
   context.where = "component '" + name + "'";
@@ -181,6 +187,7 @@ void Rig::start() {
   for (auto it = impl_->components.rbegin(); it != impl_->components.rend(); ++it) (*it)->transition(State::kActive);
 }
 
+// In the order of adding, the reverse of start(): a sender stops before its readers do.
 void Rig::stop() {
   for (auto& component : impl_->components) {
     if (component->state() == State::kActive) component->transition(State::kInactive);
@@ -213,6 +220,7 @@ void Rig::run_until(const std::function<bool()>& done, std::chrono::milliseconds
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
     const bool worked = impl_->loop.run_once();
+    // What a handler threw has been caught by the component; a test wants to see it where it waits.
     if (!impl_->failure.empty()) throw Error(Code::kInternal, "{}", std::exchange(impl_->failure, {}));
     if (std::chrono::steady_clock::now() > end) {
       throw Error(Code::kTimeout, "the condition did not come true in {} ms", deadline.count());

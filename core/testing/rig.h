@@ -32,6 +32,7 @@ class Rig {
   };
   Rig();
   ~Rig();
+  /// What the components will be told of the run.
   World& world();
 
   /// Makes a component of class C. Throws what its constructor or check of parameters throws.
@@ -44,16 +45,19 @@ class Rig {
     return reference;
   }
 
+  /// Configures, connects by topic, activates: those added last first. Throws what a hook throws.
   void start();
+  /// Deactivates and finalizes, handling what is still under way. Safe after a component has failed.
   void stop();
 
-  /// Sends to every input that listens to `topic`; the type must fit.
+  /// Sends to every input that listens to `topic`; the type must fit. Throws kNotFound if nobody listens,
+  /// kTypeMismatch. The message is handled when the loop runs next.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Everything that was sent on `topic` so far, in order.
+  /// Everything that was sent on `topic` so far, in order. Throws kNotFound for a topic that no output sends.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -66,7 +70,8 @@ class Rig {
   /// Runs the loop until `done`; throws kTimeout after `deadline`. Errors of components are thrown here.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
-  /// Runs the loop until nothing is left to do.
+  /// Runs the loop until nothing is left to do. Worker threads of components may still be busy: use run_until for
+  /// those.
   void run_until_idle();
 
   /// Reason given to finish_run, empty if the run was not finished.

@@ -13,6 +13,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
     zmq::message_t frame;
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
     frames.push_back(std::move(frame));
+    // Before a hostile peer has filled the memory with frames.
     if (frames.size() > kMaxPayloads + 8)
       throw Error(Code::kCorrupt, "message of more than {} frames", kMaxPayloads + 8);
   } while (frames.back().more());
@@ -22,6 +23,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const bool last = i + 1 == frames.size();
+    // Our queues are unbounded, so only a peer that is gone can refuse; then it refuses the first frame.
     const auto flags = last ? zmq::send_flags::dontwait : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
     try {
       if (!socket.send(frames[i], flags)) return false;
@@ -33,6 +35,7 @@ bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   return true;
 }
 
+// libzmq calls the function when it has sent the bytes, on its own thread: the last reference may go there.
 zmq::message_t frame_of(const Buffer& buffer) {
   auto* kept = new Buffer(buffer);
   return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
@@ -47,11 +50,15 @@ Buffer buffer_of(zmq::message_t&& frame) {
 
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
   zmq::socket_t socket(context, type);
+  // Milliseconds: a process that ends may still send its last words, and never hangs on a peer that does not read them.
   socket.set(zmq::sockopt::linger, 500);
+  // No limit by libzmq, which would drop or block silently. The credits of the edges are the limit.
   socket.set(zmq::sockopt::sndhwm, 0);
   socket.set(zmq::sockopt::rcvhwm, 0);
   socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
   if (type == zmq::socket_type::router) {
+    // Mandatory: a message to a peer that is gone is an error, not a silence. Handover: a peer that connects again with
+    // its old identity takes the place of the dead connection.
     socket.set(zmq::sockopt::router_mandatory, true);
     socket.set(zmq::sockopt::router_handover, true);
   }
@@ -65,6 +72,7 @@ std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
   } catch (const zmq::error_t& error) {
     throw Error(Code::kIo, "cannot bind {}: {}", address, error.what());
   }
+  // With a wildcard port only now is it known.
   return socket.get(zmq::sockopt::last_endpoint);
 }
 

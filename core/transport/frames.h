@@ -14,13 +14,15 @@ namespace trainyard {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Takes one whole message off the socket without waiting; false if there is none.
+/// Takes one whole message off the socket without waiting; false if there is none. Throws kCorrupt for one of more
+/// frames than any message has. `frames` is reused, so a steady stream grows no vector.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
 /// Sends without waiting. False if the peer is gone or would not take it; nothing of the message is sent then.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
 /// A frame with the message in its binary form.
+/// For messages without tensors.
 template <Message T>
 zmq::message_t frame_with(const T& message) {
   std::string body;
@@ -42,7 +44,7 @@ bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message
   return send_frames(socket, frames);
 }
 
-/// The message in a frame; throws kCorrupt.
+/// The message in a frame; throws kCorrupt. For messages without tensors: there are no payloads to refer to.
 template <Message T>
 T read_message(const zmq::message_t& frame) {
   T message;

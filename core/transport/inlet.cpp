@@ -15,6 +15,7 @@ RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& p
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
 void RemoteReceiver::consumed(const Envelope& envelope) {
+  // In a ring a credit is two additions in shared memory, and a system call only if the sender sleeps and wants it.
   if (ring_) {
     if (ring_->return_credit(envelope.bytes)) sender_->notify();
     return;
@@ -42,6 +43,7 @@ RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
           .wake = WakeOffer::of(loop)};
 }
 
+// A publisher that does not take the offer sends over the socket; the ring would stay empty for ever.
 void RemoteReceiver::settle_ring(const WakeOffer* sender) {
   if (sender == nullptr) {
     ring_.reset();
@@ -64,9 +66,11 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
   socket_.connect(endpoint);
 }
 
+// The subscription's number is its place in the list, so that a header leads to its receiver by an index.
 void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
+  // Not a matter of the host but of the plan: tcp stands for a place where no memory can be shared.
   const bool same_host = edge.transport != "tcp";
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
@@ -88,6 +92,7 @@ bool Inlet::poll() {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && receive_frames(socket_, frames_); ++taken) {
+    // A topic is never empty: that tells control from data.
     if (frames_[0].size() == 0) {
       handle_control(frames_);
     } else {
@@ -107,6 +112,7 @@ bool Inlet::poll_ring(RemoteReceiver& receiver) {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && receiver.has_work(); ++taken) take_record(receiver);
+  // Once for the round: the writer needs to know of room only after some has been made.
   if (taken != 0) receiver.ring_read();
   return taken != 0;
 }
@@ -117,10 +123,12 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     payloads_.clear();
     const RingRecord record = read_record(receiver.ring().front(), imports_, payloads_);
     Envelope envelope = decode(record.header, record.body, input);
+    // Before the handler runs: decode() has taken all that is needed, and the writer can go on meanwhile.
     receiver.ring().pop();
     input.owner().deliver({&input, std::move(envelope), &receiver});
   } catch (const Error& error) {
     // Nothing behind a record that cannot be read can be trusted.
+    // Stops the polling of this ring, so the error is reported once.
     receiver.connected = false;
     payloads_.clear();
     error_(input, error.what());
@@ -140,6 +148,7 @@ void Inlet::handle_control(Frames& frames) {
   }
 }
 
+// The answer to a subscription number that we never gave is ignored.
 void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   if (answer.subscription >= receivers_.size()) return;
   RemoteReceiver& receiver = *receivers_[answer.subscription];
@@ -157,6 +166,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   }
   receiver.connected = true;
   const bool all = std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
+  // Once: after a reconnect acknowledgements come again.
   if (all && connected_) std::exchange(connected_, nullptr)();
 }
 
@@ -190,12 +200,14 @@ Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, co
                     .trace = header.trace,
                     .bytes = body.size(),
                     .source = header.source};
+  // As the sender has counted: whole payloads, not the tensors in them. Credits must add up on both sides.
   for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
   envelope.message = type.decode(body, payloads_);
   payloads_.clear();
   return envelope;
 }
 
+// A message that cannot be attributed to a subscription is dropped without a word: nobody is to blame by name.
 void Inlet::handle_data(Frames& frames) {
   RemoteReceiver* receiver = nullptr;
   try {

@@ -28,7 +28,9 @@ class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
+  /// On the loop of the inlet.
   void consumed(const Envelope& envelope) override;
+  /// The sender has asked for all credit, now and after every message.
   void flush();
 
   /// Makes the ring to be offered.
@@ -44,6 +46,7 @@ class RemoteReceiver final : public Receiver {
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
+  /// The subscription has been acknowledged; before that nothing in the ring is looked at.
   bool connected = false;
 
  private:
@@ -60,12 +63,17 @@ class RemoteReceiver final : public Receiver {
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: the loop at its other end.
 };
 
-/// The subscribing socket of one event loop towards one loop of another process: a DEALER.
+/// The subscribing socket of one event loop towards one loop of another process: a DEALER. It carries all subscriptions
+/// between the two, and each of the same host has a ring besides.
+///
+/// Not thread-safe: made on and used by the loop that it is added to, like everything below it.
 class Inlet final : public Source {
  public:
   /// `process_index`: this process, under which it holds shared buffers. `loop` is the one that this inlet is added to.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
 
+  /// Asks for the messages of an edge. Not answered at once: see on_connected. All calls come before the inlet is
+  /// polled.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
   /// Called once, when every subscription has been acknowledged.
@@ -73,7 +81,7 @@ class Inlet final : public Source {
   /// Called when a subscription is refused or a message breaks the format.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
-  /// Nothing more comes: the peer is gone.
+  /// The address that it was connected to.
   const std::string& endpoint() const { return endpoint_; }
 
   bool poll() override;
@@ -100,6 +108,7 @@ class Inlet final : public Source {
   std::function<void()> connected_;
   std::function<void(InputBase&, const std::string&)> error_;
   Frames frames_;
+  // Of the message in hand; a member, so that its memory is reused.
   std::vector<Buffer> payloads_;
 };
 

@@ -40,17 +40,21 @@ bool Outlet::poll() {
   return worked;
 }
 
+// Work that no socket announces: room in a ring.
 bool Outlet::has_work() const {
   return std::ranges::any_of(edges_, [](const auto& edge) { return edge->room_came(); });
 }
 
 void Outlet::forget(std::uint32_t reader) {
   for (const auto& edge : edges_) {
+    // A process that was restarted has the same number; its new ring must not be taken from it by the news of its
+    // death.
     if (edge->in_shared_memory() && edge->reader() == reader && !edge->reader_lives()) edge->detach();
   }
 }
 
 void Outlet::handle(Frames& frames) {
+  // [routing id]["" kind body] and, behind Subscribe, the offer of a ring.
   if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;
   const std::string peer = frames[0].to_string();
   const std::string kind = frames[2].to_string();
@@ -69,12 +73,16 @@ void Outlet::handle(Frames& frames) {
   }
 }
 
+// A pair: numbers are unique for each subscriber only. Linear: an outlet has a few edges, and data do not come this
+// way.
 RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
   const auto found = std::ranges::find_if(
       edges_, [&](const auto& edge) { return edge->peer() == peer && edge->subscription() == subscription; });
   return found == edges_.end() ? nullptr : found->get();
 }
 
+// A subscription that is known is one after a reconnect; an edge of the plan is found by its number; others are
+// visitors.
 RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request, std::string& error) {
   RemoteEdge* edge = find(peer, request.subscription);
   if (edge == nullptr && request.edge == kVisitorEdge) {
@@ -95,6 +103,7 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
     answer.schema = type.schema_text;
+    // The schema goes along in the answer: the subscriber shows both.
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) answer.error = "the message types differ";
   }
   try {
@@ -107,10 +116,12 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
   } else {
     send_control(socket_, peer, answer);
   }
+  // After the answer: what waited for a subscriber must not overtake the acknowledgement.
   if (answer.error.empty()) edge->on_room();
 }
 
 void Outlet::sweep_visitors() {
+  // Collected first: the callee may remove edges.
   std::vector<RemoteEdge*> gone;
   for (const auto& edge : edges_) {
     if (edge->id() != kVisitorEdge) continue;

@@ -21,22 +21,23 @@ namespace trainyard {
 
 class Outlet;
 
-/// To a component of another process. Without a subscriber it has no room; with one, as much as its credits say.
-///
-/// A subscriber of the same host offers a ring in shared memory: then messages and credits go through that, and only
-/// the subscription itself through the socket. To everybody else, messages are multipart frames and credits are, too.
+/// To a component of another process. Without a subscriber it has no room; with one, as much as its credits say. So a
+/// blocking edge whose reader is being restarted keeps its messages, and its component waits.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
+  /// Over the socket, asks the subscriber for every credit that is due.
   void request_flush() override;
 
   /// A subscriber has come (again): everything under way to the one before it is lost with it. Throws kPeerLost if the
   /// ring that it offers is gone already.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
+  /// The subscriber is gone: what was under way counts as handled, so that nobody waits for it.
   void detach();
+  /// The subscriber has handled so much. Over the socket only; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
   /// Takes up what was kept back, if the ring had no room and has some now; true if so.
@@ -79,7 +80,8 @@ class RemoteEdge final : public Edge {
   mutable bool starved_ = false;             ///< Room was asked for in vain, and nobody will call on_room().
 };
 
-/// The publishing socket of one event loop: a ROUTER to which every subscriber of its outputs connects.
+/// The publishing socket of one event loop: a ROUTER to which every subscriber of its outputs connects. Edges that go
+/// through rings are polled here, too, since they need the same loop to notice room.
 class Outlet final : public Source {
  public:
   /// `loop` is the one that this outlet is added to; `pool` takes what is too large for a ring.
@@ -88,8 +90,10 @@ class Outlet final : public Source {
   /// The address to connect to.
   const std::string& endpoint() const { return endpoint_; }
 
+  /// Makes an edge that waits for its subscriber. The outlet owns it; the caller adds it to the output.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
+  /// Deletes it; it must be off its output already.
   void remove_edge(RemoteEdge& edge);
 
   /// Asked for a subscription that is not in the plan. Returns the edge, or null to refuse with `error`.
@@ -105,6 +109,7 @@ class Outlet final : public Source {
   /// Process number `reader` is dead: nothing more is sent to it and nothing waited for, until it subscribes again.
   void forget(std::uint32_t reader);
 
+  /// In a worker's outlet the list does not change after the process is configured; in the gateway's it does.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;
@@ -127,7 +132,7 @@ class Outlet final : public Source {
   Visitor visitor_;
   std::function<void(RemoteEdge&)> visitor_gone_;
 
-  // Reused by every message.
+  // Reused by every message, of whatever edge: one message is written at a time.
   Frames incoming_;
   Frames outgoing_;
   std::string body_;

@@ -16,8 +16,10 @@ RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, st
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}
 
 void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer) {
+  // Also when the same peer subscribes again: its ring is a new one, and its credits begin anew.
   detach();
   if (offer != nullptr) {
+    // Before anything else is changed: if it throws, there is no subscriber.
     ring_ = SharedRing::open(offer->handle());
     reader_loop_ = std::make_unique<PeerWakeup>(offer->wake.handle());
   }
@@ -27,6 +29,7 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   payloads_ = subscription.payloads == "handle"   ? Payloads::kHandle
               : subscription.payloads == "inline" ? Payloads::kInline
                                                   : Payloads::kNone;
+  // The subscriber's windows count; a window of nothing would never open.
   window_messages_ = std::max<std::uint64_t>(subscription.window_messages, 1);
   window_bytes_ = std::max<std::uint64_t>(subscription.window_bytes, 1);
   sent_messages_ = sent_bytes_ = returned_messages_ = returned_bytes_ = 0;
@@ -57,6 +60,7 @@ bool RemoteEdge::room() const {
   if (peer_.empty() || !within_window(sent_messages_ - returned_messages(), sent_bytes_ - returned_bytes())) {
     return false;
   }
+  // Room for the largest record, not for this one: how large it is, is known only when it has been encoded.
   return !ring_ || ring_->room() >= kLargestRecord;
 }
 
@@ -69,6 +73,7 @@ bool RemoteEdge::has_room() const {
   return room();
 }
 
+// Only for rings: over a socket, a Credit message leads to credit().
 bool RemoteEdge::poll_room() {
   if (!room_came()) return false;
   starved_ = false;
@@ -79,6 +84,7 @@ bool RemoteEdge::poll_room() {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
+  // Heap memory, or a reader that has no counter: the bytes themselves go.
   if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
     return frame_of(buffer);
   SharedPool::lend(buffer, reader_);
@@ -86,6 +92,7 @@ zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& ha
   return zmq::message_t(&*buffer.shared(), sizeof(SharedHandle));
 }
 
+// On the step path, for every message to another process: no allocation once the reused buffers have grown.
 void RemoteEdge::transmit(const Envelope& envelope) {
   std::string& body = outlet_.body_;
   std::vector<Buffer>& payloads = outlet_.payloads_;
@@ -104,6 +111,7 @@ void RemoteEdge::transmit(const Envelope& envelope) {
 
   ++sent_messages_;
   sent_bytes_ += body.size();
+  // What the subscriber will count, to the byte: the same rule is in Inlet::decode and in docs/wire_format.md.
   if (payloads_ != Payloads::kNone) {
     for (const Buffer& payload : payloads) sent_bytes_ += payload.size();
   }
@@ -127,6 +135,7 @@ void RemoteEdge::transmit_frames(Header header) {
     frames.push_back(payload_frame(outlet_.payloads_[i], header.handles, i));
   }
   frames[2].rebuild(&header, sizeof header);
+  // The peer is gone; if it comes back, it subscribes again.
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 

@@ -18,6 +18,7 @@ struct WakeOffer {
   std::uint64_t state_bytes = 0;
   std::int32_t pipe = -1;
 
+  /// A WakeupHandle in the form of a message, and back. Handles themselves are plain bytes for payload frames.
   static WakeOffer of(const WakeupHandle& handle) {
     return {handle.state.pid, handle.state.fd, handle.state.inode, handle.state.segment_bytes, handle.pipe};
   }
@@ -42,6 +43,7 @@ struct RingOffer {
   std::uint64_t ring_bytes = 0;
   WakeOffer wake;  ///< Of the subscriber's loop; its process has the ring, too.
 
+  /// For SharedRing::open.
   SharedHandle handle() const {
     return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
   }

@@ -11,7 +11,7 @@ namespace trainyard {
 namespace {
 
 /// In front of every record. Then come the body and each payload: a SharedHandle, or the bytes, padded to 8; an inline
-/// payload has its size in front of it.
+/// payload has its size in front of it. Both sides are processes of one run and one build, so plain structs do.
 struct Head {
   Header header;
   std::uint64_t body_bytes = 0;
@@ -30,11 +30,13 @@ std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   return to + padded(bytes);
 }
 
+/// A handle that the reader will answer for; counted before it can be seen.
 SharedHandle lend(const Buffer& buffer, std::uint32_t reader) {
   SharedPool::lend(buffer, reader);
   return *buffer.shared();
 }
 
+/// For heap memory that is too large for a record. The sender's own reference goes at once; the reader's keeps it.
 Buffer copy_to_pool(std::span<const std::byte> bytes, SharedPool& pool) {
   Buffer copy = pool.allocate(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
@@ -49,6 +51,7 @@ struct Parts {
   std::size_t bytes = sizeof(Head);  ///< Of the record.
 };
 
+/// Decides for each part; the size must be known before a place in the ring is reserved.
 Parts arrange(Header& header, std::span<const std::byte> body, const std::vector<Buffer>& payloads, SharedPool& pool,
               std::uint32_t reader) {
   Parts parts;
@@ -80,6 +83,7 @@ class Parser {
   explicit Parser(std::span<const std::byte> record) : rest_(record) {}
 
   std::span<const std::byte> take(std::uint64_t bytes) {
+    // The first test keeps the padding of a huge number from wrapping around.
     if (bytes > rest_.size() || padded(bytes) > rest_.size()) {
       throw Error(Code::kCorrupt, "a part of {} bytes in a ring record with {} left", bytes, rest_.size());
     }
@@ -98,6 +102,7 @@ class Parser {
   std::span<const std::byte> rest_;
 };
 
+/// The record's place is given back soon, and the message may be kept for long.
 Buffer copy_to_heap(std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::heap(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());

@@ -15,6 +15,7 @@
 namespace trainyard {
 
 /// Of a ring between two processes: some dozens of small messages, small enough to stay in a core's second-level cache.
+/// See docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
 /// No record is larger: what would be travels by handle.
@@ -33,7 +34,8 @@ struct RingRecord {
 };
 
 /// Takes a record apart; its payloads are appended to `payloads`. Throws kCorrupt for one that is not well formed,
-/// kPeerLost if a buffer's owner is gone.
+/// kPeerLost if a buffer's owner is gone. What is returned refers to the record: it must be used before the ring's
+/// pop().
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard
