@@ -10,6 +10,7 @@ namespace {
 
 const std::vector<std::string> kTypes{"bool", "integer", "number", "string", "any"};
 
+/// One entry of [args], read: what may be given for it.
 struct Declaration {
   std::string name;
   std::string type;
@@ -25,6 +26,7 @@ struct Declaration {
   }
 };
 
+/// An argument without a default is text, unless it says otherwise.
 std::string infer_type(const Value* value) {
   if (value == nullptr) return "string";
   if (value->get_if<bool>() != nullptr) return "bool";
@@ -33,11 +35,13 @@ std::string infer_type(const Value* value) {
   return value->get_if<std::string>() != nullptr ? "string" : "any";
 }
 
+/// An integer is a number, too.
 bool has_type(const Value& value, const std::string& type) {
   const std::string own = infer_type(&value);
   return type == "any" || own == type || (type == "number" && own == "integer");
 }
 
+/// Such a default has its type only after substitution, so it cannot be checked here.
 bool holds_substitution(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text != nullptr && text->find("${") != std::string::npos;
@@ -45,10 +49,12 @@ bool holds_substitution(const Value& value) {
 
 bool fits(const Declaration& declared, const Value& value) {
   if (!has_type(value, declared.type)) return false;
+  // Compared as they would be written: values have no equality, since each also knows its place.
   const auto same = [&value](const Value& choice) { return to_text(choice) == to_text(value); };
   return declared.choices.empty() || std::ranges::any_of(declared.choices, same);
 }
 
+// A table declares; anything else is short for a default.
 Declaration read_declaration(const std::string& name, const Value& value) {
   Declaration declared;
   declared.name = name;
@@ -71,6 +77,7 @@ Declaration read_declaration(const std::string& name, const Value& value) {
   return declared;
 }
 
+// For text the words of the command line are taken as they are: `name=1` is the text "1".
 Value given_value(const Declaration& declared, const std::string& text) {
   Value value = declared.type == "string" ? Value{text, {}} : read_command_line_value(text);
   if (fits(declared, value)) return value;

@@ -14,7 +14,7 @@ struct Assignment {
   std::string text;
 };
 
-/// Throws kInvalidArgument for a word without '=' or without a name.
+/// The two sides of the first '='. Throws kInvalidArgument for a word without '=' or without a name.
 Assignment parse_assignment(const std::string& word);
 
 /// The values of the arguments that `[args]` of a launch file declares: from `given`, else the default, which may still

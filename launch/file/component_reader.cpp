@@ -11,6 +11,7 @@ namespace {
 const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",  "when",    "namespace",
                                               "remap",  "inputs",      "process", "thread",  "host",
                                               "cpus",   "environment", "respawn", "required"};
+/// An external program has no ports in the plan and no event loop, so these would be silently ignored.
 const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
 const std::vector<std::string> kPolicies{"block", "latest", "drop_oldest"};
@@ -23,6 +24,7 @@ struct Surroundings {
   std::map<std::string, std::string> environment;
 };
 
+/// False: the component or group is as if it were not written. Its other keys are not looked at.
 bool enabled(const TableReader& table) {
   const Value* when = table.find("when");
   return when == nullptr || holds(*when, table.key("when"));
@@ -32,11 +34,13 @@ std::string join_names(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : inner.empty() ? outer : outer + "/" + inner;
 }
 
+/// Kept with its place, since it is compared with other parts of the file later.
 std::optional<Word> word(const TableReader& table, const std::string& name) {
   if (!table.has(name)) return std::nullopt;
   return Word{table.name(name, ""), table.find(name)->origin};
 }
 
+/// True for an address: the component is reached by TCP on the loopback device.
 bool read_host(const TableReader& table) {
   const std::string host = table.text("host", "local");
   if (host == "local") return false;
@@ -48,6 +52,7 @@ bool read_host(const TableReader& table) {
                  Code::kUnsupported);
 }
 
+// kRespawns has the order of the enumerators.
 RespawnPolicy::When respawn_when(const std::string& name) {
   const auto found = std::ranges::find(kRespawns, name);
   return static_cast<RespawnPolicy::When>(found - kRespawns.begin());
@@ -57,6 +62,7 @@ RespawnPolicy read_respawn(const TableReader& component) {
   RespawnPolicy policy;
   const Value* value = component.find("respawn");
   if (value == nullptr) return policy;
+  // `respawn = "always"` is short for a table with nothing but the policy.
   if (value->get_if<Value::Table>() == nullptr) {
     policy.when = respawn_when(component.one_of("respawn", kRespawns, "never"));
     return policy;
@@ -93,6 +99,7 @@ std::map<std::string, Word> read_remap(const TableReader& component) {
   return remap;
 }
 
+/// A component is a plugin or a program, not both and not neither.
 void check_kind(const TableReader& table, const ComponentSpec& spec) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
@@ -125,6 +132,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.remap = read_remap(table);
   spec.inputs = read_inputs(table);
   spec.environment = read_environment(table);
+  // insert() keeps what is there: the component's own word is stronger than its group's.
   spec.environment.insert(outer.environment.begin(), outer.environment.end());
   spec.process = word(table, "process");
   spec.thread = word(table, "thread");
@@ -160,6 +168,7 @@ std::vector<ComponentSpec> read_components(const Value& root) {
   if (const Value* groups = root.find("group")) {
     for (const auto& [name, value] : table_of(*groups, "group")) add_group(name, value, specs);
   }
+  // By name, so that indices, and with them the whole plan, do not depend on the order in the file.
   std::ranges::stable_sort(specs, {}, &ComponentSpec::name);
   const auto twice = std::ranges::adjacent_find(specs, {}, &ComponentSpec::name);
   if (twice != specs.end()) {

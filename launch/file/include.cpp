@@ -15,11 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// How deep files may include one another.
 constexpr std::size_t kMaxIncludes = 16;
 constexpr std::size_t kMaxFiles = 256;  ///< In all, or a few files that include each other twice would take for ever.
 
+/// Reads one launch file and, depth first, what it includes.
 class IncludeReader {
  public:
+  // What a file includes lies below what it says itself.
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
@@ -37,6 +40,7 @@ class IncludeReader {
     const Value::List one{include};
     const auto* list = include.get_if<Value::List>();
     for (const Value& entry : list != nullptr ? *list : one) {
+      // Arguments are declared in the files that are being read, so only the environment and file_dir are known here.
       const Value resolved = Substitution().resolve(entry, "include");
       const auto* name = resolved.get_if<std::string>();
       if (name == nullptr) throw not_allowed(entry, "include", "a list of files");
@@ -53,6 +57,7 @@ class IncludeReader {
     return read(path);
   }
 
+  // By identity, not by name: a link may lead back to a file that is open under another name.
   void check_chain(const Origin& origin, const std::string& path) const {
     const auto same = [&path](const std::string& open) {
       std::error_code gone;  // Between two looks; reading it will say so.
@@ -71,6 +76,7 @@ class IncludeReader {
   std::size_t files_ = 0;
 };
 
+/// True if both tables have the key, with different values.
 bool names_another(const Value::Table& base, const Value::Table& over, const std::string& key) {
   const auto mine = over.find(key);
   if (mine == over.end()) return false;
@@ -94,6 +100,7 @@ void merge(Value& base, Value over) {
   }
   base.origin = over.origin;
   for (auto& [key, value] : *above) {
+    // try_emplace leaves `value` alone if the key is there, so it can be merged.
     const auto [place, fresh] = below->try_emplace(key, std::move(value));
     if (!fresh) merge(place->second, std::move(value));
   }

@@ -25,6 +25,7 @@ std::string default_run_name(const std::string& path) {
   return name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "run_" + name : name;
 }
 
+/// Never 0, which would be a deadline in the past.
 std::chrono::milliseconds seconds(const TableReader& table, const std::string& name, double fallback) {
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
@@ -38,12 +39,14 @@ RunSpec read_run(const Value& run, const std::string& path) {
   spec.log_level = table.one_of("log_level", kLogLevels, "info");
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
+  // Whether the manager knows the others is not known here; the planner checks.
   for (const auto& [key, value] : table_of(run, "run")) {
     if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;
   }
   return spec;
 }
 
+/// { process = ["component", ...] }
 void read_placement_table(const Value& placement, TopologySpec& spec) {
   const TableReader table(placement, "topology.placement");
   for (const auto& [process, components] : table_of(placement, "topology.placement")) {
@@ -79,13 +82,16 @@ TopologySpec read_topology(const Value& topology) {
 /// Reads the file and makes every value final.
 Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys) {
   Value root = read_with_includes(path);
+  // Made for its check alone: unknown keys at the root.
   TableReader(root, "", kRootKeys);
   run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
   const CommandLine line = sort_command_line(words, root, run_keys);
   const Substitution substitution(resolve_arguments(root.find("args"), line.arguments));
   auto& table = std::get<Value::Table>(root.data);
+  // Their values have been taken; what they hold must not be substituted a second time.
   table.erase("args");
   root = substitution.resolve(root, "");
+  // Last, and without substitution: what stands on the command line is meant as it is.
   for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
   return root;
 }
@@ -95,6 +101,7 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys) {
   const Value root = resolve(path, words, manager_keys);
+  // A section that is missing is an empty one.
   const Value none{Value::Table{}, {path, 0}};
   const auto section = [&](const char* name) -> const Value& {
     const Value* found = root.find(name);

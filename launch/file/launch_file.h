@@ -32,6 +32,7 @@ struct ComponentSpec {
   std::string key;         ///< Its place in the file: "component.logger", for errors.
   Origin origin;           ///< Of the table.
   Word plugin;             ///< Empty text: an external program.
+  // Empty for a plugin; else the program and its arguments.
   std::vector<std::string> command;
   Value parameters;                   ///< A table.
   std::map<std::string, Word> remap;  ///< Port to topic.
@@ -45,7 +46,7 @@ struct ComponentSpec {
   bool required = true;
 };
 
-/// The launcher's own keys of `[run]`; the rest belongs to the strategy manager.
+/// The launcher's own keys of `[run]`; the rest belongs to the strategy manager. Documented in docs/launch_files.md.
 struct RunSpec {
   std::string name;
   std::string directory;
@@ -53,6 +54,7 @@ struct RunSpec {
   std::uint64_t seed = 1;
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
+  // The other keys, as they were written.
   Value::Table manager;
 };
 

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// Where a value was written.
+/// Where a value was written. Kept with every value, since most errors are found long after the file was read.
 struct Origin {
   std::string file;  ///< As it was opened; empty = the command line.
   std::uint32_t line = 0;

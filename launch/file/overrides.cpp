@@ -11,6 +11,7 @@ namespace {
 
 const Origin kCommandLine{};
 
+/// None for what is no table: only for suggestions and look-ups.
 std::vector<std::string> keys_of(const Value* value) {
   std::vector<std::string> keys;
   const auto* table = value == nullptr ? nullptr : value->get_if<Value::Table>();
@@ -19,6 +20,7 @@ std::vector<std::string> keys_of(const Value* value) {
   return keys;
 }
 
+/// "run.max_steps" into its words; throws for an empty one and for too many.
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t at = 0;;) {
@@ -43,6 +45,7 @@ bool is_name(const std::vector<std::string>& parts, std::size_t depth) {
   return depth == 3 && parts[0] == "group" && parts[2] == "component";
 }
 
+/// A slip in a component's name would else make a new, half-empty component, and complain about that.
 void check_part(const Value& table, const std::vector<std::string>& parts, std::size_t depth, const std::string& path) {
   static const std::vector<std::string> kRoots{"component", "group", "run", "topology"};
   if (depth == 0 && !contains(kRoots, parts[0])) {
@@ -56,6 +59,7 @@ void check_part(const Value& table, const std::vector<std::string>& parts, std::
 }
 
 /// The table under `key`, made if it is missing.
+// A value on the way, like `dataset = "text"`, is not quietly replaced by a table.
 Value& open_table(Value& table, const std::string& key, const std::string& path) {
   Value& inner = std::get<Value::Table>(table.data).try_emplace(key, Value{Value::Table{}, kCommandLine}).first->second;
   if (inner.get_if<Value::Table>() != nullptr) return inner;

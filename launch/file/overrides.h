@@ -23,7 +23,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
 /// Replaces one value of the file. New keys may come into being, new components may not.
 void apply_override(Value& root, const Assignment& assignment);
 
-/// The keys of [topology].
+/// The keys of [topology]. Known here, because a word without dots on the command line may mean one of them.
 const std::vector<std::string>& topology_keys();
 
 /// The launcher's own keys of [run].

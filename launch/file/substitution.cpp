@@ -8,11 +8,13 @@
 namespace trainyard {
 namespace {
 
+/// An argument's default may name another argument, and so on: so deep at most.
 constexpr int kMaxReferences = 16;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
 /// How a value looks inside a longer string.
+// The place is that of the string, not of the argument: there the mistake is.
 std::string as_text(const Value& value, const std::string& name, const Origin& origin, const std::string& key) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (value.get_if<Value::List>() != nullptr || value.get_if<Value::Table>() != nullptr) {
@@ -23,6 +25,7 @@ std::string as_text(const Value& value, const std::string& name, const Origin& o
 
 }  // namespace
 
+/// The string being resolved; `depth` counts the arguments through which we came here.
 struct Substitution::Place {
   const Origin& origin;
   const std::string& key;
@@ -52,6 +55,7 @@ Value Substitution::resolve(const Value& value, const Place& place) const {
   return out;
 }
 
+// One pass from left to right; what is put in is not looked at again, so a value with a dollar in it stays as it is.
 Value Substitution::resolve_text(const std::string& text, const Place& place) const {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -59,6 +63,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     out += text.substr(at, dollar - at);
     if (dollar == std::string::npos) break;
     const char next = dollar + 1 < text.size() ? text[dollar + 1] : '\0';
+    // A lone dollar is one, as in a shell's text; two of them are one as well.
     if (next != '{') {
       out += '$';
       at = dollar + (next == '$' ? 2 : 1);
@@ -68,6 +73,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     if (end == std::string::npos) throw place.error("\"${\" has no \"}\"; write $$ for a dollar");
     const std::string name = text.substr(dollar + 2, end - dollar - 2);
     Value value = lookup(name, place);
+    // Nothing but the reference: the value keeps its type.
     if (dollar == 0 && end + 1 == text.size()) return value;
     out += as_text(value, name, place.origin, place.key);
     if (out.size() > kMaxTextBytes) throw place.error(fmt::format("becomes longer than {} bytes", kMaxTextBytes));
@@ -94,7 +100,9 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   if (place.depth >= kMaxReferences)
     throw place.error(fmt::format("arguments refer to one another without end: '{}'", name));
   Value value = found->second;
+  // From the file: it may hold references of its own. From the command line: final.
   if (!value.origin.file.empty()) value = resolve(value, Place{found->second.origin, place.key, place.depth + 1});
+  // Errors about the value point to where it is used.
   value.origin = place.origin;
   return value;
 }

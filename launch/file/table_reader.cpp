@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 
+/// Not isalnum, which depends on the locale.
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
@@ -62,6 +63,7 @@ std::string TableReader::one_of(const std::string& name, const std::vector<std::
   if (value == nullptr) return fallback;
   const auto* text = value->get_if<std::string>();
   if (text != nullptr && std::ranges::find(choices, *text) != choices.end()) return *text;
+  // Choices are few and are all listed, so only the nearest one is added.
   const std::string meant = text == nullptr ? "" : nearest(*text, choices);
   throw not_allowed(*value, key(name),
                     fmt::format("one of: {}{}", fmt::join(choices, ", "),
@@ -86,6 +88,7 @@ std::int64_t TableReader::integer(const std::string& name, std::int64_t fallback
   throw not_allowed(*value, key(name), allowed);
 }
 
+// `30` is an integer in TOML and meant as well as 30.0.
 double TableReader::seconds(const std::string& name, double fallback) const {
   const Value* value = find(name);
   if (value == nullptr) return fallback;
@@ -110,6 +113,7 @@ std::vector<std::string> TableReader::texts(const std::string& name) const {
   return out;
 }
 
+// Bounded far above any real machine, so that a 64-bit slip does not become another index.
 std::vector<std::uint32_t> TableReader::indices(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};

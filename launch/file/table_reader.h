@@ -20,7 +20,9 @@ void check_name(const Value& value, std::string_view key, const std::string& nam
 /// The longest duration that a launch file can ask for: a day, far from any overflow.
 constexpr std::int64_t kMaxMilliseconds = 86'400'000;
 
-/// Reads the keys of one table, each with its type. Every error says file, line and key.
+/// Reads the keys of one table, each with its type. Every error says file, line and key. A key that is missing gives
+/// the fallback; a key that is there with another type is an error, never a conversion. Refers to the value it was made
+/// with.
 class TableReader {
  public:
   /// Throws if `value` is no table, or for a key that is not in `known`, with the nearest one.
@@ -29,19 +31,30 @@ class TableReader {
   /// For tables with keys of the user's choice.
   TableReader(const Value& value, std::string path);
 
+  /// Null if the key is missing.
   const Value* find(const std::string& name) const { return value_.find(name); }
   bool has(const std::string& name) const { return find(name) != nullptr; }
+  /// The whole path of a key, for errors: "component.logger.params".
   std::string key(std::string_view name) const { return join_key(path_, name); }
 
+  /// A string.
   std::string text(const std::string& name, std::string fallback) const;
+  /// A string that can name something (check_name).
   std::string name(const std::string& name, std::string fallback) const;
+  /// One of some words; the error suggests the nearest.
   std::string one_of(const std::string& name, const std::vector<std::string>& choices, std::string fallback) const;
+  /// true or false, not 0 or 1.
   bool flag(const std::string& name, bool fallback) const;
+  /// Both ends are allowed.
   std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t minimum,
                        std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
+  /// Above 0, at most a day.
   double seconds(const std::string& name, double fallback) const;
+  /// A list of strings; empty if the key is missing.
   std::vector<std::string> texts(const std::string& name) const;
+  /// A list of integers >= 0, of cpus for instance; empty if the key is missing.
   std::vector<std::uint32_t> indices(const std::string& name) const;
+  /// A table of strings with keys of the user's choice; empty if the key is missing.
   std::map<std::string, std::string> text_table(const std::string& name) const;
 
  private:

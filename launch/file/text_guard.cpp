@@ -22,6 +22,7 @@ class Scanner {
   }
 
  private:
+  // Comments and strings may hold any punctuation.
   void step() {
     const char c = text_[at_];
     if (c == '#') {
@@ -34,6 +35,7 @@ class Scanner {
     }
   }
 
+  // Spaces and other characters grow the run as well: that measures a little too much, and never too little.
   void plain(char c) {
     switch (c) {
       case '\n':
@@ -72,6 +74,7 @@ class Scanner {
     parts_ = 1;
   }
 
+  // Four kinds: basic and literal strings, each on one line or (three quotes) on several.
   void skip_string(char quote) {
     const std::string_view rest = text_.substr(at_);
     const std::string triple(3, quote);
@@ -79,12 +82,14 @@ class Scanner {
     const std::size_t length = string_length(rest, many_lines ? triple : std::string(1, quote));
     line_ += static_cast<std::uint32_t>(std::ranges::count(rest.substr(0, length), '\n'));
     at_ += length;
+    // A string as a value may be long; as part of a key it counts.
     if (!many_lines && is_key_before(at_)) grow(length);
   }
 
   /// Up to and including the closing quotes. A string without end takes the rest of its line, or of the text.
   static std::size_t string_length(std::string_view text, std::string_view quotes) {
     for (std::size_t i = quotes.size(); i < text.size(); ++i) {
+      // Only basic strings have escapes.
       if (text[i] == '\\' && quotes.front() == '"') {
         ++i;
       } else if (text.substr(i).starts_with(quotes)) {
@@ -121,6 +126,7 @@ std::string read_launch_text(const std::string& path) {
   if (std::filesystem::is_directory(path)) throw Error(Code::kNotFound, "{}: is a folder, not a launch file", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, std::strerror(errno));
+  // One byte more than allowed: that is how a file that is too long is noticed, however long it is.
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -12,6 +12,7 @@ namespace {
 
 Value convert(const toml::node& node, const Origin& outer);
 
+/// Tables that exist only by a dotted key have no place of their own; they get that of the table around them.
 Origin origin_of(const toml::node& node, const Origin& outer) {
   const std::uint32_t line = node.source().begin.line;
   return {outer.file, line == 0 ? outer.line : line};
@@ -35,6 +36,7 @@ Value convert_number(double number, const Origin& origin) {
   throw error_at(origin, "", fmt::format("{} is not allowed; a finite number", number));
 }
 
+// Recursive, and safe: check_text_limits() has bounded the depth.
 Value convert(const toml::node& node, const Origin& outer) {
   const Origin origin = origin_of(node, outer);
   if (const auto* table = node.as_table()) return convert_table(*table, origin);
@@ -53,6 +55,7 @@ Value read_toml(std::string_view text, const std::string& file) {
   try {
     return convert(toml::parse(text, std::string_view(file)), {file, 1});
   } catch (const toml::parse_error& error) {
+    // The parser's exception does not leave this file.
     throw error_at({file, error.source().begin.line}, "", error.description());
   }
 }
@@ -65,6 +68,7 @@ Value read_command_line_value(const std::string& text) {
     Value read = read_toml("value = " + text, "");
     Value::Table& table = std::get<Value::Table>(read.data);
     return std::move(table.at("value"));
+    // Not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
   } catch (const Error&) {
     return literal;
   }

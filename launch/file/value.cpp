@@ -30,6 +30,7 @@ json to_json(const Value& value) {
   return std::get<std::string>(value.data);
 }
 
+// A launch file is UTF-8 by its format; an argument and an environment variable may be any bytes.
 std::string to_json_text(const Value& value, std::string_view key) {
   try {
     return to_json(value).dump();

@@ -19,6 +19,7 @@ struct Value {
   std::variant<bool, std::int64_t, double, std::string, List, Table> data;
   Origin origin;
 
+  /// The value if it is a T; null if it is something else. No conversion: 1 is no double.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&data);
@@ -32,6 +33,7 @@ struct Value {
   const Value* find(const std::string& key) const;
 };
 
+/// The value without its origins; the form in which parameters travel.
 nlohmann::json to_json(const Value& value);
 
 /// The value as JSON text; throws for text that is not UTF-8, which can come from the command line or the environment.

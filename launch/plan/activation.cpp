@@ -15,6 +15,9 @@ struct Node {
   bool active = false;
 
   /// The greatest goes first.
+  /// Compared part by part. Not active comes first, since an active one is never chosen again; then sources wait for
+  /// all others; then whoever has nobody left to wait for at all; then nobody left that gets data; then, in a ring of
+  /// data, the one with more senders than receivers.
   auto urgency() const {
     const auto balance = static_cast<long>(data_senders.size()) - static_cast<long>(data_receivers.size());
     return std::tuple(!active, !source, receivers.empty(), data_receivers.empty(), balance);
@@ -30,10 +33,12 @@ std::vector<Node> make_graph(std::size_t components, const std::vector<Link>& li
     nodes[link.from].data_receivers.insert(link.to);
     nodes[link.to].data_senders.insert(link.from);
   }
+  // Fixed before anything is active: a component does not become a source because its senders were activated.
   for (Node& node : nodes) node.source = node.data_senders.empty() && !node.data_receivers.empty();
   return nodes;
 }
 
+/// Strictly greater: of equals the lower index wins.
 std::uint32_t choose(const std::vector<Node>& nodes) {
   std::uint32_t best = 0;
   for (std::uint32_t i = 1; i < nodes.size(); ++i) {
@@ -47,6 +52,7 @@ std::uint32_t choose(const std::vector<Node>& nodes) {
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes = make_graph(components, links);
   std::vector<std::uint32_t> order;
+  // Quadratic in the number of components, of which there are dozens.
   while (order.size() < components) {
     const std::uint32_t next = choose(nodes);
     nodes[next].active = true;

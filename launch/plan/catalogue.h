@@ -16,6 +16,7 @@ class Catalogue {
   /// catalogue.
   virtual const PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
+  /// Labels of all plugins that can be found.
   virtual std::vector<PluginLabel> list() = 0;
 };
 

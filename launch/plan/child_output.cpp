@@ -22,6 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Closed on exec; what the child needs is duplicated to its standard files.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   Pipe() {
@@ -36,6 +37,7 @@ struct Pipe {
   }
 };
 
+// posix_spawn instead of fork: the caller may have threads and much memory.
 pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -52,6 +54,7 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
 }
 
 /// Reads what there is; false at the end of the file.
+// Called when poll() says that there is something, so it does not wait.
 bool drain(int fd, std::string& text) {
   std::array<char, 4096> chunk;
   const ssize_t count = ::read(fd, chunk.data(), chunk.size());
@@ -65,6 +68,8 @@ bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutp
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     if (left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0) return false;
+    // Both are read as they come: a child that fills one pipe while we wait for the other would never end. poll()
+    // ignores negative descriptors.
     if (fds[0].revents != 0 && !drain(fds[0].fd, output.text)) fds[0].fd = -1;
     if (fds[1].revents != 0 && !drain(fds[1].fd, output.errors)) fds[1].fd = -1;
   }
@@ -87,6 +92,7 @@ ChildOutput run_child(const std::vector<std::string>& command, std::chrono::mill
   err.close_writer();
   ChildOutput output;
   output.timed_out = !read_all(out, err, Clock::now() + deadline, output);
+  // No ladder: it only described a plugin and has nothing to save.
   if (output.timed_out) ::kill(pid, SIGKILL);
   while (::waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
   }

@@ -15,6 +15,7 @@ using nlohmann::json;
 std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
 
 /// 268435456 -> "256 MiB".
+// Only in whole units, so that nothing is rounded: 1000000 stays "1000000 B".
 std::string bytes(std::uint64_t count) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -61,12 +62,14 @@ std::string process_title(const PlannedProcess& process) {
   return title + cpus(process.cpus);
 }
 
+/// The plugin's name only where it differs from the component's.
 void add_component(TextColumn& out, const ComponentPlan& component) {
   const std::string plugin = component.plugin == component.name ? "" : fmt::format(" ({})", component.plugin);
   out.line(4, component.name + plugin + cpus(component.cpus));
   add_parameters(out, 6, "", json::parse(component.parameters));
 }
 
+/// Threads in alphabetical order, components in that of the plan.
 void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& process) {
   out.line(0, "");
   out.line(0, process_title(process));

@@ -6,8 +6,10 @@
 namespace trainyard {
 namespace {
 
+/// Far above what will run on one machine; bounds the size of a plan that somebody mistyped.
 constexpr std::int64_t kMostRanks = 4096;
 
+/// The catalogue knows nothing of files: its error gets its place here.
 const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   try {
     return catalogue.info("component", spec.plugin.text);
@@ -33,6 +35,7 @@ std::int64_t count_of(const Value& request) {
   return text != nullptr && *text == "auto" ? 1 : 0;
 }
 
+/// "auto" if none is given; `strategy = { plugin = "ddp" }` counts as "ddp".
 std::string strategy_name(const TopologySpec& topology) {
   const auto found = topology.given.find("strategy");
   if (found == topology.given.end()) return "auto";

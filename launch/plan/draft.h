@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// A component on its way into the plan. Lives as long as the launch file and the catalogue.
+/// A component on its way into the plan: the steps of the planner fill in `plan` one after another. Lives as long as
+/// the launch file and the catalogue.
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const PluginInfo* info = nullptr;
@@ -21,9 +22,9 @@ struct Draft {
 /// else, and for more than one with the strategy single_device.
 std::uint32_t world_size(const TopologySpec& topology);
 
+class Catalogue;
 /// The plugin components of the file, per-rank ones once for each rank, with names and indices. Throws, with the place
 /// in the file, for plugins that do not exist.
-class Catalogue;
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
 
 }  // namespace trainyard

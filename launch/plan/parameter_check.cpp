@@ -11,6 +11,7 @@ namespace {
 /// A plugin whose default for a parameter is itself would never end.
 constexpr int kMaxDepth = 16;
 
+/// Of `"text"` and of `{ plugin = "text", ... }`; empty for none.
 std::string plugin_name(const Value& value) {
   const Value* inner = value.find("plugin");
   const auto* name = (inner == nullptr ? value : *inner).get_if<std::string>();
@@ -23,6 +24,7 @@ GivenParameter name_of_plugin(const GivenParameter& given) {
   return inner == nullptr ? given : GivenParameter{*inner, join_key(given.key, "plugin")};
 }
 
+/// What is given to the plugin inside: all of its table but the name.
 std::map<std::string, GivenParameter> parameters_of(const GivenParameter& given) {
   std::map<std::string, GivenParameter> out;
   const auto* table = given.value.get_if<Value::Table>();
@@ -39,6 +41,7 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared,
                            const std::map<std::string, GivenParameter>& given, const Origin& where,
                            const std::string& key, int depth) {
   if (depth > kMaxDepth) throw error_at(where, key, fmt::format("plugins are nested more than {} deep", kMaxDepth));
+  // Unknown names first: a misspelt required parameter is better called unknown than missing.
   for (const auto& [name, parameter] : given) {
     if (std::ranges::find(declared, name, &ParameterInfo::name) != declared.end()) continue;
     std::vector<std::string> known;

@@ -24,6 +24,7 @@ Value fit_kind(const Value& value, const ParameterInfo& declared) {
   return {to_text(value), value.origin};
 }
 
+/// A component's own `params` are stronger: they were put in before, and try_emplace() leaves them.
 void add_topology(const TopologySpec& topology, const Draft& draft, Given& given) {
   for (const auto& [name, value] : topology.given) {
     const ParameterInfo* declared = find_declared(*draft.info, name);
@@ -31,6 +32,7 @@ void add_topology(const TopologySpec& topology, const Draft& draft, Given& given
   }
 }
 
+/// [run] is another spelling of the manager's parameters, so giving one twice is a contradiction, not an override.
 void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   for (const auto& [name, value] : run.manager) {
     const std::string key = "run." + name;
@@ -58,6 +60,7 @@ Given gather(const LaunchFile& file, const Draft& draft) {
   return given;
 }
 
+/// The JSON text that the component will be made with.
 std::string dump(const Given& given, const ComponentSpec& spec) {
   Value::Table table;
   for (const auto& [name, parameter] : given) table[name] = parameter.value;
@@ -75,6 +78,7 @@ void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   }
   for (const auto& [name, value] : file.topology.given) {
     const auto declares = [&name = name](const Draft& draft) { return find_declared(*draft.info, name) != nullptr; };
+    // `devices` is taken by the planner itself: it decides how many ranks there are.
     if (name == "devices" || std::ranges::any_of(drafts, declares)) continue;
     throw error_at(value.origin, "topology." + name, fmt::format("no component has a parameter '{}'", name));
   }

@@ -9,10 +9,12 @@ namespace {
 
 constexpr const char* kMain = "main";
 
+/// Ranks never share a process or thread by accident: what the file names once is made once for each.
 std::string with_rank(const Draft& draft, const std::string& name) {
   return draft.rank_name.empty() ? name : draft.rank_name + "." + name;
 }
 
+/// A process's name becomes part of socket names, so it has no '/'.
 std::string own_process(const ComponentSpec& spec) {
   std::string name = spec.name;
   std::ranges::replace(name, '/', '.');
@@ -69,6 +71,7 @@ void join(PlannedProcess& process, const ComponentSpec& spec) {
         spec.origin, spec.key + ".host",
         fmt::format("components of the process '{}' have different hosts; all must have the same", process.name));
   }
+  // The enumerators are ordered from never to always: the most careful one decides.
   if (spec.respawn.when < process.respawn.when) process.respawn = spec.respawn;
   process.required = process.required || spec.required;
 }
@@ -83,6 +86,7 @@ PlannedProcess start_process(const std::string& name, const ComponentSpec& spec)
   return process;
 }
 
+/// A program has a process to itself, whatever the placement.
 PlannedProcess external_process(const ComponentSpec& spec) {
   PlannedProcess process = start_process(own_process(spec), spec);
   process.command = spec.command;
@@ -91,6 +95,7 @@ PlannedProcess external_process(const ComponentSpec& spec) {
   return process;
 }
 
+/// One thread has one set of cpus: two components on it must not ask for different ones.
 void check_threads(const std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {

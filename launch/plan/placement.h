@@ -8,8 +8,9 @@
 namespace trainyard {
 
 /// Gives every draft its process and thread. Stronger first: the component's own `process`, an explicit placement
-/// table, a process of its own (placement "processes", or an address as `host`), the process "main". Throws for
-/// components that do not exist and for two different words about one component.
+/// table, a process of its own (placement "processes", or an address as `host`), the process "main". The thread is the
+/// component's own `thread`, else what its plugin asks for. Throws for components that do not exist and for two
+/// different words about one component.
 void place(const LaunchFile& file, std::vector<Draft>& drafts);
 
 /// The processes of the placed drafts in order of their first component, then the external programs. What components of

@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-/// Indices instead of names keep the paths short.
+/// Indices instead of names keep the paths short: a socket's path has at most 107 bytes, and names may have 64.
 std::map<std::string, std::string> bind_addresses(const PlannedProcess& process, std::size_t process_index,
                                                   const std::set<std::string>& threads, const RunPlace& place) {
   std::map<std::string, std::string> bind;
@@ -43,6 +43,7 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
   out.seed = plan.seed;
   out.log_level = plan.log_level;
   out.plugin_path = place.plugin_path;
+  // All of them: a process needs the names and places of those at the other ends of its edges.
   out.components = plan.components;
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {

@@ -11,7 +11,8 @@
 
 namespace trainyard {
 
-/// What happens when a process ends although the run goes on.
+/// What happens when a process ends although the run goes on. The enumerators are ordered by eagerness; placement
+/// relies on it where components of one process ask for different ones.
 struct RespawnPolicy {
   enum class When { kNever, kOnFailure, kAlways };
 
@@ -20,6 +21,7 @@ struct RespawnPolicy {
   std::uint32_t max = 3;  ///< At most this many times within `window`; the next end is final.
   std::chrono::milliseconds window{60'000};
 };
+/// As in a launch file: "never", "on_failure", "always".
 std::string_view name_of(RespawnPolicy::When when);
 
 /// One process of the run: some components of the plan, or an external program.

@@ -42,6 +42,7 @@ void choose_addresses(Plan& plan) {
   }
 }
 
+/// Whether a link is run-wide is said by the topic as declared, not as remapped: it is the kind of message that counts.
 std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
   std::vector<Link> links;
   for (const EdgePlan& edge : edges) {
@@ -61,6 +62,8 @@ void check_has_plugin(const LaunchFile& file, const std::vector<Draft>& drafts) 
 }  // namespace
 
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue) {
+  // The order of the steps is that of what they need: names before topics, topics and places before edges, edges before
+  // processes' addresses and the order of activation.
   const LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
   plan.world_size = world_size(file.topology);

@@ -9,10 +9,9 @@
 namespace trainyard {
 
 /// Reads, expands and checks a launch file. `arguments` are those of the command line: "name=value" for an argument or
-/// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file.
-///
-/// Throws Error with file, line and key, what was given, what is allowed and the nearest known name:
-/// `mnist.toml:12: component.optimizer.params.lr: "fast" is not allowed; a number > 0`.
+/// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file. The same file,
+/// arguments, environment and plugins give the same plan; nothing is started, and no plugin's code runs in this
+/// process.
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue);
 
 }  // namespace trainyard

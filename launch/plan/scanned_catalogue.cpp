@@ -20,8 +20,10 @@ using nlohmann::json;
 
 namespace {
 
+/// Loading LibTorch from a cold disk takes some seconds; a plugin that hangs must not hang the launch.
 constexpr std::chrono::seconds kDescribeDeadline{60};
 
+/// As the XDG base directory specification says; empty (no cache) without a home.
 std::string default_cache_file() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
     return std::string(cache) + "/trainyard/plugins.json";
@@ -30,12 +32,14 @@ std::string default_cache_file() {
   return home == nullptr ? "" : std::string(home) + "/.cache/trainyard/plugins.json";
 }
 
+/// Nanoseconds, because a build may replace a library twice within a second.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path);
   return fmt::format("{} {}.{} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, host_abi_tag());
 }
 
+/// Here already, where both tags can be shown to the user, and not only in the child.
 void refuse_foreign_abi(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (abi_matches(label.abi_tag, host_abi_tag())) return;
@@ -114,9 +118,11 @@ void ScannedCatalogue::load_cache() {
 void ScannedCatalogue::save_cache() const {
   json plugins = json::array();
   for (const auto& [path, entry] : entries_) {
+    // What is gone is forgotten, or the cache would grow with every build folder.
     if (fs::exists(path)) plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}});
   }
   fs::create_directories(fs::path(cache_file_).parent_path());
+  // Renamed into place: of several launches at once each writes a whole file, and the last one stays.
   const std::string temporary = fmt::format("{}.{}", cache_file_, ::getpid());
   std::ofstream(temporary) << json{{"plugins", plugins}}.dump();
   fs::rename(temporary, cache_file_);

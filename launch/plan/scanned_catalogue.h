@@ -14,11 +14,13 @@ class ScannedCatalogue final : public Catalogue {
  public:
   /// `process_program`: path of trainyard-process. `cache_file`: empty = the user's cache directory.
   ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
+  /// Writes the cache if anything new was learned; says nothing if it cannot.
   ~ScannedCatalogue() override;
 
   /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with what the child said before it failed.
   const PluginInfo& info(std::string_view kind, std::string_view name) override;
 
+  /// Reads the labels of all plugin files; runs none of their code.
   std::vector<PluginLabel> list() override;
 
   /// Describes the plugin anew, whatever the cache says: for facts that change, like the number of devices.

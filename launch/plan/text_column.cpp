@@ -21,6 +21,7 @@ std::size_t fitting(std::string_view text, std::size_t width) {
 }  // namespace
 
 void TextColumn::line(std::size_t indent, std::string_view text) {
+  // Once for each line that it becomes; an empty text becomes one empty line.
   for (std::size_t margin = indent;; margin = indent + kHanging) {
     const std::size_t width = margin + kNarrowest < kWidth ? kWidth - margin : kNarrowest;
     const std::size_t length = fitting(text, width);

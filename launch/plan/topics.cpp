@@ -21,6 +21,7 @@ bool is_topic(const std::string& topic) {
   return std::ranges::all_of(topic, [](char c) { return c == '/' || is_topic_character(c); });
 }
 
+/// "/rank0/eval/metrics": the rank outermost, since a namespace is the file's and the rank is the planner's.
 std::string full_topic(const Draft& draft, const PortInfo& port) {
   const auto remap = draft.spec->remap.find(port.name);
   const std::string& declared = port.topic.empty() ? port.name : port.topic;
@@ -46,6 +47,7 @@ void check_topic(const PortRef& ref) {
                  fmt::format("\"{}\" is not a topic; letters, digits, '_', '-', '.' with single '/' between", topic));
 }
 
+// Inputs alone can be given a policy; both kinds of port can be remapped.
 void check_port_names(const Draft& draft) {
   std::vector<std::string> inputs, ports;
   for (const PortInfo& port : draft.info->inputs) inputs.push_back(port.name);
@@ -62,6 +64,7 @@ void check_port_names(const Draft& draft) {
 }
 
 /// Empty: there is no other side.
+// From outside into rank 0, or from a rank out: "/x" becomes "/rank0/x", and "/rank1/x" becomes "/x".
 std::string across_border(const Draft& draft, const std::string& topic) {
   if (draft.plan.world_size == 1) return "";
   const std::string own = "/" + draft.rank_name + "/";
@@ -95,6 +98,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
       const PortRef ref{&draft, &port};
       std::vector<PortRef>& all = senders[ref.topic()];
       all.push_back(ref);
+      // Compared with the first only: types that equal it equal each other.
       if (all.front().port->fingerprint == port.fingerprint) continue;
       throw error_at(ref.origin(), draft.spec->key,
                      fmt::format("{} sends {} on {}, but {} sends {} there; a topic has one type", ref.text(),

@@ -11,11 +11,13 @@ namespace {
 /// Messages that hand over blocks of the parameter arena: both ends read and write the same memory.
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
+/// The nearest way that both ends allow; one end with an address is enough for TCP.
 std::string transport_between(const Draft& from, const Draft& to) {
   if (from.plan.process == to.plan.process) return from.plan.thread == to.plan.thread ? "thread" : "process";
   return from.spec->tcp || to.spec->tcp ? "tcp" : "ipc";
 }
 
+// By fingerprint, and both schemas in full: the reader sees which field differs.
 void check_types(const PortRef& from, const PortRef& to) {
   if (from.port->fingerprint == to.port->fingerprint) return;
   throw error_at(
@@ -25,6 +27,7 @@ void check_types(const PortRef& from, const PortRef& to) {
       Code::kTypeMismatch);
 }
 
+// Known by the type of message, not by names of components: a new component that shares the arena is caught as well.
 void check_arena(const PortRef& from, const PortRef& to, const std::string& transport) {
   if (transport != "tcp" || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
   const Draft& remote = to.draft->spec->tcp ? *to.draft : *from.draft;
@@ -51,6 +54,7 @@ void check_connected(const PortRef& to, const Senders& senders, bool connected) 
                              suggestion(to.topic(), known)));
 }
 
+// The receiver decides how it is served, and the launch file overrides the receiver.
 EdgePlan make_edge(const PortRef& from, const PortRef& to) {
   EdgePlan edge;
   edge.topic = to.topic();

@@ -22,12 +22,14 @@ std::uint64_t CallTable::open(const std::string& process, const std::string& wha
 }
 
 void CallTable::answered(std::uint64_t id, bool ok, const std::string& body) {
+  // Taken out before the answer is told: whoever hears it may open the next call.
   auto call = calls_.extract(id);
   if (!call) return;
   loop_.cancel(call.mapped().timer);
   call.mapped().answer(ok, body);
 }
 
+// Collected first, since an answer may change the table.
 void CallTable::process_gone(const std::string& process) {
   std::vector<std::pair<std::uint64_t, std::string>> lost;
   for (const auto& [id, call] : calls_) {

@@ -17,6 +17,7 @@ class CallTable {
   using Answer = std::function<void(bool ok, const std::string& body)>;
 
   explicit CallTable(PollLoop& loop) : loop_(loop) {}
+  /// Open calls are dropped without an answer: who waits for them goes with the run.
   ~CallTable();
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;

@@ -19,6 +19,7 @@ ChildProcess::~ChildProcess() {
   loop_.cancel(ladder_timer_);
 }
 
+// The splitters and last lines stay: after a restart they still hold what the one before said.
 void ChildProcess::start(const SpawnOptions& options) {
   Spawned spawned = spawn(options);
   pid_ = spawned.pid;
@@ -74,6 +75,7 @@ bool ChildProcess::may_restart(bool failed) {
   const auto now = PollLoop::Clock::now();
   while (!restarts_.empty() && restarts_.front() + policy.window < now) restarts_.pop_front();
   if (restarts_.size() >= policy.max) return false;
+  // Counted when allowed, not when done: a start that fails uses up one of them, so that it cannot go on for ever.
   restarts_.push_back(now);
   return true;
 }
@@ -84,6 +86,7 @@ void ChildProcess::end(std::chrono::milliseconds rung) {
   climb(0, rung);
 }
 
+// Negative: the whole group. A process that reacts is reaped, which cancels the timer of the next rung.
 void ChildProcess::climb(int step, std::chrono::milliseconds rung) {
   constexpr int kRungs[] = {SIGINT, SIGTERM, SIGKILL};
   if (!running()) return;

@@ -12,7 +12,8 @@
 
 namespace trainyard {
 
-/// One planned process while it runs, through all its restarts: its pid, its output, its ladder of signals.
+/// One planned process while it runs, through all its restarts: its pid, its output, its ladder of signals. Lives on
+/// the launcher's thread; does not reap, since one waitpid() for all children does (Crew::reap).
 class ChildProcess {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
@@ -25,14 +26,18 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
+  /// Place in the plan: under this number shared buffers count the process, also after a restart.
   std::uint32_t index() const { return index_; }
 
   /// True if it runs components; false for an external program.
   bool has_components() const { return planned_.command.empty(); }
+  /// 0 while it does not run.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
+  /// What it printed last, of both streams, for the report of its failure.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 
+  /// Throws if the program cannot be started; it then does not run.
   void start(const SpawnOptions& options);
 
   /// Takes what it has printed so far, without waiting for the poll loop.

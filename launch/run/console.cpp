@@ -9,6 +9,7 @@ namespace trainyard {
 Console::Console() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1} {}
 
 void Console::line(std::string_view prefix, std::string_view text, bool to_stderr) {
+  // To the first column, then clear to the end of the line (ECMA-48).
   std::string whole = terminal_[to_stderr] ? "\r\033[K" : "";
   whole.append(prefix).append(text).append("\n");
   // One write per line, so that lines of several writers do not mix. A reader that went away is no reason to stop a

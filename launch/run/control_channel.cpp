@@ -15,6 +15,7 @@ ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::str
 ControlChannel::~ControlChannel() { loop_.cancel(watch_); }
 
 void ControlChannel::receive() {
+  // All that is there: a burst of messages costs one turn of the poll loop.
   while (const auto frames = socket_.receive()) dispatch(*frames);
 }
 
@@ -29,6 +30,7 @@ void ControlChannel::dispatch(const RouterSocket::Frames& frames) {
     on_broken_(process, fmt::format("a control message of unknown type '{}'", frames[1]));
     return;
   }
+  // Also of a message that turns out to be broken: it came from somebody alive.
   if (any_) any_(process);
   try {
     handler->second(process, frames[2]);

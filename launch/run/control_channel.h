@@ -14,7 +14,7 @@
 namespace trainyard {
 
 /// The launcher's line to its processes: frames [process][type name][binary body], the messages of messages/control.h
-/// and messages/plan.h.
+/// and messages/plan.h. The process's name is its routing identity, so a restarted one is reached as before.
 class ControlChannel {
  public:
   /// `on_broken` is told of messages that cannot be read: which process, what is wrong.
@@ -24,6 +24,7 @@ class ControlChannel {
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
+  /// What a process is given as --control.
   const std::string& endpoint() const { return endpoint_; }
 
   /// Calls `handler` with every message of type T. One handler per type.

@@ -41,9 +41,11 @@ ChildProcess* Crew::find(const std::string& name) const {
   return child == children_.end() ? nullptr : child->get();
 }
 
+// What docs/command_line.md promises to every process, and what trainyard-process is told besides.
 SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   SpawnOptions options;
   options.environment = child.planned().environment;
+  // After the plan's own: a launch file cannot point a program to another run.
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
@@ -84,6 +86,7 @@ void Crew::start_later(ChildProcess& child, std::function<void(const std::string
 void Crew::reap() {
   int status = 0;
   pid_t pid = 0;
+  // Until there is none: several ends may come as one signal.
   while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
     const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
     if (child == children_.end()) continue;  // A grandchild whose parent died before it.
@@ -92,6 +95,7 @@ void Crew::reap() {
   }
 }
 
+// A timer that has fired has started its process already, and that one is in children().
 void Crew::no_more_restarts() {
   for (const auto& [child, timer] : restart_timers_) loop_.cancel(timer);
   restart_timers_.clear();

@@ -14,7 +14,7 @@
 
 namespace trainyard {
 
-/// What the processes of a run have in common.
+/// What the processes of a run have in common: how they are told where they belong.
 struct CrewOptions {
   std::string process_program;   ///< Path of `trainyard-process`, or a stand-in.
   std::string control_endpoint;  ///< Where it reports to.
@@ -31,6 +31,7 @@ class Crew {
   Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions options, OnEnd on_end);
   ~Crew();
 
+  /// One for each process of the plan, in its order, whether it runs or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
   /// Null if there is no process of this name.

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Owns one file descriptor; -1 = none.
+/// Owns one file descriptor; -1 = none. Closes it when it goes; can be moved, not copied.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -21,6 +21,7 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
 
+  /// Closes what it has and owns `descriptor` instead.
   void reset(int descriptor = -1) {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = descriptor;

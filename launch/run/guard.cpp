@@ -19,6 +19,7 @@
 namespace trainyard {
 namespace {
 
+/// What a user or a session sends to the process that he started.
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int kInterrupted = 130;  ///< What shells return for a program that Ctrl-C has ended.
 
@@ -43,6 +44,7 @@ sigset_t block_signals() {
 
 /// The directories that the launcher has announced, one a line.
 std::string read_notes(int notes) {
+  // The launcher is dead, but its children may hold the other end for a moment: do not wait for the end of the file.
   ::fcntl(notes, F_SETFL, O_NONBLOCK);
   std::string text;
   char part[1024];
@@ -54,6 +56,7 @@ std::string read_notes(int notes) {
 /// The launcher is dead by a signal: nobody else will clean up. While it still plans, a signal that we passed on ends
 /// it like that, and that is all right.
 int clean_up_after(int signal, int notes) {
+  // They are ours now: we are the sub-reaper that inherits them.
   const std::size_t killed = kill_descendants();
   std::istringstream directories(read_notes(notes));
   for (std::string directory; std::getline(directories, directory);) {
@@ -71,6 +74,7 @@ int guard(pid_t launcher, const sigset_t& signals, int notes) {
     siginfo_t info = {};
     const int signal = ::sigwaitinfo(&signals, &info);
     if (signal != SIGCHLD) {
+      // Whatever it is, the launcher decides what it means; the guard goes only after it.
       if (signal > 0) ::kill(launcher, signal);
       continue;
     }
@@ -106,6 +110,7 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   }
   alive.writer.reset();
   notes.reader.reset();
+  // From here on: the launcher. A group of its own, so that Ctrl-C comes once, by way of the guard.
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);  // Until it has something to stop in order, it may just die of them.

@@ -18,6 +18,7 @@ HeartbeatWatch::~HeartbeatWatch() { loop_.cancel(timer_); }
 
 void HeartbeatWatch::heard(const std::string& process) {
   const auto now = PollLoop::Clock::now();
+  // A process is watched from its first word on; until then the start's deadline watches it.
   Voice& voice = voices_[process];
   if (voice.reported) say_(fmt::format("process '{}' is back after {:.1f} s", process, seconds(now - voice.last)));
   voice = {now, false};

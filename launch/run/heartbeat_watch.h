@@ -15,12 +15,15 @@ class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
+  /// Looks ten times within `silence`, so a report is at most a tenth late.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;
   HeartbeatWatch& operator=(const HeartbeatWatch&) = delete;
 
+  /// A process has said something, whatever it was.
   void heard(const std::string& process);
+  /// It is gone, and known to be.
   void forget(const std::string& process) { voices_.erase(process); }
 
  private:

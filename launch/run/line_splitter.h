@@ -24,7 +24,7 @@ class LineSplitter {
   std::string begun_;
 };
 
-/// The last lines of a process, for the report of its failure.
+/// The last lines of a process, for the report of its failure: the oldest goes when there are more than `most`.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

@@ -36,6 +36,7 @@ void PollLoop::run() {
 }
 
 void PollLoop::run_once(std::chrono::milliseconds longest) {
+  // Made anew in each round: callbacks change the watches, and rounds are few (this is no step path).
   std::vector<zmq_pollitem_t> items;
   std::vector<Id> ids;
   for (const auto& [id, watch] : watches_) {
@@ -65,6 +66,7 @@ void PollLoop::serve_watches(const std::vector<Id>& ready) {
 
 void PollLoop::serve_timers() {
   const auto now = Clock::now();
+  // Those due now, in the order of their times; a timer that a callback adds waits for the next round.
   std::vector<Id> due;
   for (const auto& [id, timer] : timers_) {
     if (timer.when <= now) due.push_back(id);
@@ -72,6 +74,7 @@ void PollLoop::serve_timers() {
   std::ranges::stable_sort(due, {}, [this](Id id) { return timers_.at(id).when; });
   for (const Id id : due) {
     auto timer = timers_.extract(id);
+    // An earlier one may have cancelled it.
     if (timer) timer.mapped().callback();
   }
 }

@@ -9,7 +9,8 @@
 namespace trainyard {
 
 /// The launcher's one thread: waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and remove
-/// anything, themselves included.
+/// anything, themselves included. What they throw comes out of run(). Not the event loop of components (core/loop),
+/// which must be fast; this one watches plain files.
 class PollLoop {
  public:
   using Clock = std::chrono::steady_clock;

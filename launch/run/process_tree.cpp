@@ -25,6 +25,7 @@ std::string fields_after_name(pid_t pid) {
   return end == std::string::npos ? std::string() : text.substr(end + 1);
 }
 
+/// One look at /proc; processes that come and go meanwhile may be missed, which is why callers repeat it.
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
   std::error_code ignored;
@@ -46,6 +47,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 std::uint64_t start_ticks(pid_t pid) {
   std::istringstream fields(fields_after_name(pid));
   std::string skipped;
+  // proc(5): the name is field 2, the start time field 22.
   constexpr int kFieldsBetweenNameAndStart = 19;
   for (int i = 0; i < kFieldsBetweenNameAndStart; ++i) fields >> skipped;
   std::uint64_t ticks = 0;
@@ -55,6 +57,7 @@ std::uint64_t start_ticks(pid_t pid) {
 
 std::vector<pid_t> descendants(pid_t root) {
   const std::multimap<pid_t, pid_t> children = children_by_parent();
+  // Breadth first; the list is its own queue.
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
@@ -72,6 +75,7 @@ std::size_t kill_descendants(std::chrono::milliseconds deadline) {
     pid_t child = 0;
     while ((child = ::waitpid(-1, nullptr, WNOHANG)) > 0) ++reaped;
     if (child < 0) break;  // ECHILD: nobody is left.
+    // What was killed needs a moment to become reapable.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return reaped;

@@ -66,6 +66,7 @@ void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints
   }
 }
 
+/// Those of the plan; visitors are known to the processes' gateways alone.
 void add_subscribers(const RunContext& run, Topics& topics) {
   for (const EdgePlan& edge : run.plan.edges) {
     const auto topic = topics.find(edge.topic);
@@ -109,6 +110,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
   return node;
 }
 
+/// A program has no ports that we know of; it attaches as a visitor, if at all.
 json describe_program_node(const ChildProcess& child) {
   return {{"component", child.name()}, {"plugin", ""},
           {"process", child.name()},   {"command", child.planned().command},

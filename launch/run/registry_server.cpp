@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+/// For the process to answer. A client should wait a little longer, or it misses the error that says so.
 constexpr std::chrono::seconds kCallDeadline{10};
 
 json success(const json& id, json result) { return {{"id", id}, {"ok", true}, {"result", std::move(result)}}; }
@@ -29,6 +30,7 @@ json parsed(const std::string& body) {
   return value.is_discarded() ? json(body) : value;
 }
 
+/// Empty for a key that is missing or null.
 std::string text_of(const json& question, const char* key) {
   const auto value = question.find(key);
   if (value == question.end() || value->is_null()) return "";
@@ -57,6 +59,7 @@ void RegistryServer::receive() {
     // Everything before the last frame is the way back: one frame from a DEALER, two from a REQ socket.
     const std::string text = std::move(frames->back());
     frames->pop_back();
+    // Without exceptions: what strangers write is no exceptional case.
     const json question = json::parse(text, nullptr, false);
     if (!question.is_object()) {
       answer(*frames, failure(nullptr, "the question is not a JSON object"));
@@ -130,6 +133,7 @@ void RegistryServer::call_all_processes(const RouterSocket::Frames& envelope, co
   one_less();
 }
 
+// The component's own number goes back with the answer; within the launcher the call has another.
 void RegistryServer::forward(const std::string& from_process, const Request& request) {
   const auto reply = [this, from_process, id = request.id](bool ok, const std::string& body) {
     run_.control.send(from_process, Reply{id, ok, body});

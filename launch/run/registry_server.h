@@ -24,6 +24,7 @@ class RegistryServer {
   RegistryServer(const RegistryServer&) = delete;
   RegistryServer& operator=(const RegistryServer&) = delete;
 
+  /// What run.json gives as `registry`.
   const std::string& endpoint() const { return endpoint_; }
 
   /// A component's call of another component's service: passed on, and its answer passed back. With an empty target it

@@ -6,11 +6,13 @@
 namespace trainyard {
 namespace {
 
+/// Control messages are small and rare; a peer that has left so many unread is not reading.
 constexpr int kMostWaitingMessages = 10'000;
 constexpr int kLingerMilliseconds = 200;
 
 }  // namespace
 
+// A function try block, so that a failure of the member's constructor is converted, too.
 RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint) try
     : socket_(context, zmq::socket_type::router) {
   socket_.set(zmq::sockopt::router_mandatory, true);  // Else a message to nobody vanishes without a word.
@@ -27,6 +29,7 @@ bool RouterSocket::send(const Frames& frames) {
   try {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      // Refused, if at all, at the first frame, which names the peer.
       if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
     }
     return true;

@@ -31,7 +31,8 @@ struct LaunchOptions {
   std::chrono::milliseconds silence{30'000};  ///< A process this long without a word is reported.
 };
 
-/// The state of a run, shared by the parts of the launcher. All of them live on one thread.
+/// The state of a run, shared by the parts of the launcher. All of them live on one thread. The members are made in
+/// this order, each from those before it, and go in the reverse: sockets are closed before the directory is removed.
 struct RunContext {
   /// `guard` is told of the run directory before it is made.
   RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::OnEnd on_end);

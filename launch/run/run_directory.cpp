@@ -44,6 +44,7 @@ void make_private(const std::string& folder) {
   require_private(folder);
 }
 
+/// Nothing for a folder without a run.json that we understand.
 std::optional<RunInfo> read_info(const fs::path& directory) {
   std::ifstream file(directory / "run.json");
   const auto json = nlohmann::json::parse(file, nullptr, false);
@@ -67,6 +68,7 @@ std::vector<fs::path> folders_in(const std::string& base) {
   std::vector<fs::path> folders;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(base, ignored)) {
+    // A link could lead out of the folder, and sweeping removes what it finds.
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) folders.push_back(entry.path());
   }
   return folders;
@@ -88,6 +90,7 @@ std::string runs_directory() {
   return fmt::format("{}/trainyard-{}", parent, ::geteuid());
 }
 
+// Pid and start time together: the pid alone may belong to somebody else by now.
 bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(run.pid) == run.start_ticks; }
 
 std::vector<RunInfo> list_runs(const std::string& base) {
@@ -115,6 +118,7 @@ std::size_t sweep_stale_runs(const std::string& base) {
 
 std::string run_name(std::string_view name, pid_t pid) {
   std::string suffix;
+  // Base 36 keeps it short; maker_is_alive() reads it back.
   for (long rest = pid; rest > 0; rest /= 36)
     suffix.insert(suffix.begin(), "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
   std::string safe;
@@ -130,6 +134,7 @@ RunDirectory::RunDirectory(const std::string& base, std::string run) : run_(std:
                 path_, path_.size(), kLongestSocketPath - kRoomForSocketName);
   }
   make_private(base);
+  // The next launch cleans up after one whose guard and launcher were killed together.
   sweep_stale_runs(base);
   if (::mkdir(path_.c_str(), 0700) != 0) {
     throw Error(Code::kIo, "cannot make the run directory {}: {}", path_, std::strerror(errno));
@@ -150,6 +155,7 @@ void RunDirectory::announce(const std::string& name, const std::string& file, co
                                {"pid", ::getpid()},
                                {"start_ticks", start_ticks(::getpid())},
                                {"registry", registry}};
+  // Renamed: a reader sees no file or a whole one.
   const std::string temporary = path_ + "/run.json.new";
   std::ofstream(temporary) << json.dump(2) << "\n";
   fs::rename(temporary, path_ + "/run.json");

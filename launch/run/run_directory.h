@@ -33,7 +33,8 @@ bool is_alive(const RunInfo& run);
 /// Removes what dead launchers left behind. Returns how many directories went.
 std::size_t sweep_stale_runs(const std::string& base = runs_directory());
 
-/// "mnist" and 12345 to "mnist-9ix": at most 24 characters, safe in a path.
+/// "mnist" and 12345 to "mnist-9ix": at most 24 characters, safe in a path. Unique on this host as long as the process
+/// lives.
 std::string run_name(std::string_view name, pid_t pid);
 
 /// The directory of one run, private to the user: its sockets and `run.json`. Removed, with all it holds, by the

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in those it makes.
+/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in those it makes. So
+/// a handler is ordinary code: none of the rules of asynchronous signals apply to it.
 class SignalFile {
  public:
   /// Throws kIo.

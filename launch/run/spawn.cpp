@@ -36,6 +36,7 @@ struct Prepared {
   int failure = -1;  ///< Closed by a successful exec; else the child writes errno.
 };
 
+/// Looked up before the fork, in the PATH that the child will have; a name with a '/' is taken as it is.
 std::string find_program(const std::string& name, const std::map<std::string, std::string>& environment) {
   if (name.find('/') != std::string::npos) return name;
   const auto given = environment.find("PATH");
@@ -58,12 +59,14 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
   return merged;
 }
 
+/// In the child: tells the parent errno through the pipe that a successful exec would have closed.
 [[noreturn]] void give_up(const Prepared& prepared) {
   const int reason = errno;
   [[maybe_unused]] const auto written = ::write(prepared.failure, &reason, sizeof reason);
   ::_exit(127);
 }
 
+/// Handlers are reset by exec, but ignored and blocked signals are inherited, and the launcher has both.
 void reset_signals() {
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
@@ -77,6 +80,7 @@ void reset_signals() {
 
 /// Runs in the child; async-signal-safe calls only.
 [[noreturn]] void become(Prepared& prepared) {
+  // In the child, before exec: the parent may address the group as soon as await_exec() returns.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
@@ -84,6 +88,7 @@ void reset_signals() {
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
   if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
   if (::dup2(prepared.null, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
+  // Every other descriptor of ours is closed on exec, but for the console's, which is meant to be inherited.
   ::execve(prepared.program.c_str(), prepared.arguments_pointers.data(), prepared.environment_pointers.data());
   give_up(prepared);
 }
@@ -113,6 +118,7 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
 }
 
 /// Waits for the exec; throws if it failed.
+// The end of the file means that the exec succeeded: O_CLOEXEC closed the writing end.
 void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
   failure.writer.reset();
   int reason = 0;

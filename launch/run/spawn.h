@@ -19,6 +19,7 @@ struct SpawnOptions {
   std::vector<std::uint32_t> cpus;                 ///< Pinned to these; empty = not pinned.
 };
 
+/// A process that has been started. Whoever has it reaps it.
 struct Spawned {
   pid_t pid = 0;
   FileDescriptor out;  ///< Its stdout; not blocking.

@@ -19,8 +19,10 @@ class StartBarrier {
   };
   using Endpoints = std::map<std::string, std::string>;
 
+  /// All begin at the first stage. External programs are not among them.
   explicit StartBarrier(const std::vector<std::string>& processes);
 
+  /// `process` is one of those that it was made with.
   Stage stage(const std::string& process) const { return stages_.at(process); }
   void set_stage(const std::string& process, Stage stage) { stages_.at(process) = stage; }
 
@@ -30,6 +32,7 @@ class StartBarrier {
   /// A process is gone: it starts again from the first stage and its endpoints are not valid any more.
   void reset(const std::string& process);
 
+  /// True if every process has come so far, or farther.
   bool all_at_least(Stage stage) const;
 
   /// What everybody has bound, by "process/thread" and "process/gateway".

@@ -31,6 +31,7 @@ void StartSequence::cancel() {
   run_.loop.cancel(std::exchange(deadline_, 0));
 }
 
+// A second Hello of a process that has its plan is ignored: the plan is not sent twice.
 void StartSequence::on_hello(const std::string& process, const Hello&) {
   const ChildProcess* child = run_.crew.find(process);
   if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
@@ -43,6 +44,7 @@ void StartSequence::on_configured(const std::string& process, const Configured& 
   if (cancelled_) return;
   run_.barrier.configured(process, configured.endpoints);
   for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = "inactive";
+  // The others are connected already, so it need not wait for them.
   if (connecting_) {
     rejoin(process);
   } else if (run_.barrier.all_at_least(Stage::kConfigured)) {
@@ -59,6 +61,7 @@ void StartSequence::connect_all() {
   if (run_.plan.components.empty()) activate_all();
 }
 
+// To all: the process needs their endpoints, and those that listen to it need its new ones.
 void StartSequence::rejoin(const std::string& process) {
   run_.barrier.set_stage(process, Stage::kConnecting);
   run_.send_to_all(Connect{run_.barrier.endpoints()});
@@ -68,6 +71,7 @@ void StartSequence::on_connected(const std::string& process) {
   // Those that had been connected already answer every further Connect; only the one that is waited for counts.
   if (cancelled_ || run_.barrier.stage(process) != Stage::kConnecting) return;
   run_.barrier.set_stage(process, Stage::kConnected);
+  // A restarted process activates its own components alone.
   if (complete_) {
     activations_.insert_or_assign(process, activation(run_.components_of(process)));
     on_state_changed();
@@ -81,6 +85,7 @@ TransitionSequence StartSequence::activation(std::vector<std::uint32_t> componen
                             [this](std::uint32_t component) { run_.ask(component, "active"); });
 }
 
+// Programs first, so that a viewer in the launch file sees the run from its first message on.
 void StartSequence::activate_all() {
   start_programs();
   if (cancelled_) return;
@@ -103,6 +108,7 @@ void StartSequence::start_programs() {
 
 void StartSequence::on_state_changed() {
   for (auto sequence = activations_.begin(); sequence != activations_.end();) {
+    // The sequence waits for somebody.
     if (!sequence->second.advance()) {
       ++sequence;
       continue;
@@ -117,6 +123,7 @@ void StartSequence::on_state_changed() {
   }
 }
 
+// Others may have waited for one of its components.
 void StartSequence::on_gone(const std::string& process) {
   run_.barrier.reset(process);
   activations_.erase(process);

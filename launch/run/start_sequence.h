@@ -30,12 +30,15 @@ class StartSequence {
   /// The run is to end: nothing more is started.
   void cancel();
 
+  /// True once every component has been active; restarts do not change that.
   bool complete() const { return complete_; }
 
+  /// What the processes say, passed on by the supervisor, for processes of the plan only.
   void on_hello(const std::string& process, const Hello& hello);
   void on_configured(const std::string& process, const Configured& configured);
   void on_connected(const std::string& process);
   void on_state_changed();
+  /// A process has been reaped: what it had reached is void.
   void on_gone(const std::string& process);
 
  private:

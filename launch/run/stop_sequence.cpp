@@ -23,11 +23,13 @@ StopSequence::StopSequence(RunContext& run, std::function<void(const std::string
 
 StopSequence::~StopSequence() { run_.loop.cancel(deadline_); }
 
+// One deadline at a time: that of the step we are on.
 void StopSequence::set_deadline(milliseconds deadline, std::function<void()> late) {
   run_.loop.cancel(deadline_);
   deadline_ = run_.loop.after(deadline, std::move(late));
 }
 
+/// By the name of the service, not of the component: whatever decides about the run can be asked.
 bool StopSequence::has_stop(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
   return plugin != run_.options.plugins.end() &&
@@ -47,6 +49,7 @@ void StopSequence::interrupt() {
                 if (!ok && --asked_ == 0 && asking()) finish();
               });
   }
+  // A call that failed at once has led to finish() already.
   if (!asking()) return;
   if (asked_ == 0) return finish();
   set_deadline(run_.plan.stop_timeout, [this] {
@@ -56,6 +59,7 @@ void StopSequence::interrupt() {
   });
 }
 
+// Later phases are on their way to the end already.
 void StopSequence::finish() {
   if (phase_ > Phase::kAsking) return;
   deactivate(TransitionSequence::Pace::kOneByOne, patience_);
@@ -70,6 +74,7 @@ void StopSequence::abort() {
 void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
   phase_ = Phase::kDeactivating;
   run_.crew.no_more_restarts();
+  // The reverse of activation: sources first, so that what is under way has receivers to the last.
   const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
   sequence_.emplace(order, "inactive", pace, run_.states,
                     [this](std::uint32_t component) { run_.ask(component, "inactive"); });
@@ -80,6 +85,7 @@ void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadli
   on_state_changed();
 }
 
+// All at once: nothing is sent any more, so nobody depends on anybody.
 void StopSequence::finalize() {
   phase_ = Phase::kFinalizing;
   sequence_.emplace(run_.plan.activation, "finalized", TransitionSequence::Pace::kAllAtOnce, run_.states,
@@ -100,6 +106,7 @@ void StopSequence::on_state_changed() {
   }
 }
 
+/// trainyard-process does when its components are finalized; programs and processes with failed components do not.
 bool StopSequence::ends_by_itself(const ChildProcess& child) const {
   const std::vector<std::uint32_t> components = run_.components_of(child.name());
   return !components.empty() &&
@@ -124,6 +131,7 @@ void StopSequence::end_processes() {
 }
 
 void StopSequence::force() {
+  // The second time there is no more climbing: SIGKILL.
   const bool again = phase_ == Phase::kForced;
   phase_ = Phase::kForced;
   run_.crew.no_more_restarts();
@@ -140,6 +148,7 @@ void StopSequence::force() {
 }
 
 void StopSequence::on_gone() {
+  // Before that phase an empty crew is no end: the sequence passes over the dead and comes here by itself.
   if (begun() && phase_ >= Phase::kEnding && run_.crew.all_gone()) return gone_();
   on_state_changed();
 }

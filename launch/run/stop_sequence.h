@@ -26,9 +26,13 @@ class StopSequence {
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
+  /// The user wants it to stop: the components decide how, within the plan's stop_timeout.
   void interrupt();
+  /// A component has said that the run is over, or nobody was there to be asked.
   void finish();
+  /// Something has failed: what can still be saved is saved, quickly.
   void abort();
+  /// The user has no more patience. Called once more, it kills.
   void force();
 
   bool begun() const { return phase_ != Phase::kNone; }
@@ -36,7 +40,9 @@ class StopSequence {
   /// True while the components still decide when it is over.
   bool asking() const { return phase_ == Phase::kAsking; }
 
+  /// To be called after every change of the components' states.
   void on_state_changed();
+  /// To be called when a process has been reaped.
   void on_gone();
 
  private:

@@ -11,6 +11,7 @@
 namespace trainyard {
 namespace {
 
+/// Of a failed process's output: enough for an error and its surroundings, few enough to see the reason above them.
 constexpr std::size_t kReportedLines = 15;
 
 std::string describe_process(const RunContext& run, const ChildProcess& child) {
@@ -44,6 +45,7 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
 
 Supervisor::~Supervisor() = default;
 
+// The only place that knows which message goes to whom. Only processes that host components take part in the start.
 void Supervisor::listen() {
   ControlChannel& control = run_.control;
   const auto known = [this](const std::string& process) {
@@ -70,11 +72,13 @@ void Supervisor::listen() {
 
 int Supervisor::run() {
   if (guard_.alive() >= 0) {
+    // The guard is dead: no gentle end, since nobody would clean up after us if it takes too long.
     run_.loop.watch_file(guard_.alive(), [this] {
       failed_ = true;
       run_.loop.quit();
     });
   }
+  // Before the first process starts, so that it can already be asked what it waits for.
   run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
   try {
     start_.begin();
@@ -96,6 +100,7 @@ void Supervisor::on_signal(int signal) {
 }
 
 void Supervisor::on_interrupt() {
+  // The second time, or the first while the run is failing anyway: no more patience.
   if (interrupted_ || (stop_.begun() && !finished_)) {
     run_.console.say("ending all processes now");
     stop_.force();
@@ -118,6 +123,7 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
     return;
   }
   std::string& state = run_.states[component->index];
+  // Reported once, however often it is said.
   const bool failed_now = change.state == "error" && state != "error";
   state = change.state;
   if (failed_now) {
@@ -130,12 +136,14 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 void Supervisor::on_finished(const RunFinished& finished) {
   if (finished_) return;
   finished_ = true;
+  // A run that was interrupted also finishes with success; run() tells the two apart by interrupted_.
   if (!finished.success) failed_ = true;
   run_.console.say(fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason));
   start_.cancel();
   stop_.finish();
 }
 
+// Everything that waits for this process or holds something for it is told, before anything is decided.
 void Supervisor::mark_gone(const ChildProcess& child) {
   heartbeats_.forget(child.name());
   if (!child.has_components()) return;
@@ -149,6 +157,7 @@ void Supervisor::mark_gone(const ChildProcess& child) {
 }
 
 void Supervisor::on_end(ChildProcess& child, int wait_status) {
+  // Asked before mark_gone() changes the states.
   const bool was_starting = child.has_components() && !start_.complete();
   const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
                                                  [this](std::uint32_t i) { return run_.states[i] == "error"; });
@@ -156,6 +165,7 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
   if (stop_.begun()) {
     const bool own_fault = child.has_components() && is_failure(wait_status) && !child.being_ended() && !failed_before;
     if (own_fault) fail(fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status)), &child);
+    // A process that dies while the run starts would most likely do so again: that is reported, not repeated.
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
                                  describe_wait_status(wait_status),
@@ -185,6 +195,7 @@ void Supervisor::check_programs_done() {
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {
   failed_ = true;
+  // Its last words may still lie in the pipe.
   if (process != nullptr) process->read_now();
   run_.console.say(reason);
   if (process != nullptr && !process->last_lines().empty()) {

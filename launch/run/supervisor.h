@@ -29,6 +29,7 @@ class Supervisor {
   /// Makes the run directory and binds its sockets; starts nothing yet. `plan`, `options` and `guard` must outlive
   /// this.
   Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard);
+  /// The run directory goes with it.
   ~Supervisor();
 
   /// Until every process has been reaped. Returns an ExitCode.
@@ -37,7 +38,9 @@ class Supervisor {
  private:
   void listen();
   void on_signal(int signal);
+  // The first asks, the second forces.
   void on_interrupt();
+  // A process was reaped: restart it, go on without it, or fail.
   void on_end(ChildProcess& child, int wait_status);
   void ended_for_good(ChildProcess& child, int wait_status);
   void mark_gone(const ChildProcess& child);

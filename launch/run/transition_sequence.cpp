@@ -14,6 +14,7 @@ TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::st
       ask_(std::move(ask)),
       asked_(order_.size()) {}
 
+// Nothing more is to be expected of it on the way to the target, whether it got there or not.
 bool TransitionSequence::settled(std::uint32_t component) const {
   const std::string& state = (*states_)[component];
   if (state == target_ || state == "gone" || state == "finalized") return true;

@@ -29,6 +29,7 @@ class TransitionSequence {
   /// Who has been asked and has not arrived.
   std::vector<std::uint32_t> awaited() const;
 
+  /// "active", "inactive" or "finalized".
   const std::string& target() const { return target_; }
 
  private:

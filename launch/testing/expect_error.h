@@ -9,7 +9,7 @@
 namespace trainyard::testing {
 
 /// The text of the Error that `action` throws, without `folder` + "/" wherever it stands; "(no error)" if it throws
-/// none.
+/// none. Tests pin whole messages, and the temporary folder is a new one each time.
 template <class Action>
 std::string error_of(Action&& action, const std::string& folder = "") {
   std::string text = "(no error)";

@@ -15,6 +15,7 @@ namespace trainyard::testing {
 /// Plugins that exist only as their description.
 class FakeCatalogue final : public Catalogue {
  public:
+  /// A plugin without ports and parameters; the test fills in what it needs.
   PluginInfo& add(const std::string& kind, const std::string& name) {
     PluginInfo& info = plugins_[{kind, name}];
     info.label = {kind, name, "1", "", ""};
@@ -42,6 +43,7 @@ class FakeCatalogue final : public Catalogue {
   std::map<std::pair<std::string, std::string>, PluginInfo> plugins_;
 };
 
+/// A port of a type that has nothing but its name: two types differ if their names do.
 inline PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
   PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
   info.schema = type + " {\n  u64 step\n}\n";
@@ -55,6 +57,7 @@ inline PortInfo optional_port(const std::string& name, const std::string& type, 
   return info;
 }
 
+/// Required if `default_json` is empty.
 inline ParameterInfo parameter(const std::string& name, ValueKind kind, const std::string& default_json,
                                ParameterRules rules = {}) {
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};

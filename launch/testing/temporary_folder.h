@@ -20,6 +20,7 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
+  /// Absolute, without a '/' at its end.
   const std::string& path() const { return path_; }
 
   /// Writes a file, with its folders, and returns its path.

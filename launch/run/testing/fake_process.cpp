@@ -23,6 +23,7 @@
 namespace trainyard {
 namespace {
 
+/// One thread, one socket, and it waits for every message: nothing here is fast, and nothing depends on time.
 class FakeProcess {
  public:
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {

@@ -45,6 +45,7 @@ LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options)
   if (guard_ == 0) launch(plan, options, folder_.path() + "/output");
 }
 
+// Descendants before the guard, or they would become ours, and outlive the test.
 LaunchedRun::~LaunchedRun() {
   if (guard_ == 0) return;
   for (const pid_t pid : descendants(guard_)) ::kill(pid, SIGKILL);

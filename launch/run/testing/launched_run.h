@@ -17,6 +17,7 @@ namespace trainyard::testing {
 /// (fake_process.cpp). Whatever is left of it at the end of the test is killed.
 class LaunchedRun {
  public:
+  /// Forks, so it must be made while the test has one thread.
   explicit LaunchedRun(const Plan& plan, LaunchOptions options = {});
   ~LaunchedRun();
   LaunchedRun(const LaunchedRun&) = delete;
