@@ -9,6 +9,7 @@ namespace trainyard {
 BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify)
     : store_(store), notify_(std::move(notify)), thread_([this](std::stop_token stop) { run(stop); }) {}
 
+// Idle first: a stop request alone would leave what is waiting unwritten.
 BackgroundWriter::~BackgroundWriter() {
   wait_until_idle();
   thread_.request_stop();
@@ -31,6 +32,7 @@ void BackgroundWriter::wait_until_idle() {
 }
 
 void BackgroundWriter::run(std::stop_token stop) {
+  // The lock is given up while a checkpoint is written: submit() and take_finished() never wait for the disk.
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
     std::unique_ptr<StateCopy> state = std::move(waiting_.front());

@@ -15,9 +15,14 @@
 
 namespace trainyard {
 
-/// Writes checkpoints on a thread of its own, one after another.
+/// Writes checkpoints on a thread of its own, one after another. One thread, because a second would only compete for
+/// the same disk, and because the store that names and deletes checkpoints is used by one at a time.
+///
+/// submit() and take_finished() are called on the component's loop. What goes wrong in a write is a result, not an
+/// exception: the writer goes on with the next.
 class BackgroundWriter {
  public:
+  /// What became of one submitted state.
   struct Finished {
     std::unique_ptr<StateCopy> state;  ///< To be used again.
     CheckpointStore::Written written;
@@ -31,6 +36,7 @@ class BackgroundWriter {
   /// Finishes what was submitted.
   ~BackgroundWriter();
 
+  /// Takes the copy over until it comes back in take_finished(). Returns at once.
   void submit(std::unique_ptr<StateCopy> state);
 
   /// What was finished since the last call, in order.

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
+/// Cuts a number off the front; nothing if there is none or it does not fit.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -29,6 +30,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 Manifest read_manifest(const std::string& path) {
   const std::string file = path + "/" + kManifestFile;
   Manifest manifest = parse_manifest(read_text_file(file), file);
+  // The optimizer's file may be missing: a run can be told not to save it.
   for (const char* needed : {kModelFile, kRunFile}) {
     if (!manifest.files.contains(needed)) throw Error(Code::kCorrupt, "{} does not list {}", file, needed);
   }
@@ -64,6 +66,7 @@ std::string checkpoint_name(std::uint64_t step) { return fmt::format("{}{:08}", 
 std::optional<std::uint64_t> step_of_name(std::string_view name) {
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
+  // "step-00002000", perhaps with a suffix ".2" that tells it from another run's checkpoint of the same step.
   const auto step = take_number(name);
   if (!step) return {};
   if (name.empty()) return step;
@@ -78,8 +81,10 @@ std::vector<std::string> list_checkpoints(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const auto step = step_of_name(entry.path().filename().string());
     std::error_code gone;
+    // Links like "last" are names for a checkpoint, not further ones.
     if (step && entry.is_directory(gone) && !entry.is_symlink(gone)) found.emplace_back(*step, entry.path().string());
   }
+  // By number, not by name: after step 99999999 the two differ.
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
   for (auto& [step, path] : found) paths.push_back(std::move(path));

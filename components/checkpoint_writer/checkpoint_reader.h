@@ -14,6 +14,7 @@ namespace trainyard {
 
 // Looking into checkpoints, without LibTorch and without a running pipeline (docs/checkpoint_format.md).
 
+// The files of a checkpoint. The manifest lists the others with their hashes and is written last.
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
 inline constexpr const char* kRunFile = "run.json";

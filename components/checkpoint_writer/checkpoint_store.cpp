@@ -25,6 +25,7 @@ FileDigest write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+// A value that is not finite is no value: a diverged run must not be the best one.
 std::optional<double> CheckpointStore::value_of(const std::vector<Scalar>& metrics) const {
   for (const Scalar& scalar : metrics) {
     if (scalar.name == options_.monitor && std::isfinite(scalar.value)) return scalar.value;
@@ -42,6 +43,7 @@ void CheckpointStore::adopt(std::uint64_t resumed_step) {
     }
     stored_.push_back(std::move(found));
   }
+  // The order is that of writing, and the oldest go first: what lies beyond the resumed step is made the oldest.
   std::stable_partition(stored_.begin(), stored_.end(), [&](const auto& found) { return found.step > resumed_step; });
 }
 
@@ -66,6 +68,7 @@ RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
           .time = utc_now()};
 }
 
+// The manifest comes last: a checkpoint without one is known to be unfinished.
 std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::string& directory) const {
   const StateLayout& layout = state.layout();
   std::map<std::string, std::string> metadata = {
@@ -96,11 +99,13 @@ CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
         std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; });
     written.path = temporary.publish(ours);
   }
+  // From here on the checkpoint is safe; what goes wrong below is a warning.
   remember({.path = written.path, .step = step, .value = value_of(state.snapshot().metrics)});
   tidy(written.warnings);
   return written;
 }
 
+// One that was replaced is not listed twice.
 void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   std::erase_if(stored_, [&](const auto& stored) { return stored.path == checkpoint.path; });
   stored_.push_back(std::move(checkpoint));
@@ -118,6 +123,7 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
     return;
   }
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
+  // From behind, so that the indices in front stay right.
   for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
     std::error_code error;
     fs::remove_all(stored_[*index].path, error);

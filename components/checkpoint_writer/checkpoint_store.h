@@ -10,9 +10,10 @@
 namespace trainyard {
 
 /// A directory of checkpoints and the rule by which they are kept. Deletes only what it wrote itself or was told to
-/// adopt. Used by one thread at a time.
+/// adopt. Used by one thread at a time: by the component's until the first snapshot, by the writer's from then on.
 class CheckpointStore {
  public:
+  /// Fixed for the run; the directory must exist.
   struct Options {
     std::string directory;
     std::string monitor;  ///< Name of the metric that decides which is best.
@@ -28,6 +29,7 @@ class CheckpointStore {
   /// What is fixed for the run and goes into every run.json.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
+  /// A checkpoint that is on disk under its name.
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;

@@ -15,6 +15,7 @@
 namespace trainyard {
 namespace {
 
+/// The directory in use; asked for again where needed, since both inputs are fixed.
 std::string directory_or_default(const std::string& given, const std::string& output_directory) {
   if (!given.empty()) return given;
   return (output_directory.empty() ? "." : output_directory) + "/checkpoints";
@@ -62,6 +63,7 @@ void CheckpointWriter::prepare_directory() const {
                 "that run, or existing = 'keep' or 'replace'",
                 directory, found);
   }
+  // Only whether there are any; whether one is whole is found out when the layout is known.
   if (!resume_->empty()) resume_candidates(*resume_, directory);  // Throws if there is nothing to resume from.
 }
 
@@ -75,6 +77,7 @@ void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerS
   begin_run_if_ready();
 }
 
+// Without an optimizer in the launch (an evaluation, say) there is no state to wait for.
 void CheckpointWriter::begin_run_if_ready() {
   const bool complete = arena_info_ && (state_info_ || optimizer_state_.connections() == 0);
   if (layout_ || !complete) return;
@@ -85,7 +88,9 @@ void CheckpointWriter::begin_run_if_ready() {
     store_->describe(arena_info_->model, "", {});
   }
   RunState state = resume_->empty() ? RunState{} : restore();
+  // Before the first write, and on this thread still: the writer has nothing to do yet.
   if (*existing_ == "replace" || continues_here(state.path)) store_->adopt(state.step);
+  // The arena is filled before anybody is told: host and optimizer start from it.
   run_state_.send(std::move(state));
 }
 
@@ -118,6 +123,7 @@ void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapsh
   serve_waiting();
 }
 
+// A snapshot without a free copy waits here, and with it, by the missing SnapshotTaken, the host's next step.
 void CheckpointWriter::serve_waiting() {
   while (!waiting_.empty() && !free_copies_.empty()) {
     std::unique_ptr<StateCopy> copy = std::move(free_copies_.back());
@@ -130,6 +136,7 @@ void CheckpointWriter::serve_waiting() {
 
 void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
   const auto start = std::chrono::steady_clock::now();
+  // The one part that training waits for: a memory copy of all blocks.
   copy->take(*layout_, snapshot);
   snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
@@ -137,6 +144,7 @@ void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr
   writer_->submit(std::move(copy));
 }
 
+// In the order of writing, so CheckpointDone comes in the order of the snapshots.
 void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {

@@ -25,6 +25,7 @@ DurableFile::~DurableFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+// Hashed as it is written: the file is not read again, and what is hashed is what was meant, not what the disk says.
 void DurableFile::write(std::span<const std::byte> bytes) {
   hash_.add(bytes);
   bytes_ += bytes.size();
@@ -38,6 +39,7 @@ void DurableFile::write(std::span<const std::byte> bytes) {
 
 void DurableFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
+// fsync, or a crash soon after could leave a file of the right name and size with nothing in it.
 FileDigest DurableFile::close() {
   if (::fsync(fd_) != 0) throw_errno("sync", path_);
   const int result = ::close(fd_);
@@ -52,6 +54,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   if (fd_ < 0 && errno == ENOENT) throw Error(Code::kNotFound, "there is no file {}", path_);
   if (fd_ < 0) throw_errno("open", path_);
   struct stat status {};
+  // Of the open descriptor, not of the path: nothing can be put in its place in between.
   const bool regular = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) {
     ::close(fd_);
@@ -78,6 +81,7 @@ void sync_directory(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw_errno("open", path);
   const int result = ::fsync(fd);
+  // close() may change errno, and the reason is that of fsync().
   const int reason = errno;
   ::close(fd);
   errno = reason;

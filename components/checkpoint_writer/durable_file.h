@@ -16,14 +16,17 @@ class DurableFile {
  public:
   /// Throws if the file exists.
   explicit DurableFile(std::string path);
+  /// Without close() nothing is promised about the file.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
 
+  /// Appends all of it, or throws.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
   /// Waits until everything is on the disk.
+  /// Waits until everything is on the disk; returns how much it was and its SHA-256.
   FileDigest close();
 
  private:

@@ -16,6 +16,7 @@ class Watch {
  public:
   Watch(const std::string& where, int max_depth) : where_(where), max_depth_(max_depth) {}
 
+  // `depth` is that of the container around the event: a key belongs to the level that its object opened.
   void see(int depth, json::parse_event_t event, const json& parsed) {
     const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= max_depth_) {
@@ -42,6 +43,7 @@ class Watch {
 json parse_strict_json(std::string_view text, const std::string& where, int max_depth) {
   Watch watch(where, max_depth);
   try {
+    // The callback sees each event before the tree grows, so a text that nests too deeply is stopped early.
     return json::parse(text, [&](int depth, json::parse_event_t event, json& parsed) {
       watch.see(depth, event, parsed);
       return true;

@@ -14,7 +14,7 @@ nlohmann::json parse_strict_json(std::string_view text, const std::string& where
 /// A whole file of at most `max_bytes`; throws kCorrupt for a longer one.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
-/// The member `key` of an object. Throws kCorrupt if it is missing or of another type.
+/// The member `key` of an object. Throws kCorrupt if it is missing or of another type, with `where` and what was found.
 std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);

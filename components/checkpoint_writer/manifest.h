@@ -18,6 +18,7 @@ struct Manifest {
   std::map<std::string, FileDigest> files;  ///< By plain file name.
 };
 
+/// The text of manifest.json, indented for people.
 std::string format_manifest(const Manifest& manifest);
 
 /// Throws kCorrupt for broken text or a file name that leaves the directory, kUnsupported for a newer format.

@@ -15,6 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// 0 for a name that is not ours.
 std::uint64_t step_of(const std::string& path) { return step_of_name(fs::path(path).filename().string()).value_or(0); }
 
 /// What `pointer` leads to and everything before it, newest first. Later steps are of another, longer run.
@@ -28,6 +29,7 @@ std::vector<std::string> pointer_and_before(const std::string& directory, const 
   return all;
 }
 
+/// Name, shape and dtype must agree; nothing is converted or cut to fit.
 void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std::string& path) {
   if (saved == nullptr) {
     throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
@@ -46,6 +48,7 @@ void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std
 /// Checks everything before anything is filled: a run is never left with half a checkpoint.
 void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slices) {
   for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
+  // All of ours are there and there are no more of theirs; only otherwise is it worth looking for the odd one.
   if (file.header().tensors.size() == slices.size()) return;
   for (const SafetensorsEntry& entry : file.header().tensors) {
     const bool known =
@@ -57,6 +60,7 @@ void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slice
   }
 }
 
+/// Straight from the file into the live memory, which host and optimizer see.
 void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
   for (const StateSlice& slice : slices) {
     file.read(*file.header().find(slice.name), {layout.blocks[slice.block].data() + slice.offset, slice.bytes});
@@ -66,6 +70,7 @@ void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, co
 Resumed load(const std::string& path, const StateLayout& layout, const std::function<void(const std::string&)>& warn) {
   const CheckpointSummary summary = read_checkpoint(path);
   const SafetensorsFile model(path + "/" + kModelFile);
+  // Both files are checked before either fills anything.
   check_all(model, layout.model);
   if (summary.optimizer && !layout.optimizer.empty()) {
     const SafetensorsFile optimizer(path + "/" + kOptimizerFile);
@@ -100,8 +105,10 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn) {
   std::vector<std::string> reasons;
+  // Every byte is read twice, once for the hash and once to fill: a resume happens once, and a wrong weight is dear.
   for (const std::string& path : candidates) {
     const std::vector<std::string> problems = verify_checkpoint(path);
+    // A whole checkpoint that does not fit is an error, not a reason to try the next: the user has mixed up runs.
     if (problems.empty()) return load(path, layout, warn);
     reasons.push_back(fmt::format("{} is broken: {}", path, fmt::join(problems, "; ")));
     warn(reasons.back());

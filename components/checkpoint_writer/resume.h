@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// Where a run goes on.
+/// Where a run goes on: the checkpoint that was taken, and what its run.json says.
 struct Resumed {
   std::string path;
   RunRecord run;

@@ -28,12 +28,14 @@ std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints
 
 std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> doomed;
+  // 0 keeps all.
   if (rule.last == 0) return doomed;
   std::vector<bool> kept(checkpoints.size(), false);
   for (std::size_t i = checkpoints.size() - std::min(checkpoints.size(), rule.last); i < checkpoints.size(); ++i) {
     kept[i] = true;
   }
   const std::vector<std::size_t> order = ranked(checkpoints, rule);
+  // The best may be among the newest; then fewer are kept, and that is what was asked for.
   for (std::size_t i = 0; i < std::min(order.size(), rule.best); ++i) kept[order[i]] = true;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     if (!kept[i]) doomed.push_back(i);

@@ -16,7 +16,8 @@ struct StoredCheckpoint {
   std::optional<double> value;  ///< Of the monitored metric, if it was measured and finite.
 };
 
-/// Which checkpoints are kept: the newest `last` and the best `best`; all if `last` is 0. The newest always is.
+/// Which checkpoints are kept: the newest `last` and the best `best`; all if `last` is 0. The newest always is. Pure
+/// functions of a list: what is deleted can be tested without a disk.
 struct RetentionRule {
   std::size_t last = 2;
   std::size_t best = 1;

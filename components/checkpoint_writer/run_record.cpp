@@ -21,6 +21,7 @@ ordered_json number(double value) {
   return value;
 }
 
+/// The inverse of number().
 double number_from(const json& value, const std::string& where) {
   if (value.is_number()) return value.get<double>();
   if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
@@ -45,6 +46,7 @@ std::vector<Scalar> metrics_from(const json& list, const std::string& where) {
   return metrics;
 }
 
+/// By name; the order of hyperparameters means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
   if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is no object", where);
@@ -70,6 +72,7 @@ std::string format_run_record(const RunRecord& record) {
       {"metrics", metrics_to(record.metrics)},
       {"rng", to_hex(record.rng)},
   };
+  // Bytes that are no UTF-8, in a reason that somebody typed, must not make the checkpoint impossible.
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

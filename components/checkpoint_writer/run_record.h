@@ -25,6 +25,7 @@ struct RunRecord {
   std::string time;  ///< UTC, ISO 8601.
 };
 
+/// The text of run.json. Numbers come back bit for bit, those that are not finite as strings.
 std::string format_run_record(const RunRecord& record);
 
 /// Throws kCorrupt; `where` begins the message.

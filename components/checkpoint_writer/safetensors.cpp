@@ -17,6 +17,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
                           const std::map<std::string, std::string>& metadata, const std::string& path) {
   SafetensorsHeader header{.tensors = {}, .metadata = metadata};
+  // The one name that the format reserves.
   std::set<std::string> names{"__metadata__"};
   std::uint64_t position = 0;
   for (const SafetensorsTensor& tensor : tensors) {
@@ -33,6 +34,7 @@ SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
   return header;
 }
 
+/// Throws kInvalidArgument for what the format cannot hold.
 std::string header_text(const SafetensorsHeader& header, const std::string& path) {
   try {
     std::string text = format_safetensors_header(header);
@@ -50,6 +52,7 @@ std::uint64_t read_header_size(const InputFile& file) {
     throw Error(Code::kCorrupt, "{}: {} bytes are too few for a safetensors file", file.path(), file.size());
   }
   file.read(0, std::as_writable_bytes(std::span(&size, 1)));
+  // Before memory is taken: the size is eight bytes that anybody may have written.
   if (size > kMaxSafetensorsHeader || size > file.size() - sizeof size) {
     throw Error(Code::kCorrupt, "{}: a header of {} bytes; at most {} are allowed, and the file has {}", file.path(),
                 size, kMaxSafetensorsHeader, file.size());
@@ -66,6 +69,7 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
   const std::string header = header_text(lay_out(tensors, metadata, path), path);
   const std::uint64_t header_size = header.size();
   DurableFile file(path);
+  // The file: u64 size of the header, the header, the tensors' bytes one after another.
   file.write(std::as_bytes(std::span(&header_size, 1)));
   file.write(header);
   for (const SafetensorsTensor& tensor : tensors) file.write(tensor.data);

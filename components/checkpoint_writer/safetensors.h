@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// A tensor to be written.
+/// A tensor to be written. `data` is not owned and must stay until the file is written.
 struct SafetensorsTensor {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -20,7 +20,8 @@ struct SafetensorsTensor {
 };
 
 /// Writes a new file and waits until it is on the disk. Tensors of wide dtypes come first, so that all are aligned.
-/// Throws kIo, kInvalidArgument for two tensors of one name or a name that is no UTF-8.
+/// Throws kIo, kInvalidArgument for two tensors of one name or a name that is no UTF-8. The format is that of
+/// https://github.com/huggingface/safetensors, so other programs read it.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 

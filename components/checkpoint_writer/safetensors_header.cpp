@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 
+/// The format's words for our dtypes; it has more, which we refuse by name.
 constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::kUInt8, "U8"},
                                                                         {DType::kInt8, "I8"},
                                                                         {DType::kInt16, "I16"},
@@ -50,6 +51,7 @@ std::vector<std::int64_t> shape_from(const json& value, const std::string& where
   return shape;
 }
 
+/// One tensor of the header, checked in itself; that the tensors fit together is checked later.
 SafetensorsEntry entry_from(const std::string& name, const json& value, const std::string& file) {
   const std::string where = fmt::format("{}: tensor '{}'", file, name);
   SafetensorsEntry entry{.name = name, .dtype = dtype_from(string_member(value, "dtype", where), where)};
@@ -66,6 +68,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   entry.end = offsets[1].get<std::uint64_t>();
   std::uint64_t needed = 0;
   try {
+    // Without overflow; the error gets its place here.
     needed = checked_bytes(entry.dtype, entry.shape);
   } catch (const Error& error) {
     throw Error(Code::kCorrupt, "{}: {}", where, error.what());
@@ -77,6 +80,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   return entry;
 }
 
+/// The format allows strings only.
 std::map<std::string, std::string> metadata_from(const json& value, const std::string& file) {
   std::map<std::string, std::string> metadata;
   if (!value.is_object()) throw Error(Code::kCorrupt, "{}: '__metadata__' is no object", file);
@@ -119,6 +123,7 @@ std::string_view safetensors_name_of(DType dtype) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes, const std::string& where) {
+  // The format demands it; a JSON parser alone would let spaces pass.
   if (!text.starts_with('{')) throw Error(Code::kCorrupt, "{}: the header does not begin with '{{'", where);
   const json root = parse_strict_json(text, where, kHeaderDepth);
   SafetensorsHeader header;
@@ -129,6 +134,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
       header.tensors.push_back(entry_from(name, value, where));
     }
   }
+  // By place: empty tensors share theirs with the next, hence the end and the name.
   std::sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
@@ -147,6 +153,7 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
     root[entry.name] = std::move(value);
   }
   std::string text = root.dump();
+  // So that the data begin at a multiple of 8, and a mapped file can be used in place.
   text.append((8 - text.size() % 8) % 8, ' ');
   return text;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
+/// libcrypto fails for want of memory or by our own mistake only.
 void require(int result, const char* call) {
   if (result != 1) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
@@ -42,6 +43,7 @@ std::string Sha256::finish() {
 
 FileDigest digest_file(const std::string& path) {
   const InputFile file(path);
+  // A megabyte at a time: large enough for the disk, small next to any checkpoint.
   std::vector<std::byte> chunk(1 << 20);
   Sha256 hash;
   std::uint64_t position = 0;

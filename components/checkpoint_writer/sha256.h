@@ -17,6 +17,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
 
+  /// Order matters; how the bytes are cut into pieces does not.
   void add(std::span<const std::byte> bytes);
 
   /// 64 lower-case hexadecimal digits. Nothing may be added afterwards.
@@ -38,6 +39,7 @@ struct FileDigest {
 /// Reads a whole file. Throws kIo, kNotFound.
 FileDigest digest_file(const std::string& path);
 
+/// Two lower-case digits a byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
 /// Throws kCorrupt, with `where`, for an odd number of digits or another character.

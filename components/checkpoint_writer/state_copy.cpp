@@ -11,6 +11,7 @@ void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const Tensor& live = layout.blocks[i];
     const std::size_t size = live.bytes();
+    // Only the first time: the arena's blocks keep their size.
     if (blocks_[i].size() != size) blocks_[i] = Buffer::heap(size);
     if (size != 0) std::memcpy(blocks_[i].data(), live.data(), size);
   }

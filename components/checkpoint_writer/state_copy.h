@@ -20,6 +20,7 @@ class StateCopy {
   /// The tensors of a file as views on the copy.
   std::vector<SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
+  /// Of the last take(); not before the first.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
 

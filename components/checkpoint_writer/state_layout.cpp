@@ -17,6 +17,7 @@ std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry&
   return static_cast<std::size_t>(found - blocks.begin());
 }
 
+/// The messages come from other components; a slice beyond its block would be read past the end of shared memory.
 void check_inside(const StateSlice& slice, const Tensor& block) {
   const std::size_t size = block.bytes();
   if (slice.offset <= size && slice.bytes <= size - slice.offset) return;
@@ -52,6 +53,7 @@ void add_state(StateLayout& layout, const ArenaInfo& arena, const ArenaBlock& st
   }
   for (const ArenaEntry& entry : arena.entries) {
     if (entry.block != kParameters) continue;
+    // Offsets in elements carry over between dtypes, offsets in bytes do not.
     const std::size_t element = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
     StateSlice slice{state.name + "/" + entry.name,
                      state.data.dtype,

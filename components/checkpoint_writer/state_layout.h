@@ -18,7 +18,8 @@ struct StateSlice {
   std::size_t bytes = 0;
 };
 
-/// How the blocks of the arena and of the optimizer are cut into the tensors of a checkpoint.
+/// How the blocks of the arena and of the optimizer are cut into the tensors of a checkpoint. The blocks are references
+/// to live memory; whoever reads them sees to it that nobody writes meanwhile (Snapshot).
 struct StateLayout {
   std::vector<Tensor> blocks;         ///< The live memory: parameters, buffers, and every block of state.
   std::vector<StateSlice> model;      ///< Tensors of model.safetensors.

@@ -17,8 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Hidden, and no name that list_checkpoints() takes for a checkpoint.
 constexpr const char* kMark = ".tmp-";
 
+/// mkdir() is atomic: whoever makes it has it, and a number is tried until one is free.
 std::string make_directory(const std::string& stem) {
   for (int i = 0;; ++i) {
     std::string path = fmt::format("{}-{}-{}", stem, ::getpid(), i);
@@ -52,6 +54,7 @@ TemporaryCheckpoint::~TemporaryCheckpoint() {
 }
 
 std::string TemporaryCheckpoint::publish(bool replace) {
+  // The names inside first, then the rename, then the name outside: at no crash is there a named checkpoint with less.
   sync_directory(path_);
   std::string target = directory_ + "/" + name_;
   // The exchange leaves the old checkpoint in the temporary's place, where the destructor removes it.

@@ -19,6 +19,7 @@ class TemporaryCheckpoint {
 
   /// Makes it durable under its name and returns the path. What is there already is put aside and removed if `replace`;
   /// else the name gets a suffix: ".2", ".3", ...
+  /// Throws kIo. Afterwards path() is of no use.
   std::string publish(bool replace);
 
  private:

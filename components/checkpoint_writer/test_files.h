@@ -59,6 +59,7 @@ std::string error_of(Action action) {
   return "";
 }
 
+/// A one-dimensional tensor of these numbers.
 inline Tensor floats(const std::vector<float>& values) {
   Tensor tensor = Tensor::empty(DType::kFloat32, {static_cast<std::int64_t>(values.size())});
   std::memcpy(tensor.data(), values.data(), tensor.bytes());
@@ -82,12 +83,14 @@ inline ArenaInfo small_arena(float first = 1) {
                       {.name = "steps", .block = "buffers", .dtype = 4, .shape = {}, .offset_bytes = 0}}};
 }
 
+/// One block with the parameters' layout and one without, as a step counter would be.
 inline OptimizerState small_state(float value = 0.5f) {
   return {.rule = "adamw",
           .blocks = {{"exp_avg", floats(std::vector<float>(32, value))}, {"counter", floats({3})}},
           .hyperparameters = {{"beta1", 0.9}}};
 }
 
+/// Every field set, and different for every step, so that a test notices one that is lost.
 inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
   return {.order = step + 100,
           .step = step,

@@ -28,6 +28,7 @@ void AppendFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int reason = errno;
+      // What could not be written is given up, or it would grow until the memory is full, too.
       buffer_.clear();
       throw Error(Code::kIo, "cannot write to {}: {}", path_, std::strerror(reason));
     }

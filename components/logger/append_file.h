@@ -4,12 +4,13 @@
 
 namespace trainyard {
 
-/// A file that grows at its end. What is appended stays in memory until flush(), so that logging a step makes no
-/// system call.
+/// A file that grows at its end. What is appended stays in memory until flush(), so that logging a step makes no system
+/// call. Opened with O_APPEND: two processes that log into one file do not overwrite each other.
 class AppendFile {
  public:
   /// Opens `path`, which is made with its folders if it is not there. Throws kIo.
   explicit AppendFile(std::string path);
+  /// What was not flushed is lost.
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

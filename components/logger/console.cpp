@@ -25,6 +25,7 @@ constexpr std::size_t kChunk = 512;
 
 void Console::line(std::string_view text) {
   make_room();
+  // Said once the reader has caught up, before anything newer.
   if (dropped_lines_ > 0 && pending_.empty()) {
     pending_ += fmt::format("({} lines were not shown: nobody read them)\n", dropped_lines_);
     dropped_lines_ = 0;
@@ -35,6 +36,7 @@ void Console::line(std::string_view text) {
 }
 
 void Console::live(std::string_view text) {
+  // A live line that waits behind others is old before it is shown.
   if (pending()) return;
   pending_.append(kClearLine).append(text);
   live_shown_ = true;
@@ -77,12 +79,15 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   pending_.erase(0, broken_ ? std::string::npos : done);
 }
 
+// Asked each time: a window can change while the run goes on.
 std::size_t Console::width() const {
   winsize size{};
   if (::ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
+// A process of a run has a pipe to the launcher as standard output; the launcher hands the terminal's own descriptor
+// on.
 int console_descriptor() {
   const char* text = std::getenv("TRAINYARD_CONSOLE_FD");
   if (text == nullptr || *text == '\0') return STDOUT_FILENO;

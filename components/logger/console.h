@@ -16,6 +16,7 @@ class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
+  /// `fd` must stay open. `colour` is only remembered, for those who make the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
   /// A line of its own; a live line is cleared first and has to be shown again.
@@ -34,6 +35,7 @@ class Console {
   std::size_t width() const;
 
   bool colour() const { return colour_; }
+  /// True while the reader is behind.
   bool pending() const { return !pending_.empty(); }
 
  private:

@@ -18,11 +18,13 @@ std::string read_header(std::istream& file) {
   std::string header, line;
   while (std::getline(file, line)) {
     header += line + '\n';
+    // An odd number of quotes so far: the line end lies inside a name.
     if (std::count(header.begin(), header.end(), '"') % 2 == 0) break;
   }
   return header;
 }
 
+/// The header line.
 std::string join(const std::vector<std::string>& columns) {
   std::string line;
   for (const std::string& column : columns) line += (line.empty() ? "" : ",") + csv_quoted(column);
@@ -70,6 +72,7 @@ CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
 }
 
 std::size_t CsvFile::index_of(std::string_view column) {
+  // Rows give their values in the same order, so the guess is right nearly always and no search is made.
   if (next_column_ < columns_.size() && columns_[next_column_] == column) return next_column_++;
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   const auto index = static_cast<std::size_t>(found - columns_.begin());
@@ -87,6 +90,7 @@ void CsvFile::set(std::string_view column, std::string_view text) {
 }
 
 void CsvFile::end_row() {
+  // Only when the row is complete: a row that brings several new columns rewrites the file once.
   if (columns_in_file_ != columns_.size()) write_header_or_widen();
   std::string& out = file_->buffer();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -99,6 +103,7 @@ void CsvFile::end_row() {
 }
 
 void CsvFile::write_header_or_widen() {
+  // What is buffered belongs to the old file.
   file_->flush();
   std::ifstream old(path_, std::ios::binary);
   const bool fresh = read_header(old).empty();
@@ -111,6 +116,7 @@ void CsvFile::write_header_or_widen() {
     wide << join(columns_);
     for (std::string line; std::getline(old, line);) {
       if (line.ends_with('\r')) line.pop_back();
+      // Cells of data never hold line ends (they are numbers), so a line is a row.
       wide << line << padding << "\r\n";
     }
     wide.close();

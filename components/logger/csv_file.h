@@ -15,6 +15,7 @@ namespace trainyard {
 /// for the rows that did not have it. An existing file is continued under its own header.
 class CsvFile {
  public:
+  /// Opens or makes the file; a torn last line is cut off. Throws kIo.
   explicit CsvFile(std::string path);
 
   /// Sets a cell of the row in hand. The first value of a name counts.
@@ -23,8 +24,10 @@ class CsvFile {
   /// Ends the row; cells that were not set are empty.
   void end_row();
 
+  /// Hands the finished rows to the operating system; throws kIo.
   void flush();
 
+  /// In the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:

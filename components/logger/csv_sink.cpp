@@ -29,6 +29,7 @@ std::string file_name_part(std::string text) {
 }
 
 CsvFile& CsvSink::table_of(const std::string& stage) {
+  // Looked up by the stage as it comes; the name of its file is made once.
   CsvFile*& known = by_stage_[stage];
   if (known == nullptr) {
     const std::string name = file_name_part(stage);
@@ -41,6 +42,7 @@ CsvFile& CsvSink::table_of(const std::string& stage) {
 
 void CsvSink::on(const Metrics& metrics) {
   CsvFile& table = table_of(metrics.stage);
+  // One scratch string for all cells: a logged step allocates nothing.
   const auto cell = [&](std::string_view column, auto value) {
     scratch_.clear();
     append_exact(scratch_, value);

@@ -14,6 +14,7 @@ namespace trainyard {
 /// finite reads "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
+  /// Files are made when their stage first comes.
   explicit CsvSink(std::string directory) : directory_(std::move(directory)) {}
 
   using Sink::on;

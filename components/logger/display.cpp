@@ -9,12 +9,14 @@
 namespace trainyard {
 namespace {
 
+/// Results that a person waits for: they get a line of their own even above a live line.
 bool is_evaluation(const std::string& stage) {
   return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
 }
 
 }  // namespace
 
+// The line clears the live one, which must then be drawn again.
 void Display::line(const std::string& text, const char* colour) {
   const bool coloured = console_.colour() && *colour != '\0';
   console_.line(coloured ? colour + text + ansi::kReset : text);
@@ -64,6 +66,7 @@ void Display::on(const CheckpointDone& checkpoint) {
 }
 
 bool Display::refresh(Clock::time_point now) {
+  // Too early; the caller comes back.
   if (now - last_refresh_ < kRedraw) return true;
   last_refresh_ = now;
   console_.write_pending();
@@ -77,6 +80,7 @@ bool Display::refresh(Clock::time_point now) {
 }
 
 void Display::finish() {
+  // The last state is drawn however short the time since the one before.
   last_refresh_ = {};
   refresh(Clock::now());
   console_.end_live();

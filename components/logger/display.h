@@ -13,10 +13,13 @@ namespace trainyard {
 /// for every validation, checkpoint and prediction. Elsewhere: a line for everything.
 class Display final : public Sink {
  public:
+  /// A line for everything, or one live line with the most important above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
+  // Faster than a reader's eye needs, slow enough to cost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
+  /// `fd` belongs to the caller and stays open.
   Display(int fd, Mode mode, bool colour) : console_(fd, colour), mode_(mode) {}
 
   void on(const Metrics& metrics) override;

@@ -8,6 +8,7 @@
 namespace trainyard {
 namespace {
 
+/// In an initialiser: the file must be mended before it is opened for appending.
 std::string torn_line_dropped(const std::string& path) {
   drop_torn_line(path);
   return path;
@@ -22,6 +23,8 @@ std::string_view name_of_not_finite(double value) {
 
 JsonlSink::JsonlSink(const std::string& path) : file_(torn_line_dropped(path)) {}
 
+// Written by hand, field by field, into the file's buffer: a JSON tree for each step would cost more than the step's
+// own bookkeeping.
 void JsonlSink::begin(std::string_view kind, std::int64_t time_ns) {
   std::string& out = file_.buffer();
   out.append("{\"kind\":\"").append(kind).append("\",\"time\":");
@@ -55,6 +58,7 @@ void JsonlSink::values(const std::vector<Scalar>& scalars) {
   }
   out += scalars.empty() ? "{}" : "}";
   if (all_finite) return;
+  // Beside the nulls, so that a reader who only wants numbers needs no special case.
   key("not_finite");
   separator = '{';
   for (const Scalar& scalar : scalars) {

@@ -9,6 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kTick = Display::kRedraw;
+/// What a crash of the machine or a kill may cost of the record.
 constexpr std::chrono::seconds kFlush{1};
 
 }  // namespace
@@ -24,6 +25,7 @@ void Logger::on_configure() {
   open_files();
 }
 
+// The console is not a sink among others: it redraws by time, and it is never given up.
 void Logger::open_console() {
   if (*console_ == "off") return;
   const int fd = console_descriptor();
@@ -42,6 +44,7 @@ void Logger::open_files() {
 void Logger::on_metrics(const Metrics& metrics) {
   const bool last = metrics.total_steps != 0 && metrics.step >= metrics.total_steps;
   const bool skipped =
+      // Evaluations are rare and always taken.
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
   if (display_) display_->count_only(metrics);
@@ -73,6 +76,7 @@ void Logger::each_sink(Action action) {
 void Logger::stir() {
   const bool more = display_ && display_->refresh(std::chrono::steady_clock::now());
   if (timer_armed_ || !(more || files_dirty_)) return;
+  // One timer at a time; it is armed again as long as anything waits. An idle run is not woken.
   timer_armed_ = true;
   timer_ = loop().after(kTick, [this] { tick(); });
 }

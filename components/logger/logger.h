@@ -38,7 +38,9 @@ class Logger final : public Component {
  private:
   void open_console();
   void open_files();
+  // Applies every_steps, then tells.
   void on_metrics(const Metrics& metrics);
+  // To the display and every sink.
   template <class T>
   void tell(const T& message);
   template <class Action>
@@ -48,6 +50,7 @@ class Logger final : public Component {
   void flush_files();
   void finish();
 
+  // Windows of thousands: a burst of short steps waits here and not in the component that sends.
   static InputOptions listening(std::string topic) {
     return {.optional = true, .window_messages = 4096, .topic = std::move(topic)};
   }

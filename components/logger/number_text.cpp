@@ -27,6 +27,7 @@ void append_seconds(std::string& out, std::int64_t time_ns) {
   append_exact(out, ns / 1'000'000'000);
   char digits[] = ".000000";
   auto micros = static_cast<unsigned>(ns / 1000 % 1'000'000);
+  // By hand: a double has too few digits for nanoseconds since 1970.
   for (int i = 6; i > 0; --i, micros /= 10) digits[i] = static_cast<char>('0' + micros % 10);
   out.append(digits, 7);
 }
@@ -55,6 +56,7 @@ std::string compact(double value) {
   return fmt::format("{:.1f}{}", value, kUnits[unit]);
 }
 
+// Rounded, and never negative: an ETA of the last step may come out a little below zero.
 std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds > 1e9) return "--:--";
   const auto total = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0)));

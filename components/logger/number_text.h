@@ -10,6 +10,7 @@ namespace trainyard {
 /// Appends the shortest text that reads back as the same double, without an exponent for whole numbers below 1e15:
 /// "0.1", "2000000", "1e-05"; "nan", "inf", "-inf".
 void append_exact(std::string& out, double value);
+/// The digits.
 void append_exact(std::string& out, std::uint64_t value);
 
 /// Appends nanoseconds as seconds with six digits after the point: "1732176886.123456".
@@ -18,7 +19,7 @@ void append_seconds(std::string& out, std::int64_t time_ns);
 /// Six significant digits, trailing zeros kept so that columns of numbers line up: "2.10340".
 std::string significant(double value);
 
-/// "1.00e-03"
+/// Two digits after the point, always with an exponent, so that a learning rate that falls stays readable: "1.00e-03".
 std::string scientific(double value);
 
 /// Three digits at most before the unit: "950", "4.1k", "12.3M".

@@ -14,6 +14,7 @@ bool is_control(char c) {
   return (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
 }
 
+/// Plain ASCII; everything else goes to the library, which knows JSON's rules and UTF-8's.
 bool needs_no_escape(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';

@@ -20,6 +20,7 @@ struct Part {
 
 bool is_learning_rate(const std::string& name) { return name == "lr" || name == "learning_rate"; }
 
+/// The first value whose name matches.
 std::optional<double> find(const Metrics& metrics, auto matches) {
   const auto found =
       std::find_if(metrics.values.begin(), metrics.values.end(), [&](const Scalar& s) { return matches(s.name); });
@@ -29,12 +30,14 @@ std::optional<double> find(const Metrics& metrics, auto matches) {
 
 bool is_loss(const std::string& name) { return name == "loss"; }
 
+/// In characters, two spaces between; our own words are ASCII.
 std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t width = 0;
   for (const Part& part : parts) width += part.text.size() + (width > 0 ? 2 : 0);
   return width;
 }
 
+/// The step stays to the last, and is cut if even it is too long.
 void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   std::erase_if(parts, [](const Part& part) { return part.text.empty(); });
   while (parts.size() > 1 && width_of(parts) > width) {
@@ -46,6 +49,7 @@ void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
 
 /// What room is left becomes a bar, if it is enough for one.
 std::string bar(double fraction, std::size_t room) {
+  // Fewer cells than that say nothing.
   if (room < 14) return "";
   const std::size_t inner = std::min<std::size_t>(room - 4, 30);
   const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(inner));
@@ -73,6 +77,7 @@ void Progress::update(const Metrics& metrics) {
   total_ = metrics.total_steps;
   if (!metrics.unit.empty()) unit_ = printable(metrics.unit);
   steps_.add(metrics.time_ns, metrics.step);
+  // By the sender's clock, so the rate does not depend on when the message was handled.
   units_.add(metrics.time_ns, metrics.units != 0 ? metrics.units : metrics.samples);
 }
 

@@ -5,9 +5,11 @@
 namespace trainyard {
 
 void RateMeter::add(std::int64_t time_ns, std::uint64_t count) {
+  // A resumed run, or a clock that was set back.
   if (started_ && (time_ns < last_time_ns_ || count < last_count_)) *this = {};
   if (started_) {
     const double seconds = static_cast<double>(time_ns - last_time_ns_) * 1e-9;
+    // Both sums fade alike, so their quotient is a weighted mean that is right from the second sample on.
     const double fade = std::exp(-seconds / kMemorySeconds);
     counted_ = counted_ * fade + static_cast<double>(count - last_count_);
     seconds_ = seconds_ * fade + seconds;

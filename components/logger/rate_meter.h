@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// How fast something counts up, smoothed: the mean over the past with weights that fall by 1/e every `kMemory`.
+/// How fast something counts up, smoothed: the mean over the past with weights that fall by 1/e every `kMemorySeconds`.
 /// Pauses (a validation) count as the slow time they are, so that an ETA made from it holds.
 class RateMeter {
  public:

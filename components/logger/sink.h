@@ -10,7 +10,8 @@
 namespace trainyard {
 
 /// Something that keeps a record of the run. A sink takes what it can hold and ignores the rest. Any call may throw
-/// kIo; the logger then says so once and goes on without the sink.
+/// kIo; the logger then says so once and goes on without the sink. Called on the logger's loop alone; on() should only
+/// buffer, and flush() write.
 class Sink {
  public:
   virtual ~Sink() = default;

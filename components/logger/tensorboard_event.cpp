@@ -6,6 +6,7 @@
 namespace trainyard {
 namespace {
 
+/// Bit-reversed polynomial of CRC-32C, one entry for each byte. At compile time.
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -23,6 +24,7 @@ std::uint32_t masked_crc(std::string_view bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
+/// Independent of the machine's byte order, as the format is.
 template <class T>
 std::string little_endian(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -36,6 +38,7 @@ std::string little_endian(T value) {
 /// The wire types of protobuf; a field is announced by its number and one of these.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
+/// Seven bits a byte, the lowest first; the top bit says that more follow.
 void put_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -72,6 +75,7 @@ enum MetadataField : std::uint32_t { kPluginData = 1, kPluginName = 1 };
 enum TensorField : std::uint32_t { kDType = 1, kShape = 2, kStringValue = 8, kDim = 2, kDimSize = 1 };
 constexpr std::uint64_t kDTypeString = 7;
 
+/// Event { wall_time, step, summary { value } }; `value` is encoded already.
 std::string summary_event(double wall_time, std::uint64_t step, std::string_view value) {
   std::string summary, event;
   put_bytes(summary, 1, value);
@@ -81,6 +85,7 @@ std::string summary_event(double wall_time, std::uint64_t step, std::string_view
   return event;
 }
 
+/// A TensorProto of one string: TensorBoard's text page wants a tensor, not a plain string.
 std::string text_tensor(std::string_view text) {
   std::string extent, shape, tensor;
   put_integer(extent, kDimSize, 1);

@@ -25,6 +25,7 @@ std::string fresh_path(const std::string& directory) {
   return path;
 }
 
+/// Microseconds survive in a double of today's size; TensorBoard shows seconds.
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
@@ -42,6 +43,7 @@ void TensorboardSink::on(const Metrics& metrics) {
 }
 
 void TensorboardSink::on(const Prediction& prediction) {
+  // Tensors have no page in TensorBoard.
   if (prediction.text.empty()) return;
   const std::string tag = "predict/" + (prediction.title.empty() ? "text" : prediction.title);
   append_record(file_.buffer(), text_event(seconds(realtime_ns()), prediction.step, tag, prediction.text));

@@ -12,6 +12,7 @@ namespace trainyard {
 /// directory by step.
 class TensorboardSink final : public Sink {
  public:
+  /// Makes a new file, also when a run is resumed. Throws kIo.
   explicit TensorboardSink(const std::string& directory);
 
   using Sink::on;

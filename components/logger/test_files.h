@@ -26,6 +26,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
+/// All bytes; empty if there is no file.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

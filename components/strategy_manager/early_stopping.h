@@ -17,8 +17,11 @@ class EarlyStopping {
   /// Takes the next value; true if it is the best so far.
   bool update(double value);
 
+  /// As of the last update.
   bool should_stop() const { return stop_; }
+  /// Validations since the best one.
   std::int64_t waited() const { return waited_; }
+  /// Nothing until a finite value came.
   std::optional<double> best() const { return best_; }
 
  private:

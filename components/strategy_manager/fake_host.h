@@ -25,6 +25,8 @@ inline std::string text_of(const Order& order) {
   return fmt::format("{} {}", order.kind, order.reason);
 }
 
+/// Answers one order at a time, when the test says so; never looks at a clock. Every order gets the step count that a
+/// real host would have.
 class FakeHost {
  public:
   explicit FakeHost(RunSchedule& schedule, std::uint64_t step = 0) : step_(step), schedule_(schedule) { take_orders(); }
@@ -47,6 +49,7 @@ class FakeHost {
     }
   }
 
+  /// Takes what the schedule will give now, and keeps count of how many are open at once.
   void take_orders() {
     while (const auto order = schedule_.next()) {
       orders.push_back(*order);

@@ -11,6 +11,7 @@ namespace {
 /// The order that is carried out and the one after it.
 constexpr std::size_t kOpenOrders = 2;
 
+/// 0 where nothing is trained; only a fit needs a split "train".
 std::uint64_t epoch_batches(const RunSettings& settings, const RunFacts& facts) {
   return settings.mode == "fit" ? batches_of(facts, "train", settings.limit_train_batches) : 0;
 }
@@ -22,6 +23,7 @@ RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& s
       facts_(std::move(facts)),
       timeline_(settings_, epoch_batches(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
+      // What a resumed run starts from is on disk already: it is not saved again before something has changed.
       planned_checkpoint_(start.step),
       taken_checkpoint_(start.step) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
@@ -36,8 +38,10 @@ RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& s
 
 std::optional<Order> RunSchedule::next() {
   if (stop_) return next_while_stopping();
+  // Planned only when asked: what the plan depends on may still arrive.
   if (agenda_.empty()) plan();
   if (agenda_.empty() || open_.size() >= kOpenOrders) return {};
+  // The order needs results of those that are open.
   if (agenda_.front().waits && !open_.empty()) return {};
   Task task = std::move(agenda_.front());
   agenda_.pop_front();
@@ -46,20 +50,24 @@ std::optional<Order> RunSchedule::next() {
 
 std::optional<Order> RunSchedule::next_while_stopping() {
   if (!stop_->sent) {
+    // Several ranks finish what was ordered, so that all stop after the same step.
     if (facts_.ranks > 1 && !open_.empty()) return {};
     stop_->sent = true;
     Task task{order_of("stop")};
     task.order.reason = stop_->reason;
     return issue(std::move(task));
   }
+  // After the stop there is at most the last checkpoint.
   if (!stop_->answered || agenda_.empty() || !open_.empty()) return {};
   Task task = std::move(agenda_.front());
   agenda_.pop_front();
   return issue(std::move(task));
 }
 
+// Ids are given when an order is sent, not when it is planned: they count up without gaps.
 Order RunSchedule::issue(Task task) {
   task.order.id = ++last_id_;
+  // Metrics as they are now: planning lay before the validation that this checkpoint waited for.
   if (task.order.kind == "checkpoint") {
     task.order.metrics = validation_.metrics();
     if (task.order.reason == "validation" && validation_.improved()) task.order.reason = "best";
@@ -78,6 +86,7 @@ Order RunSchedule::order_of(const std::string& kind) const {
 
 void RunSchedule::plan() {
   if (ended_) return;
+  // Whether there will be more training is not known yet.
   if (decision_pending()) return;
   if (settings_.mode != "fit") {
     ended_ = true;
@@ -88,6 +97,7 @@ void RunSchedule::plan() {
   }
 }
 
+// What comes before training, or all there is in the other modes.
 void RunSchedule::plan_start() {
   if (settings_.mode == "fit") {
     if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, agenda_);
@@ -101,6 +111,7 @@ void RunSchedule::plan_start() {
     if (!task.order.split.empty()) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
       task.order.batches = batches_of(facts_, task.order.split, limit);
+      // A split of no batches: 0 in an order would mean generation.
       if (task.order.batches == 0) return;
     }
     agenda_.push_back(std::move(task));
@@ -111,6 +122,7 @@ void RunSchedule::plan_training() {
   const Timeline::Stretch stretch = timeline_.advance();
   Task task{order_of("train")};
   task.order.split = "train";
+  // A stretch ends where anything may be due, so whatever follows lies between two orders.
   task.order.batches = stretch.batches;
   task.order.micro_batches = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
   task.order.cursor = stretch.cursor;
@@ -128,6 +140,7 @@ void RunSchedule::plan_training() {
 
 void RunSchedule::plan_end() {
   ended_ = true;
+  // Not if a checkpoint of this very step was planned for another reason.
   if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step()) plan_checkpoint("final", true);
   if (settings_.predict_at_end) {
     Task task{order_of("predict")};
@@ -144,6 +157,7 @@ void RunSchedule::plan_checkpoint(const std::string& reason, bool waits) {
   agenda_.push_back(std::move(task));
 }
 
+// One order for each split.
 void RunSchedule::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   for (const auto& split : validation_.splits()) {
     if (purpose == Purpose::kSanity && split.name != "validate") continue;
@@ -169,6 +183,7 @@ void RunSchedule::order_done(const OrderDone& done) {
   if (task == open_.end()) {
     throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, done.kind);
   }
+  // All ranks train in lockstep; one that is at another step has lost or repeated something, and its weights with it.
   if (task->answers == 0) task->step = done.step;
   if (task->step != done.step) {
     throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
@@ -185,11 +200,13 @@ void RunSchedule::order_done(const OrderDone& done) {
 }
 
 void RunSchedule::close(const Task& task, const OrderDone& done) {
+  // A sanity check only shows that evaluation works; its few batches are no result.
   if (task.order.kind == "evaluate" && task.purpose != Purpose::kSanity && !done.stopped) {
     validation_.take(task.order.split, done.metrics, task.purpose == Purpose::kPlanned && settings_.mode == "fit");
   }
   if (task.order.kind == "checkpoint") {
     taken_checkpoint_ = done.step;
+    // The writer may be quicker than the host's answer: messages of two senders have no order among them.
     if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
   }
 }
@@ -200,6 +217,7 @@ void RunSchedule::close_stop(const OrderDone& done) {
   ended_ = true;
   open_.clear();
   agenda_.clear();
+  // Nothing to save if the last checkpoint was taken at this step.
   if (settings_.mode == "fit" && taken_checkpoint_ != done.step) plan_checkpoint(stop_->checkpoint_reason, false);
 }
 
@@ -209,6 +227,7 @@ void RunSchedule::checkpoint_done(const CheckpointDone& done) {
 }
 
 void RunSchedule::stop(const std::string& reason, const std::string& checkpoint_reason) {
+  // The first stop counts.
   if (stop_ || (ended_ && idle())) return;
   agenda_.clear();
   stop_ = Stop{reason, checkpoint_reason};
@@ -218,6 +237,7 @@ bool RunSchedule::add_checkpoint() {
   if (stop_ || ended_ || settings_.mode != "fit" || !facts_.writes_checkpoints) return false;
   Task task{order_of("checkpoint")};
   task.order.reason = "requested";
+  // Before whatever is planned, after what is open.
   agenda_.push_front(std::move(task));
   return true;
 }
@@ -240,6 +260,7 @@ std::string RunSchedule::why_over() const {
 }
 
 std::optional<RunSchedule::Outcome> RunSchedule::outcome() const {
+  // Also the file must be on disk: a run that says it is over has saved what it promised.
   const bool ending = stop_ ? stop_->answered : ended_;
   if (!ending || !idle() || !unwritten_.empty()) return {};
   if (checkpoint_error_.empty()) return Outcome{why_over(), true};

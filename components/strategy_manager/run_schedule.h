@@ -32,6 +32,7 @@ class RunSchedule {
   /// One rank's answer. An order is done when every rank has answered. Throws kInternal for an unknown order or ranks
   /// that disagree.
   void order_done(const OrderDone& done);
+  /// A checkpoint is on disk, or is not. May come before the host's answer to the same order.
   void checkpoint_done(const CheckpointDone& done);
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
@@ -43,6 +44,7 @@ class RunSchedule {
   bool add_checkpoint();
   bool add_validation();
 
+  /// How the run ended; `success` is false if its last checkpoint could not be written.
   struct Outcome {
     std::string reason;
     bool success = true;
@@ -54,6 +56,7 @@ class RunSchedule {
   std::string describe() const;
 
  private:
+  // Whether an evaluation counts: for early stopping, only as a result, or not at all.
   enum class Purpose { kPlanned, kRequested, kSanity };
 
   struct Task {

@@ -5,6 +5,7 @@
 namespace trainyard::manager {
 namespace {
 
+/// Contradictions that only show when several settings are seen together; each alone was checked as a parameter.
 void check(const RunSettings& settings) {
   if (settings.mode != "fit") return;
   if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0) {
@@ -28,6 +29,7 @@ void check(const RunSettings& settings) {
   }
 }
 
+/// One batch through every path of the code, to find mistakes before the long run does. Overrides what was given.
 void make_fast(RunSettings& settings) {
   settings.max_steps = 1;
   settings.max_epochs = 1;

@@ -24,6 +24,7 @@ void StrategyManager::on_deactivate() {
 void StrategyManager::on_dataset(const DatasetInfo& info) {
   for (const SplitInfo& split : info.splits) {
     const auto [known, fresh] = facts_.batches.try_emplace(split.name, split.batches);
+    // Ranks step together, so the one with the fewest batches ends everybody's epoch.
     if (!fresh) known->second = std::min(known->second, split.batches);
   }
   ++datasets_;
@@ -43,12 +44,14 @@ void StrategyManager::on_run_state(const RunState& state) {
 }
 
 void StrategyManager::begin_if_ready() {
+  // In a launch without checkpoint writer nobody sends RunState.
   const bool knows_start = start_ || run_state_.connections() == 0;
   if (schedule_ || finished_ || !knows_start || datasets_ < facts_.ranks || models_ < facts_.ranks) return;
   begin();
 }
 
 void StrategyManager::begin() {
+  // Not asked earlier: connections are known once the component is active.
   facts_.writes_checkpoints = checkpoints_.connections() > 0;
   try {
     schedule_.emplace(settings_, facts_, start_.value_or(RunState{}));
@@ -65,6 +68,7 @@ void StrategyManager::start_clock() {
   if (settings_.mode != "fit" || settings_.max_time_s <= 0) return;
   const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
   clock_ = loop().after(time, [this] {
+    // A timer is no handler: the runtime does not catch for it.
     guarded([this] {
       clock_.reset();
       if (finished_) return;
@@ -82,6 +86,7 @@ void StrategyManager::on_order_done(const OrderDone& done) {
 
 void StrategyManager::on_checkpoint(const CheckpointDone& done) {
   if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
+  // A late answer to nothing of ours.
   if (!schedule_) return;
   schedule_->checkpoint_done(done);
   proceed();

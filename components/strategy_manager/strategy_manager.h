@@ -43,6 +43,7 @@ class StrategyManager final : public Component {
   void on_order_done(const OrderDone& done);
   void on_checkpoint(const CheckpointDone& done);
 
+  // The services, on the component's own loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -50,6 +51,7 @@ class StrategyManager final : public Component {
   void begin_if_ready();
   void begin();
   void start_clock();
+  // Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
   manager::RunSettings read_settings() const;

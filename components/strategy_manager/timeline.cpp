@@ -10,6 +10,7 @@ namespace {
 
 constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
+/// Steps to the next multiple of `every`, counted from the run's first step and not from a resume: 1 at least.
 std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   if (every <= 0) return kWithoutEnd;
   const auto interval = static_cast<std::uint64_t>(every);
@@ -29,6 +30,7 @@ Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, con
     epoch_ = start.cursor.epoch;
     batch_ = start.cursor.batch;
   }
+  // The checkpoint was taken at the end of an epoch, or the epoch has become shorter since.
   if (batch_ >= epoch_batches_) {
     ++epoch_;
     batch_ = 0;
@@ -36,6 +38,7 @@ Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, con
   trained_epoch_ = epoch_;
   total_steps_ = steps_of_all_epochs();
   if (settings_.max_steps >= 0) total_steps_ = std::min(total_steps_, static_cast<std::uint64_t>(settings_.max_steps));
+  // Bounded by time alone: the number of steps is not known.
   if (total_steps_ == kWithoutEnd) total_steps_ = 0;
 }
 
@@ -48,6 +51,7 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   if (settings_.max_epochs < 0) return kWithoutEnd;
   const auto epochs = static_cast<std::uint64_t>(settings_.max_epochs);
   if (epoch_ >= epochs) return step_;
+  // The rest of this epoch, then whole ones. An epoch's last step may be short, so epochs are counted one by one.
   return step_ + steps_for(epoch_batches_ - batch_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
@@ -65,6 +69,7 @@ std::string Timeline::why_over() const {
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
+// The nearest of all that may end an order; 1 at least while not over().
 std::uint64_t Timeline::steps_until_due() const {
   std::uint64_t steps = steps_for(epoch_batches_ - batch_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));
@@ -78,6 +83,7 @@ Timeline::Stretch Timeline::advance() {
   Stretch stretch;
   stretch.steps = steps_until_due();
   stretch.batches =
+      // The last step of an epoch takes what is left.
       std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), epoch_batches_ - batch_);
   stretch.epoch = trained_epoch_ = epoch_;
   stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, batch_};
@@ -92,6 +98,7 @@ Timeline::Stretch Timeline::advance() {
 }
 
 bool Timeline::due(std::int64_t every_steps, std::int64_t every_epochs) const {
+  // Right after a resume nothing is due: it was done before the checkpoint.
   if (!moved_) return false;
   const bool epoch_ended = epoch_ != trained_epoch_;
   return (every_steps > 0 && step_ % static_cast<std::uint64_t>(every_steps) == 0) ||

@@ -29,6 +29,7 @@ class Timeline {
 
   /// The bounds are reached.
   bool over() const;
+  /// Which bound it was, with its value. Only while over().
   std::string why_over() const;
 
   /// Due now, after the last piece. False where no training was done yet.

@@ -13,6 +13,7 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
       stopping_(settings.monitor_max, settings.early_stopping_patience, settings.early_stopping_min_delta) {
   if (settings.mode != "fit" && settings.mode != "validate") return;
   for (const std::string& name : settings.evaluate_splits) {
+    // "validate" is the default, and many datasets have no such split; any other name was given on purpose.
     if (settings.mode == "fit" && name == "validate" && !facts.batches.contains(name)) continue;
     const std::uint64_t batches = batches_of(facts, name, settings.limit_val_batches);
     if (batches > 0) splits_.push_back({name, batches});
@@ -20,6 +21,7 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
   if (splits_.empty()) return;
   const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
   watched_ = has_validate ? "validate" : splits_.front().name;
+  // So that a checkpoint soon after a resume carries metrics, and early stopping knows the best value so far.
   results_[watched_] = known;
   const auto found = std::ranges::find(known, monitor_, &Scalar::name);
   if (found != known.end()) stopping_.update(found->value);
@@ -32,6 +34,7 @@ void Validation::take(const std::string& split, const std::vector<Scalar>& metri
 
 void Validation::judge(const std::vector<Scalar>& metrics) {
   const auto found = std::ranges::find(metrics, monitor_, &Scalar::name);
+  // Without early stopping a metric of that name need not exist: then nothing is ever the best.
   improved_ = found != metrics.end() && stopping_.update(found->value);
   if (found != metrics.end() || !stops_early_) return;
   std::vector<std::string> names;

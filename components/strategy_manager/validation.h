@@ -19,10 +19,12 @@ class Validation {
   /// without a split "validate" goes without validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
+  /// One evaluation order of a validation.
   struct Split {
     std::string name;
     std::uint64_t batches = 0;  ///< > 0.
   };
+  /// Empty: this run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
   /// Takes the means of one split. `judge`: it is the planned validation that early stopping goes by. Throws kNotFound
