@@ -25,6 +25,7 @@ std::string find_file(const std::string& folder, const std::string& name) {
   return {};
 }
 
+/// A set of images and its labels, as far as they are there.
 struct Paths {
   std::string images;
   std::string labels;
@@ -40,6 +41,7 @@ Paths find_set(const std::string& folder, const std::string& set) {
 void Idx::open() {
   const bool files_given = !images_->empty() && !labels_->empty();
   const bool any_file_given = !images_->empty() || !labels_->empty();
+  // Exactly one of the two ways: what is given besides would be ignored without a word.
   if (folder_->empty() ? !files_given : any_file_given) {
     throw Error(Code::kInvalidArgument,
                 "{}: images = \"{}\", labels = \"{}\", folder = \"{}\"; allowed: both files, or a folder", where(),
@@ -64,12 +66,14 @@ void Idx::open_folder() {
         "and t10k-..., each with and without .gz",
         where(), *folder_);
   }
+  // A folder with the test set alone is a dataset, too: for an evaluation of a trained model.
   const Paths& main = train.complete() ? train : test;
   main_ = read_files(main.images, main.labels);
   if (train.complete() && test.complete()) test_ = read_files(test.images, test.labels);
 }
 
 Idx::Files Idx::read_files(const std::string& images, const std::string& labels) const {
+  // The whole file in memory: MNIST has 47 MB, and samples are read in random order.
   Files files{read_idx_file(images, 2), read_idx_file(labels, 1)};
   if (files.labels.shape.size() != 1) {
     throw Error(Code::kCorrupt, "{} at offset 3: labels of shape {}; allowed: one dimension", labels,
@@ -82,6 +86,7 @@ Idx::Files Idx::read_files(const std::string& images, const std::string& labels)
   return files;
 }
 
+// By place, not by chance: the first so many train, as published splits of MNIST have it.
 void Idx::divide() {
   const std::uint64_t all = main_.images.samples();
   const auto wanted = static_cast<std::uint64_t>(*train_count_);
@@ -122,6 +127,7 @@ DatasetInfo Idx::info() const {
   for (const Split& split : splits_) info.splits.push_back({split.name, split.samples});
   info.fields = {{"input", static_cast<std::uint8_t>(DType::kFloat32), input_shape()},
                  {"target", static_cast<std::uint8_t>(DType::kInt64), {}}};
+  // IDX files do not say how many classes there are; over all splits, so that no label is unknown to the model.
   std::uint8_t largest = 0;
   for (const Split& split : splits_) largest = std::max(largest, *std::ranges::max_element(split.files->labels.bytes));
   info.classes = largest + 1u;
@@ -141,10 +147,12 @@ const Idx::Split& Idx::split_named(std::string_view name) const {
 void Idx::read(std::string_view split_name, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   const Split& split = split_named(split_name);
   check_sample(split_name, index, split.samples);
+  // Checked above: index < split.samples.
   const std::uint64_t sample = split.first + index;
   const std::size_t pixels = split.files->images.sample_bytes();
   const std::uint8_t* bytes = split.files->images.bytes.data() + sample * pixels;
   auto* input = reinterpret_cast<float*>(fields[0].data());
+  // A table look-up a pixel instead of a division: there are only 256 different ones.
   for (std::size_t i = 0; i < pixels; ++i) input[i] = pixel_[bytes[i]];
   const std::int64_t label = split.files->labels.bytes[sample];
   std::memcpy(fields[1].data(), &label, sizeof label);

@@ -28,10 +28,13 @@ namespace trainyard {
 /// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (which parameters do not go together)
 class Idx final : public Dataset {
  public:
+  /// Reads nothing yet; see open().
   explicit Idx(DatasetContext& context) : Dataset(context) {}
 
+  /// Reads all files. May take a second; called once, before any worker reads.
   void open() override;
   DatasetInfo info() const override;
+  /// Fills input and target of one sample. From any number of threads at once.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:

@@ -20,6 +20,7 @@ namespace {
 class Source {
  public:
   explicit Source(const std::string& path) : path_(path) {
+    // gzopen() would open a folder, and say so only when it reads.
     std::error_code failure;
     if (!std::filesystem::is_regular_file(path, failure)) throw Error(Code::kNotFound, "there is no file {}", path);
     file_bytes_ = std::filesystem::file_size(path, failure);
@@ -37,6 +38,7 @@ class Source {
   }
 
   /// Throws kCorrupt if anything is left. For a compressed file this is also what checks its checksum.
+  // Past the last byte zlib compares the checksum: without this a broken tail would go unnoticed.
   void expect_end() {
     std::uint8_t more = 0;
     if (read_some({&more, 1}) != 0) fail("there are more bytes than the header says");
@@ -57,6 +59,7 @@ class Source {
   std::size_t read_some(std::span<std::uint8_t> target) {
     constexpr std::size_t kMost = 1 << 30;  // gzread counts in int.
     const int got = gzread(file_.get(), target.data(), static_cast<unsigned>(std::min(target.size(), kMost)));
+    // gzread returns what it has even if an error follows; the error is asked for apart.
     int code = Z_OK;
     const char* words = gzerror(file_.get(), &code);
     if (code == Z_ERRNO) throw Error(Code::kIo, "cannot read {} at offset {}: {}", path_, position_, words);
@@ -78,6 +81,7 @@ std::size_t read_magic(Source& source, const std::string& path, std::size_t leas
   std::array<std::uint8_t, 4> magic{};
   source.read(magic, "magic word");
   const auto [zero, also_zero, type, dimensions] = magic;
+  // Types 0x08 to 0x0e are IDX, of which we read the first; anything else is no IDX file at all.
   if (zero != 0 || also_zero != 0 || type < kUnsignedByte || type > 0x0e) {
     source.fail(fmt::format("magic word {:02x} is not IDX; allowed: 00 00 08 and the number of dimensions",
                             fmt::join(magic, " ")));
@@ -91,6 +95,7 @@ std::size_t read_magic(Source& source, const std::string& path, std::size_t leas
   return dimensions;
 }
 
+/// The product of the extents, held against what the file can possibly contain before memory is taken for it.
 std::uint64_t checked_size(const Source& source, const std::vector<std::int64_t>& shape) {
   std::uint64_t size = 1;
   for (const std::int64_t extent : shape) {

@@ -6,13 +6,15 @@
 
 namespace trainyard {
 
-/// What an IDX file holds: unsigned bytes, row-major. The first extent counts the samples.
+/// What an IDX file holds: unsigned bytes, row-major. The first extent counts the samples. The format is described at
+/// the end of http://yann.lecun.com/exdb/mnist/; extents are big-endian.
 struct IdxFile {
   std::string path;
   std::vector<std::int64_t> shape;
   std::vector<std::uint8_t> bytes;
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape[0]); }
+  /// Bytes of one sample; there is at least one sample, since empty files are refused.
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 

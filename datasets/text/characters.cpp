@@ -19,6 +19,7 @@ Lead lead_of(unsigned char byte) {
   return {0, 0, 0};
 }
 
+/// Halves of UTF-16 pairs, which are no characters and must not appear in UTF-8.
 bool is_surrogate(std::uint32_t code) { return code >= 0xd800 && code < 0xe000; }
 
 }  // namespace
@@ -32,6 +33,7 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& position) {
     if ((byte & 0xc0) != 0x80) return kNotUtf8;
     code = code << 6 | (byte & 0x3fu);
   }
+  // Smaller than the length allows: an overlong form, a second spelling of a shorter one.
   if (code < lead.smallest || code >= kCodePoints || is_surrogate(code)) return kNotUtf8;
   position += lead.length;
   return code;

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kNotUtf8 = 0xffff'ffff;
 /// allow: stray and missing continuation bytes, overlong forms, surrogates, beyond U+10FFFF. `position` < text.size().
 std::uint32_t next_code_point(std::string_view text, std::size_t& position);
 
-/// The UTF-8 form of a code point.
+/// The UTF-8 form of a code point, 1 to 4 bytes. `code_point` < kCodePoints.
 std::string to_utf8(std::uint32_t code_point);
 
 }  // namespace trainyard

@@ -11,6 +11,7 @@
 
 namespace trainyard {
 
+// Two passes over the text: token numbers are places in the sorted vocabulary, so all characters must be known first.
 void Text::open() {
   const std::vector<TextFile> files = read_text_files(*path_);
   make_vocabulary(files);
@@ -18,6 +19,7 @@ void Text::open() {
   divide();
 }
 
+// In the way of `bytes` no file can be wrong.
 std::uint32_t Text::next_code(const TextFile& file, std::size_t& position) const {
   const auto byte = static_cast<unsigned char>(file.bytes[position]);
   if (by_bytes()) return ++position, byte;
@@ -29,6 +31,7 @@ std::uint32_t Text::next_code(const TextFile& file, std::size_t& position) const
 }
 
 void Text::make_vocabulary(const std::vector<TextFile>& files) {
+  // A table of all code points instead of a set: 136 KiB, and one look-up a character.
   std::vector<bool> occurs(kCodePoints);
   for (const TextFile& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();) occurs[next_code(file, position)] = true;
@@ -45,12 +48,14 @@ void Text::make_vocabulary(const std::vector<TextFile>& files) {
 }
 
 void Text::make_tokens(const std::vector<TextFile>& files) {
+  // Likewise; 2 MiB, gone when the tokens are made.
   std::vector<std::uint16_t> token_of(kCodePoints);
   for (std::size_t token = 0; token < codes_.size(); ++token)
     token_of[codes_[token]] = static_cast<std::uint16_t>(token);
   std::size_t bytes = 0;
   for (const TextFile& file : files) bytes += file.bytes.size();
   tokens_.clear();
+  // At most as many tokens as bytes.
   tokens_.reserve(bytes);
   for (const TextFile& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();)
@@ -101,6 +106,7 @@ void Text::read(std::string_view split, std::uint64_t index, std::span<const std
   const Part& part = split == "train" ? train_ : validate_;
   const bool known = split == "train" || split == "validate";
   check_sample(split, index, known ? samples_of(part) : 0);
+  // Two bytes a token in memory, widened to the eight that LibTorch's embedding wants as they are copied out.
   const std::uint16_t* start = tokens_.data() + part.first + index;
   std::copy_n(start, *length_, reinterpret_cast<std::int64_t*>(fields[0].data()));
   std::copy_n(start + 1, *length_, reinterpret_cast<std::int64_t*>(fields[1].data()));

@@ -27,10 +27,13 @@ namespace trainyard {
 /// Errors      kNotFound, kIo; kCorrupt (file and offset of what is not UTF-8); kInvalidArgument (text too short)
 class Text final : public Dataset {
  public:
+  /// Reads nothing yet; see open().
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
+  /// Reads all of the text and makes the tokens. Called once, before any worker reads.
   void open() override;
   DatasetInfo info() const override;
+  /// Samples overlap: consecutive ones share all but one character. From any number of threads at once.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:

@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The whole file, whatever its size says: a file may grow while it is read.
 TextFile read_file(const std::string& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
@@ -54,6 +55,7 @@ std::vector<TextFile> read_text_files(const std::string& path) {
   std::vector<TextFile> files;
   std::set<fs::path> seen;
   for (const std::string& name : sorted_files_of(path)) {
+    // By what a name leads to, so that a link and its target count once.
     if (seen.insert(fs::canonical(name, failure)).second) files.push_back(read_file(name));
   }
   if (files.empty()) throw Error(Code::kNotFound, "there is no regular file in the folder {}", path);

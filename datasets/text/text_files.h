@@ -5,6 +5,7 @@
 
 namespace trainyard {
 
+/// A file's bytes as they are, and its path for errors.
 struct TextFile {
   std::string path;
   std::string bytes;

@@ -46,6 +46,7 @@ void Gpt::build(const DatasetInfo& data) {
 }
 
 at::Tensor Gpt::loss(const ModelBatch& batch) const {
+  // Every token's successor is a target, so a sample of T tokens is T examples.
   const at::Tensor logits_NV = network_->forward(token_numbers(batch.tensors[0]), training_);
   return fused::cross_entropy(logits_NV, token_numbers(batch.tensors[1]).view(-1));
 }
@@ -57,6 +58,7 @@ std::string Gpt::continuation(std::vector<std::int64_t> prompt) const {
 
 std::vector<std::int64_t> Gpt::first_tokens() const {
   if (!prompt_->empty()) return encode(*prompt_, vocabulary_);
+  // A new line is what the start of a text most looks like to a model of characters.
   const auto line_end = std::find(vocabulary_.begin(), vocabulary_.end(), "\n");
   // Where there is no new line, token 0 starts as well as any.
   return {line_end == vocabulary_.end() ? 0 : line_end - vocabulary_.begin()};
@@ -69,6 +71,7 @@ Prediction Gpt::predict(const ModelBatch& batch) {
     return prediction;
   }
   const at::Tensor input_BT = token_numbers(batch.tensors[0]).contiguous();
+  // One by one: texts differ in nothing but their start, and a prediction is rare.
   for (std::int64_t row = 0; row < input_BT.size(0); ++row) {
     const auto* tokens = input_BT.data_ptr<std::int64_t>() + row * input_BT.size(1);
     prediction.text += continuation({tokens, tokens + input_BT.size(1)}) + "\n";

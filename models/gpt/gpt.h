@@ -16,13 +16,19 @@ namespace trainyard {
 /// vocabulary come from the dataset.
 ///
 /// Asked to predict without a batch, it writes text that goes on from `prompt`.
+///
+/// Errors  kShapeMismatch (a dataset that is not of two fields of tokens), kInvalidArgument (heads that do not divide
+/// the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the vocabulary)
 class Gpt final : public Model {
  public:
   explicit Gpt(ModelContext& context) : Model(context) {}
 
+  /// Draws new parameters from the default random generator; a checkpoint overwrites them later, in place.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
+  /// Training or not differ in dropout alone.
   void set_training(bool training) override { training_ = training; }
+  /// The mean cross entropy over all tokens of the batch, in nats.
   at::Tensor training_step(const ModelBatch& batch) override { return loss(batch); }
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override { return {{"loss", loss(batch)}}; }
 

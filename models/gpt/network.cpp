@@ -14,6 +14,7 @@
 namespace trainyard {
 namespace {
 
+/// Of the initial weights, as in GPT-2.
 constexpr double kDeviation = 0.02;
 
 /// Dropout of 0 is left out altogether: it would still copy.
@@ -46,6 +47,7 @@ GptNetwork::Linear GptNetwork::make_linear(std::int64_t in, std::int64_t out, do
 }
 
 GptNetwork::Norm GptNetwork::make_norm() const {
+  // A norm begins as one that only normalises.
   return {.gain = constant_parameter({sizes_.width}, 1),
           .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
 }
@@ -84,7 +86,9 @@ at::Tensor GptNetwork::perceive(const Block& block, const at::Tensor& normed, do
 }
 
 at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const {
+  // Per layer: matrices of 12 N D^2 multiplications and attention of N T D, and twice as many going backward.
   const double dropout = training ? sizes_.dropout : 0;
+  // Rows of all samples lie one below the other, (N, D): only attention needs to know where a sample ends.
   const std::int64_t batch = index_BT.size(0);
   at::Tensor stream_ND = drop(fused::embed(index_BT, token_embedding_, position_embedding_), dropout);
   at::Tensor normed_ND;
@@ -104,6 +108,7 @@ at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const 
     addend_ND = perceive(block, normed_ND, dropout);
   }
   next_norm(final_norm_);
+  // The head: a product with every token's embedding.
   return at::linear(normed_ND, token_embedding_);
 }
 

@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// What a GPT is made of.
+/// What a GPT is made of. `width` is a multiple of `heads`; multiples of 16 in both the width and the width of a head
+/// take the fused kernels, others LibTorch's.
 struct GptSizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
@@ -23,19 +24,26 @@ struct GptSizes {
 /// The decoder-only transformer of GPT-2 as nanoGPT writes it: token and position embeddings, blocks of causal
 /// self-attention and a perceptron of four times the width, each behind a layer norm and around a residual; the head
 /// shares the token embedding. Tensors have nanoGPT's names and shapes.
+///
+/// Sources: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), for the architecture and the
+/// smaller weights of residual layers; Press and Wolf, "Using the Output Embedding to Improve Language Models" (2017),
+/// for the shared head.
 class GptNetwork {
  public:
   /// Draws parameters: normal with deviation 0.02, and 0.02 / sqrt(2 layers) for what ends in a residual.
   explicit GptNetwork(const GptSizes& sizes);
 
+  /// All trainable tensors, in a fixed order; they share their memory with the network.
   std::vector<NamedTensor> parameters() const;
 
   /// Logits (B*T, V) of every token's successor, for `index_BT` with T <= context.
   at::Tensor forward(const at::Tensor& index_BT, bool training) const;
 
+  /// What it was made with.
   const GptSizes& sizes() const { return sizes_; }
 
  private:
+  // Weights stand as (out, in), as torch.nn.Linear has them.
   struct Linear {
     at::Tensor weight;  ///< (out, in)
     at::Tensor bias;    ///< Undefined without biases.
@@ -45,6 +53,7 @@ class GptNetwork {
     at::Tensor gain;
     at::Tensor bias;  ///< Undefined without biases.
   };
+  // x += attend(norm(x)); x += perceive(norm(x))
   struct Block {
     Norm before_attention;
     Linear attention_in;   ///< D -> 3 D: query, key, value.

@@ -20,6 +20,7 @@ namespace {
 /// The next token. Logits below the k-th largest get probability 0.
 std::int64_t draw(at::Tensor logits_V, const SamplingOptions& options) {
   if (options.temperature == 0) return logits_V.argmax().item<std::int64_t>();
+  // A new tensor: the network's own output stays as it is.
   logits_V = logits_V.div(options.temperature);
   if (options.top_k > 0 && options.top_k < logits_V.size(0)) {
     const at::Tensor kept = std::get<0>(at::topk(logits_V, options.top_k));
@@ -38,6 +39,8 @@ std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int
     const auto length = std::min<std::int64_t>(static_cast<std::int64_t>(tokens.size()), network.sizes().context);
     const at::Tensor window_1T =
         at::from_blob(tokens.data() + tokens.size() - static_cast<std::size_t>(length), {1, length}, at::kLong);
+    // The window is computed anew for every token: a cache of keys and values would be quicker, and one more thing to
+    // keep right where the window begins to slide.
     tokens.push_back(draw(network.forward(window_1T, /*training=*/false)[-1], options));
   }
   return tokens;
@@ -46,6 +49,7 @@ std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int
 std::vector<std::int64_t> encode(const std::string& text, const std::vector<std::string>& vocabulary) {
   std::vector<std::int64_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
+    // Longest match first, by trying every entry: prompts are short, and vocabularies without single characters exist.
     std::size_t longest = 0;
     std::int64_t token = 0;
     for (std::size_t v = 0; v < vocabulary.size(); ++v) {

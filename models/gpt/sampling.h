@@ -15,7 +15,8 @@ struct SamplingOptions {
   std::int64_t top_k = 200;  ///< Only the likeliest so many; 0 = all.
 };
 
-/// `prompt` and the tokens drawn after it, from the default random generator. To be called without gradients.
+/// `prompt` and the tokens drawn after it, from the default random generator. To be called without gradients. An empty
+/// prompt counts as token 0. Each token costs one forward pass over up to a whole context.
 std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int64_t> prompt,
                                  const SamplingOptions& options);
 

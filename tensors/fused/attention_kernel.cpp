@@ -8,7 +8,11 @@
 
 // Per head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V. Everything a
 // head needs fits the first two cache levels, so it is done head by head, and only blocks that touch or lie below the
-// diagonal are computed.
+// diagonal are computed: half of the work.
+//
+// Backward, from dO: dP = dO V^T, dS = P * (dP - rowsum(dP * P)) / sqrt(d), and dQ = dS K, dK = dS^T Q, dV = P^T dO. So
+// two shapes of product do everything: `products` (rows times packed columns, a triangle comes out) and `weighted_sums`
+// (a triangle times rows).
 namespace trainyard::fused {
 namespace {
 
@@ -23,6 +27,7 @@ struct View {
 };
 
 /// packed[c][j] = rows[j][c], zero for j >= tokens: what `products` reads along lanes.
+// Once a head, T * d copies against T * T * d / 2 multiplications.
 template <class T>
 TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {
@@ -37,6 +42,7 @@ TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::in
 template <class T, int W>
 TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64_t padded, std::int64_t size,
                                     View<T> out) {
+  // All sums stay in registers over the whole loop; each line is loaded once for four rows.
   Lanes<T> sums[kRows][W] = {};
   for (std::int64_t c = 0; c < size; ++c) {
     Lanes<T> line[W];
@@ -57,6 +63,7 @@ template <class T>
 TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t tokens, std::int64_t padded,
                                std::int64_t size, View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
+    // Up to the diagonal of the block's last row, in whole lanes. What lies beyond the diagonal is masked later.
     const std::int64_t seen = std::min((i + kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T>, padded);
     const View<const T> rows{a.data + i * a.row, a.row};
     std::int64_t j = 0;
@@ -93,6 +100,8 @@ template <class T, bool above>
 TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
                                     View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
+    // For the block's first row; the others have zeros where they begin later, since the triangle is filled up with
+    // them.
     const std::int64_t begin = above ? i : 0;
     const std::int64_t end = above ? tokens : std::min(i + kRows, tokens);
     const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
@@ -118,6 +127,7 @@ TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded
     const Lanes<T> lanes = load(scores + j);
     highest_lanes = lanes > highest_lanes ? lanes : highest_lanes;
   }
+  // Subtracted before the exponential, so that it cannot overflow; the quotient does not change.
   const T highest = maximum<T>(highest_lanes);
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
     store(scores + j, exponential<T>((load(scores + j) - highest) * scale));
@@ -157,6 +167,7 @@ struct Scratch {
   std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
 };
 
+/// Rows of a head lie 3 D apart in qkv; side by side they share cache lines and have room for whole blocks.
 template <class T>
 TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
   for (std::int64_t i = 0; i < tokens; ++i)
@@ -168,6 +179,7 @@ template <class T>
 TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const T* qkv,
                                     T* out, T* probabilities) {
   Scratch<T> scratch(shape);
+  // Heads are numbered batch by batch: head h of sample b is b * heads + h.
   const std::int64_t row = 3 * shape.width();
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
@@ -181,6 +193,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
       softmax_row(scratch.square.data() + i * scratch.padded, i, scratch.padded, scale);
     }
+    // Computed in scratch and copied: scratch has the padding rows that the saved tensor lacks.
     std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
     weighted_sums<T, false>({scratch.square.data(), scratch.padded}, {query + 2 * shape.width(), row}, shape.tokens,
                             shape.size, {result, shape.width()});
@@ -211,6 +224,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
                            scratch.padded, scale);
     }
     const View<const T> scores{scratch.square.data(), scratch.padded};
+    // The transposes by strides: no copy.
     const View<const T> turned{scratch.square.data(), 1, scratch.padded};
     const View<const T> turned_kept{kept.data(), 1, scratch.padded};
     weighted_sums<T, false>(scores, {query + shape.width(), row}, shape.tokens, shape.size,
@@ -223,6 +237,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
 
 }  // namespace
 
+// The bodies are inlined into each of these, which is what lets target_clones compile them for every processor.
 TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                         const float* qkv, float* out, float* probabilities) {
   forward_heads<float>(shape, begin, end, qkv, out, probabilities);

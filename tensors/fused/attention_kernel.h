@@ -25,7 +25,8 @@ void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
-/// From the gradient of `out` to that of `qkv`.
+/// From the gradient of `out` to that of `qkv`, every element of which is written. `probabilities` are those of the
+/// forward pass. Time is about twice that of going forward.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,

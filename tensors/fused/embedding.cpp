@@ -15,6 +15,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+/// The kernel would read past the table's end. One comparison a token.
 void check_indices(const at::Tensor& index, std::int64_t tokens) {
   const auto* numbers = index.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < index.numel(); ++n) {
@@ -55,12 +56,14 @@ struct Embed : torch::autograd::Function<Embed> {
     const at::Tensor index = context->get_saved_variables()[0];
     const at::Tensor gradient = gradients[0].contiguous();
     const std::int64_t width = gradient.size(1);
+    // Dense, although few rows are touched: the gradient is added to a dense block of the arena anyway.
     at::Tensor tokens = at::zeros({context->saved_data["tokens"].toInt(), width}, gradient.options());
     at::Tensor positions = at::zeros({context->saved_data["positions"].toInt(), width}, gradient.options());
     AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "embed_backward", [&] {
       const auto* numbers = index.data_ptr<std::int64_t>();
       const auto* row = gradient.data_ptr<scalar_t>();
       for (std::int64_t n = 0; n < index.numel(); ++n, row += width) {
+        // On one thread and in order: a token that occurs twice is a sum, and sums of floats depend on their order.
         add_row(width, row, tokens.data_ptr<scalar_t>() + numbers[n] * width);
         add_row(width, row, positions.data_ptr<scalar_t>() + n % index.size(1) * width);
       }

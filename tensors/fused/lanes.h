@@ -17,17 +17,20 @@ namespace trainyard::fused {
 #endif
 #define TRAINYARD_INLINE [[gnu::always_inline]] inline
 
+/// Vector types of gcc and clang. `Unaligned` may lie at any address of a T, and may alias it.
 template <class T>
 struct LanesOf {
   static constexpr int kCount = 64 / static_cast<int>(sizeof(T));
   using Value [[gnu::vector_size(64), gnu::aligned(64)]] = T;
   using Unaligned [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
+/// 16 floats or 8 doubles.
 template <class T>
 using Lanes = typename LanesOf<T>::Value;
 template <class T>
 inline constexpr int kLanes = LanesOf<T>::kCount;
 
+/// The next lanes from any address; on today's processors as fast as an aligned load, if the address is aligned.
 template <class T>
 TRAINYARD_INLINE Lanes<T> load(const T* from) {
   return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
@@ -38,12 +41,14 @@ TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
   *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
 }
 
+/// `value` in every lane.
 template <class T>
 TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
-/// The sum of the lanes, in a fixed order.
+/// The sum of the lanes, in a fixed order: halves are added to halves, so the result does not depend on the register
+/// width of the clone that runs.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   T half[kLanes<T>];
@@ -54,6 +59,7 @@ TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   return half[0];
 }
 
+/// The largest lane.
 template <class T>
 TRAINYARD_INLINE T maximum(Lanes<T> lanes) {
   T half[kLanes<T>];

@@ -28,6 +28,7 @@ constexpr std::int64_t kChunk = 128;
 using Maybe = TorchOptional<at::Tensor>;
 Maybe maybe(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
 
+/// Null for a tensor that is missing, which is how the kernels are told.
 template <class T>
 const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
@@ -40,6 +41,7 @@ const T* pointer(const Maybe& tensor) {
 std::int64_t chunks_of(std::int64_t rows) { return (rows + kChunk - 1) / kChunk; }
 
 /// Runs `work(chunk, first row, end row)` on all chunks.
+// A chunk is never divided between threads.
 template <class Work>
 void by_chunks(std::int64_t rows, const Work& work) {
   at::parallel_for(0, chunks_of(rows), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -55,6 +57,8 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                                const at::Tensor& gain, const Maybe& bias, double epsilon) {
     at::Tensor y = at::empty(x.sizes(), x.options());
     const at::Tensor sum = added ? at::empty(x.sizes(), x.options()) : x;
+    // Mean and 1 / deviation of each row: two numbers instead of the normalised row, which is made again going
+    // backward.
     const at::Tensor statistics = at::empty({x.size(0), 2}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "layer_norm", [&] {
       const NormForward<scalar_t> work{x.size(1),
@@ -68,6 +72,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                                        statistics.data_ptr<scalar_t>()};
       by_chunks(x.size(0), [&](std::int64_t, std::int64_t begin, std::int64_t end) { norm_forward(begin, end, work); });
     });
+    // An output that nobody used has no gradient; zeros in its place would cost a pass over them.
     context->set_materialize_grads(false);
     context->save_for_backward({sum, statistics, gain});
     context->saved_data["bias"] = bias.has_value();
@@ -81,6 +86,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
     const bool has_bias = context->saved_data["bias"].toBool();
     const bool has_added = context->saved_data["added"].toBool();
     const at::Tensor direct = has_added && gradients[1].defined() ? gradients[1].contiguous() : at::Tensor();
+    // Only the sum was used, not its norm.
     if (!gradients[0].defined()) return {direct, direct, at::Tensor(), at::Tensor(), at::Tensor()};
     const at::Tensor above = gradients[0].contiguous();
     at::Tensor result = at::empty(sum.sizes(), sum.options());
@@ -99,6 +105,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                       has_bias ? biases.data_ptr<scalar_t>() + chunk * sum.size(1) : nullptr);
       });
     });
+    // x and what was added have the same gradient, that of their sum.
     return {result, has_added ? result : at::Tensor(), gains.sum(0), has_bias ? biases.sum(0) : at::Tensor(),
             at::Tensor()};
   }

@@ -10,12 +10,13 @@ namespace trainyard::fused {
 // are multiples of 16 take the fused kernels; everything else takes LibTorch's own operations. Both give the same
 // numbers up to rounding, and the same numbers whatever the number of threads.
 //
-// Shapes: N rows (batch * tokens), D features, V classes, H heads of size S (D = H * S), B batch, T tokens.
+// Gradients of gradients are not supported by the kernels: training needs none.
 
-/// x Phi(x), exact form.
+/// x Phi(x), exact form (Hendrycks and Gimpel, 2016): not the approximation by tanh. Float results are exact to 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
-/// Layer norm over D. `bias` may be undefined.
+/// Layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, with the
+/// variance divided by D. `bias` may be undefined.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 
@@ -29,7 +30,8 @@ std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const 
 /// it, LibTorch's own operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
-/// Rows of `tokens_VD` by `index_BT`, plus row t of `positions_TD` (which may have more rows): (N, D).
+/// Rows of `tokens_VD` by `index_BT`, plus row t of `positions_TD` (which may have more rows): (N, D). Throws kCorrupt
+/// for a token that is not in 0 to V - 1. T must not exceed the rows of `positions_TD`.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
 /// Mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class that is not in

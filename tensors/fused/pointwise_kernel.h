@@ -4,11 +4,13 @@
 
 namespace trainyard::fused {
 
-// Kernels over rows and single numbers. `width` is a multiple of 16 everywhere.
+// Kernels over rows and single numbers. `width` is a multiple of 16 everywhere. Pointers may have any alignment of
+// their type, and outputs may not overlap inputs. On the caller's thread; different rows may be worked on by several.
 
 /// y = x Phi(x), and its derivative where wanted (null: not): both share the exponential, so that going backward is one
 /// multiplication. The float version is exact to 2e-7, the double one to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
+/// `count` is a multiple of 16.
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
 
 /// sum = x + added (null: x alone, nothing is written to `sum`), y = (sum - mean) / deviation * gain + bias, by rows.
@@ -25,6 +27,7 @@ struct NormForward {
   T* y;
   T* statistics;
 };
+/// Rows begin to end, end excluded.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 

@@ -19,6 +19,7 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   return true;
 }
 
+/// 16 floats are one lane vector, 16 doubles two: one rule for both.
 inline bool whole_lanes(std::int64_t width) { return width > 0 && width % 16 == 0; }
 
 }  // namespace trainyard::fused

@@ -13,18 +13,21 @@
 namespace trainyard {
 namespace {
 
+/// What both verbs take; only one of them runs, so they share it.
 struct CheckpointArguments {
   std::string path;
   bool tensors = false;
   bool as_json = false;
 };
 
+/// Numbers in all tensors of a file, buffers of the model included.
 std::uint64_t elements_of(const SafetensorsHeader& header) {
   std::uint64_t elements = 0;
   for (const SafetensorsEntry& entry : header.tensors) elements += (entry.end - entry.begin) / size_of(entry.dtype);
   return elements;
 }
 
+/// For programs: flat, and without the list of tensors.
 nlohmann::json to_json(const CheckpointSummary& checkpoint) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
@@ -43,6 +46,7 @@ nlohmann::json to_json(const CheckpointSummary& checkpoint) {
           {"trainyard", checkpoint.manifest.trainyard}};
 }
 
+/// In the order of the file.
 void print_tensors(const SafetensorsHeader& header) {
   Table table({"tensor", "dtype", "shape"});
   for (const SafetensorsEntry& entry : header.tensors) {
@@ -68,6 +72,7 @@ void print(const CheckpointSummary& checkpoint, bool tensors) {
   if (tensors) print_tensors(checkpoint.model);
 }
 
+/// Throws for a checkpoint whose small files or headers are broken; does not notice a flipped bit in a weight.
 int show(const CheckpointArguments& arguments) {
   const CheckpointSummary checkpoint = read_checkpoint(find_checkpoint(arguments.path));
   if (arguments.as_json) {
@@ -78,6 +83,7 @@ int show(const CheckpointArguments& arguments) {
   return kExitOk;
 }
 
+/// One line for each fault on stderr, so that stdout stays for the good news that scripts look at.
 int verify(const CheckpointArguments& arguments) {
   const std::string path = find_checkpoint(arguments.path);
   const std::vector<std::string> faults = verify_checkpoint(path);

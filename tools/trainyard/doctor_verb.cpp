@@ -9,6 +9,7 @@
 namespace trainyard {
 namespace {
 
+/// Five columns wide in every case; escape sequences take none.
 const char* mark(Verdict verdict, bool colours) {
   switch (verdict) {
     case Verdict::kFact:
@@ -23,6 +24,7 @@ const char* mark(Verdict verdict, bool colours) {
   return "";
 }
 
+/// All checks are shown, also after a bad one: they often have one cause.
 int examine() {
   bool bad = false;
   for (const SystemCheck& check : check_system()) {

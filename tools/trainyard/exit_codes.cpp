@@ -2,6 +2,8 @@
 
 namespace trainyard {
 
+// Sorted by what a script can do about it: mend the input, wait, try elsewhere, or call somebody. No default label, so
+// that the compiler names a code that is missing here.
 int exit_code_of(Code code) {
   switch (code) {
     case Code::kInvalidArgument:

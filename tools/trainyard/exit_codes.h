@@ -4,7 +4,8 @@
 
 namespace trainyard {
 
-/// What the command's exit codes mean; the same for every verb.
+/// What the command's exit codes mean; the same for every verb, and documented in docs/command_line.md. 124 is that of
+/// timeout(1), 130 that of a shell whose program Ctrl-C has ended.
 constexpr int kExitOk = 0;
 constexpr int kExitFailed = 1;         ///< The run, or what was asked of it, failed.
 constexpr int kExitUsage = 2;          ///< Bad input: a command line or a launch file that cannot be.

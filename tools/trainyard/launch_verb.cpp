@@ -16,6 +16,7 @@ constexpr const char* kFooter =
     "  trainyard launch mnist.toml placement=processes component.data_loader.params.batch_size=128\n\n"
     "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
 
+/// In the guarded child: plans, then runs. A mistake in the launch file is found before any process starts.
 int launch(const LaunchArguments& arguments, const std::string& name, const GuardLink& guard) {
   const std::unique_ptr<ScannedCatalogue> catalogue = open_catalogue();
   const Plan plan = plan_from(arguments, *catalogue);
@@ -24,6 +25,7 @@ int launch(const LaunchArguments& arguments, const std::string& name, const Guar
   options.name = name;
   options.process_program = find_process_program();
   options.plugin_path = PluginLoader::default_directories();
+  // The registry answers with ports and schemas from here, without asking the processes.
   for (const ComponentPlan& component : plan.components) {
     if (!options.plugins.contains(component.plugin)) {
       options.plugins[component.plugin] = catalogue->info("component", component.plugin);
@@ -41,6 +43,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   arguments->add_to(*verb);
   verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
   verb->callback([=, &chosen] {
+    // Guarded from the first moment: planning may already start processes that describe plugins.
     chosen = [=] { return run_guarded([&](const GuardLink& guard) { return launch(*arguments, *name, guard); }); };
   });
 }

@@ -13,6 +13,7 @@
 namespace trainyard {
 namespace {
 
+/// In the order of the help text.
 constexpr AddVerb kVerbs[] = {add_launch, add_plan,  add_check,   add_plugin, add_topic,
                               add_node,   add_param, add_service, add_ckpt,   add_doctor};
 
@@ -24,6 +25,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
     "Every verb has its own --help.";
 
+/// Verbs of the command, or of a family like `topic`.
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -51,6 +53,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
+  // One line, as all our errors are; the parser's own message prints the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("trainyard: {}; --help shows what is allowed\n", error.what());
   });
@@ -58,8 +61,10 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // --help and --version come as exceptions, too, with code 0.
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
+  // Only now, with parsing behind it: `launch` forks.
   return chosen();
 }
 

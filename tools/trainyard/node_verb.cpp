@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 
+/// What the registry says of every component and program.
 json ask_nodes(const RunChoice& choice) {
   zmq::context_t context;
   return RegistryClient(context, find_run(choice).registry).ask("nodes");
@@ -43,6 +44,7 @@ void print_ports(const char* title, const json& ports) {
   }
 }
 
+/// Throws kNotFound, with the nearest name. External programs have fewer keys than components.
 int show_node(const RunChoice& choice, const std::string& name) {
   std::vector<std::string> known;
   for (const json& node : ask_nodes(choice)) {

@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+/// What the three verbs take together.
 struct ParamArguments {
   RunChoice run;
   std::string component;
@@ -21,6 +22,7 @@ struct ParamArguments {
   bool as_json = false;
 };
 
+/// Asks the component by way of the launcher; what it says against the request is thrown.
 json call(const ParamArguments& arguments, const std::string& method, const json& body) {
   zmq::context_t context;
   return RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
@@ -68,6 +70,7 @@ void add_param(CLI::App& app, Action& chosen) {
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer rule.lr\n"
       "  trainyard param set logger every_steps 10");
   const auto arguments = std::make_shared<ParamArguments>();
+  // The arguments are shared by pointer: callbacks run after this function has returned.
   const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {
     CLI::App* verb = family->add_subcommand(name, help);
     verb->add_option("COMPONENT", arguments->component, "as `trainyard node list` names it")->required();

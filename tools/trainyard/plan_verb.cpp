@@ -9,6 +9,7 @@
 namespace trainyard {
 namespace {
 
+/// Shows also what cannot be launched yet, and says so; check() refuses it.
 int show_plan(const LaunchArguments& arguments, bool json) {
   const Plan plan = plan_from(arguments, *open_catalogue());
   const std::string text = json ? to_json(plan) : describe(plan);

@@ -14,6 +14,7 @@ void LaunchArguments::add_to(CLI::App& verb) {
 }
 
 std::unique_ptr<ScannedCatalogue> open_catalogue() {
+  // Behind a pointer, since its cache is written when it goes, once.
   return std::make_unique<ScannedCatalogue>(PluginLoader::default_directories(), find_process_program());
 }
 
@@ -21,6 +22,7 @@ Plan plan_from(const LaunchArguments& arguments, ScannedCatalogue& catalogue) {
   try {
     return make_plan(arguments.file, arguments.values, catalogue);
   } catch (const Error& error) {
+    // Also a plugin that is not found: for whoever called, the file is what has to be mended.
     throw Error(Code::kInvalidArgument, "{}", error.what());
   }
 }

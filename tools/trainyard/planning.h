@@ -18,6 +18,7 @@ struct LaunchArguments {
   std::string file;
   std::vector<std::string> values;
 
+  /// Declares the two; they are filled in when the command line is parsed, so this object must outlive the parser.
   void add_to(CLI::App& verb);
 };
 

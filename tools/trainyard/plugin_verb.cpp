@@ -14,12 +14,14 @@
 namespace trainyard {
 namespace {
 
+/// What both verbs take; an empty kind means all.
 struct PluginArguments {
   std::string kind;
   std::string name;
   bool as_json = false;
 };
 
+/// From the labels in the files alone: runs no plugin, and shows those of a foreign ABI tag as well.
 int list(const PluginArguments& arguments) {
   Table table({"kind", "name", "version", "description"});
   std::vector<std::string> kinds;
@@ -64,6 +66,7 @@ void print_ports(const char* title, const std::vector<PortInfo>& ports) {
   std::fputs(table.text().c_str(), stdout);
 }
 
+/// The declaration is the documentation: everything here comes from the plugin's own source.
 void print(const PluginInfo& plugin) {
   std::printf("%s %s, version %s\n%s\n", plugin.label.kind.c_str(), plugin.label.name.c_str(),
               plugin.label.version.c_str(), plugin.label.description.c_str());
@@ -88,6 +91,7 @@ int info(const PluginArguments& arguments) {
   for (const PluginLabel& label : catalogue->list()) {
     known.push_back(label.name);
     if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
+    // Not from the cache: facts like the number of devices are asked for because they may have changed.
     const PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
     if (arguments.as_json) {
       std::printf("%s\n", to_json(plugin).dump(2).c_str());

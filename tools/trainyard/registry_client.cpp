@@ -14,6 +14,7 @@ constexpr std::chrono::seconds kDeadline{12};
 
 RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpoint) try
     : socket_(context, zmq::socket_type::dealer) {
+  // A question that was not sent when we give up need not be sent at all.
   socket_.set(zmq::sockopt::linger, 0);
   socket_.connect(endpoint);
 } catch (const zmq::error_t& error) {
@@ -30,6 +31,7 @@ json RegistryClient::exchange(json question) {
   const std::uint64_t id = next_id_++;
   question["id"] = id;
   socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
+  // One deadline for the question, however many stray answers come meanwhile.
   const auto until = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());

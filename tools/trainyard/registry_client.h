@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// Asks the registry of a running launch. Every question has a deadline.
+/// Asks the registry of a running launch. Every question has a deadline, so a stopped launcher cannot hang a command.
+/// One question at a time; an answer that comes too late is recognised by its id and thrown away.
 class RegistryClient {
  public:
   /// Connects; that alone proves nothing. Throws kIo.
@@ -19,7 +20,9 @@ class RegistryClient {
   /// says against the question.
   nlohmann::json ask(const std::string& op);
 
-  /// Calls a method of a component.
+  /// Calls a method of a component: a service, or param.list, param.get, param.set. Throws kNotFound for a component
+  /// that does not exist, kInvalidArgument with what the component says against it (that it has no such method, for
+  /// one), and kTimeout.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 

@@ -15,6 +15,7 @@ RunInfo find_run(const RunChoice& choice, const std::string& base) {
   if (choice.name.empty()) return runs.front();
   std::vector<std::string> known;
   for (const RunInfo& run : runs) {
+    // The list is sorted, newest first: the first match is the newest.
     if (run.run == choice.name || run.name == choice.name) return run;
     known.insert(known.end(), {run.run, run.name});
   }

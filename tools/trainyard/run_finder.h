@@ -14,6 +14,7 @@ namespace trainyard {
 struct RunChoice {
   std::string name;
 
+  /// Declares the option; this object must outlive the parser.
   void add_to(CLI::App& verb);
 };
 

@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+/// `body` is JSON as it was typed.
 struct CallArguments {
   RunChoice run;
   std::string component;
@@ -21,6 +22,7 @@ struct CallArguments {
 };
 
 int call(const CallArguments& arguments) {
+  // Checked here, where the word on the command line can be shown; the fields are checked by the component.
   const json body = json::parse(arguments.body, nullptr, false);
   if (!body.is_object()) {
     throw Error(Code::kInvalidArgument, "service call: {} was given; a JSON object is needed", arguments.body);

@@ -18,6 +18,7 @@ constexpr std::uint64_t kWindowBytes = 1ull << 62;
 
 Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints)
     : topic_(topic) {
+  // Several publishers of one process share a gateway, and one subscription there brings them all.
   std::ranges::sort(endpoints);
   endpoints.erase(std::unique(endpoints.begin(), endpoints.end()), endpoints.end());
   for (const std::string& endpoint : endpoints) {
@@ -32,6 +33,8 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
                  Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                            .topic = topic,
                            .window_messages = kWindowMessages,
+                           // Policy, edge and payloads are left at their defaults: a visitor, that drops the oldest,
+                           // without payloads.
                            .window_bytes = kWindowBytes});
   }
 }
@@ -45,6 +48,7 @@ Subscriber::~Subscriber() {
 std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
+    // From the first on each time: at a terminal fairness among publishers does not matter.
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
       if (auto received = take(sources_[i], i)) return received;
     }
@@ -56,6 +60,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
   }
 }
 
+// Control messages are served on the way; only data ends the loop.
 std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32_t subscription) {
   std::vector<zmq::message_t> frames;
   while (receive_frames(source.socket, frames)) {

@@ -18,6 +18,7 @@ namespace trainyard {
 /// policy drop_oldest, so that it can never slow training. Asks for no payloads: of a tensor come dtype and shape.
 class Subscriber {
  public:
+  /// One message, not decoded: the command compiles in no message type.
   struct Received {
     Header header;
     std::string body;

@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What LibTorch's matrix products will run on.
 SystemCheck check_blas() {
   // Loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH have their say.
   void* library = ::dlopen("libblas.so.3", RTLD_LAZY | RTLD_LOCAL);
@@ -62,6 +63,7 @@ SystemCheck check_open_files() {
   return judge_open_files(limit.rlim_cur, limit.rlim_max);
 }
 
+/// Whether runs could be found, and so be started: the same checks of ownership that a launch makes.
 SystemCheck check_runs_directory() {
   const std::string directory = runs_directory();
   try {
@@ -80,6 +82,7 @@ SystemCheck check_process_program() {
   }
 }
 
+/// By label alone: loads nothing.
 void add_plugins(std::vector<SystemCheck>& checks) {
   const PluginLoader loader(PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
@@ -114,6 +117,7 @@ std::string system_text() {
 }  // namespace
 
 SystemCheck judge_blas(const std::string& resolved_path) {
+  // By the name of the file that the symbol came from, since Debian's alternatives hide it behind a link.
   for (const char* fast : {"openblas", "mkl", "blis", "atlas"}) {
     if (resolved_path.find(fast) != std::string::npos) return {Verdict::kGood, "BLAS", resolved_path, ""};
   }

@@ -6,6 +6,7 @@
 
 namespace trainyard {
 
+/// How a finding is to be taken.
 enum class Verdict {
   kFact,     ///< Neither good nor bad: a version.
   kGood,     ///< As it should be.
@@ -21,6 +22,8 @@ struct SystemCheck {
   std::string advice;  ///< What to do about it; empty if nothing is to be done.
 };
 
+/// Looks at everything, in the order in which it is shown. Throws nothing: what cannot be looked at is a finding. The
+/// judges below are apart from the looking, so that they can be tested with made-up findings.
 std::vector<SystemCheck> check_system();
 
 /// Which BLAS a path like /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 stands for. Reference BLAS is a

@@ -7,6 +7,7 @@
 
 namespace trainyard {
 
+// Widths are in bytes: names and numbers here are ASCII.
 std::string Table::text(bool bold_heading) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {

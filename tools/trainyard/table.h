@@ -10,7 +10,9 @@ class Table {
  public:
   explicit Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 
+  /// A row may have fewer cells than the heading.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// True if there is nothing but the heading.
   bool empty() const { return rows_.size() == 1; }
 
   /// One line a row, columns two spaces apart, no spaces at the end. `bold_heading`: with terminal colours.

@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestTimeout = 1e6;  ///< Seconds: eleven days. No verb waits for ever.
 
+/// What the four verbs take together.
 struct TopicArguments {
   RunChoice run;
   std::string topic;
@@ -31,6 +32,7 @@ struct TopicArguments {
   bool as_json = false;
 };
 
+/// The log is published by processes, not by components; then the process is named.
 std::string names(const json& ends) {
   std::string all;
   for (const json& end : ends) {
@@ -94,6 +96,7 @@ class Listener {
 
   /// The next message; empty if none came in time, or if the run has ended.
   std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
+    // Between two slices it is asked whether the run still lives: its end sends no message.
     constexpr std::chrono::milliseconds kSlice{500};
     const auto until = Clock::now() + deadline;
     for (;;) {
@@ -116,6 +119,7 @@ class Listener {
       for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
         found.push_back(publisher.value("endpoint", ""));
       }
+      // An empty endpoint: that process is not up yet.
       if (!found.empty() && std::ranges::find(found, "") == found.end()) return found;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -128,6 +132,7 @@ class Listener {
   std::optional<Subscriber> subscriber_;
 };
 
+/// Flushed at once, for pipes: whoever reads sees each message when it comes.
 void print(const Subscriber::Received& message, bool one_line) {
   const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
   std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
@@ -155,6 +160,7 @@ int echo(const TopicArguments& arguments) {
   return kExitOk;
 }
 
+/// By the time of arrival here. Messages that were dropped on the way are not counted, so this is a lower bound.
 int hz(const TopicArguments& arguments) {
   Listener listener(arguments);
   const auto until = Clock::now() + timeout_of(arguments);

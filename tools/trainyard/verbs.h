@@ -15,6 +15,7 @@ using Action = std::function<int()>;
 /// Each adds one verb, or one small family of verbs, to the command: its options, its help, its action.
 using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
+// One file each; main.cpp has the list.
 void add_launch(CLI::App& app, Action& chosen);
 void add_plan(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
