@@ -97,11 +97,13 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, T& value) {
   }
 }
 
+// Names are not on the wire: order alone says which field is meant, and the fingerprint that both ends agree on it.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& field) {
   archive(field.value);
 }
 
+// Bytes, not characters: whether they are UTF-8 is for those who show them.
 inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) {
   text.resize(archive.read_count(1));
   archive.read(text.data(), text.size());
@@ -135,6 +137,7 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::map<std::string, T>& 
   }
 }
 
+// One byte, then the value if there is one.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::optional<T>& optional) {
   if (archive.read_bool()) {

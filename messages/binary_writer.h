@@ -60,6 +60,7 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const T& value) { archive.write_number(value); }
 
+// CEREAL_NVP gives the name to the schema and to JSON; here only the value counts.
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const cereal::NameValuePair<T>& field) {
   archive(field.value);

@@ -33,6 +33,7 @@ static_assert(sizeof(SharedHandle) == 48);
 /// threads and processes, and there is no lock. The count itself is atomic, so references may be dropped anywhere.
 class Buffer {
  public:
+  /// No bytes and no owner.
   Buffer() = default;
 
   /// Bytes kept alive by `owner`; `shared` tells other processes where to find them.
@@ -46,6 +47,7 @@ class Buffer {
   std::size_t size() const { return size_; }
   /// True for a Buffer made by default, and for one of no bytes.
   bool empty() const { return size_ == 0; }
+  /// All of them. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
   /// Where other processes find the bytes; nothing for memory that only this process has.
   const std::optional<SharedHandle>& shared() const { return shared_; }

@@ -17,6 +17,7 @@ class Decoder {
   Decoder(const Schema& schema, std::span<const std::byte> body, int indent)
       : schema_(schema), reader_(body, {}), text_(indent) {}
 
+  /// The whole message; throws kCorrupt if bytes are left over.
   std::string decode() {
     if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
     decode_struct(schema_.structs.front(), 0);
@@ -36,6 +37,7 @@ class Decoder {
     text_.close('}');
   }
 
+  // Every call reads exactly the bytes of one value and writes exactly one JSON value.
   void decode_value(const FieldType& type, std::size_t depth) {
     switch (type.kind) {
       case FieldKind::kList:
@@ -80,6 +82,7 @@ class Decoder {
     text_.close('}');
   }
 
+  // Where the bytes are, not the bytes: a viewer of metrics should not be sent a model.
   void decode_tensor() {
     const TensorPlace place = reader_.read_tensor_place();
     text_.open('{');

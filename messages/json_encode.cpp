@@ -72,6 +72,7 @@ class Encoder {
     }
   }
 
+  // A missing list is an empty one: size() of null is 0.
   void encode_list(const FieldType& element, const Json& json, std::size_t depth) {
     expect(json, json.is_array(), "an array");
     writer_.write_count(json.size());
@@ -89,6 +90,7 @@ class Encoder {
     }
   }
 
+  // A number is written in the width of its field, after its range has been checked.
   void encode_number(FieldKind kind, const Json& json) {
     switch (kind) {
       case FieldKind::kBool:

@@ -17,6 +17,7 @@ const StructType* Schema::find(std::string_view name) const {
   return found == structs.end() ? nullptr : &*found;
 }
 
+// Names of simple types may not change: fingerprints are made of this text.
 std::string to_text(const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:

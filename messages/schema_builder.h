@@ -37,6 +37,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
 
  private:
+  // The one place that decides what may be on the wire; any other type does not compile.
   template <class T>
   FieldType type_of() {
     require_message_field<T>();

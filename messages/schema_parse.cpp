@@ -80,6 +80,7 @@ class Parser {
     while ((line = next_line()) != "}") parse_field(line);
   }
 
+  // Two spaces, a type, a space, a name, and nothing else: to_text() has no other spelling.
   void parse_field(std::string_view line) {
     const std::string_view whole = line;
     if (!take(line, "  ")) fail("must be '  type name' or '}'", whole);

@@ -39,6 +39,7 @@ Manifest read_manifest(const std::string& path) {
 
 }  // namespace
 
+// Only what is small: a checkpoint of gigabytes is described in milliseconds.
 CheckpointSummary read_checkpoint(const std::string& path) {
   CheckpointSummary summary{.path = path, .manifest = read_manifest(path)};
   const std::string run = path + "/" + kRunFile;
@@ -99,6 +100,7 @@ std::optional<std::string> follow_pointer(const std::string& directory, const st
   return (fs::path(directory) / target).string();
 }
 
+// "last" is followed rather than the largest step: after a resume from an older one the newest is not the farthest.
 std::string find_checkpoint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(fs::path(path) / kManifestFile, ignored)) return path;

@@ -54,6 +54,7 @@ void CheckpointStore::describe(std::string model, std::string optimizer,
   hyperparameters_ = std::move(hyperparameters);
 }
 
+// All of it is as of the snapshot, but for the time, which is that of writing.
 RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
   return {.step = snapshot.step,
           .epoch = snapshot.epoch,

@@ -41,10 +41,13 @@ class CheckpointStore {
   Written write(const StateCopy& state);
 
  private:
+  // Returns the bytes of all files.
   std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
   RunRecord record_of(const Snapshot& snapshot) const;
+  // Of the monitored metric, if it is there and finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);
+  // Pointers and deletions; throws nothing.
   void tidy(std::vector<std::string>& warnings);
 
   Options options_;

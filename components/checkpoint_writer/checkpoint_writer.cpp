@@ -101,6 +101,7 @@ bool CheckpointWriter::continues_here(const std::string& path) const {
   return !path.empty() && std::filesystem::equivalent(std::filesystem::path(path).parent_path(), directory, error);
 }
 
+// Blocks the component's loop while it reads, which is right: nobody can begin before it is done.
 RunState CheckpointWriter::restore() {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
@@ -116,6 +117,7 @@ RunState CheckpointWriter::restore() {
           .metrics = resumed.run.metrics};
 }
 
+// Answered now if a copy is free, else as soon as one is; never out of order.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
     throw Error(Code::kInternal, "a snapshot of step {} was asked for before the arena came", snapshot->step);
@@ -154,6 +156,7 @@ void CheckpointWriter::report_finished() {
   serve_waiting();
 }
 
+// Sent for failures, too: the manager waits for an answer to every checkpoint order.
 void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   const Snapshot& snapshot = finished.state->snapshot();
   for (const std::string& warning : finished.written.warnings) log().warn("{}", warning);

@@ -35,17 +35,22 @@ class CheckpointWriter final : public Component {
   void on_finalize() override;
 
  private:
+  // One being written and one to copy into: more would only hold memory, of the size of the whole state each.
   static constexpr std::size_t kCopies = 2;
 
+  // Before training: directory, leftovers, and whether there is anything to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
+  // When every block is known: lays out, restores, says where the run begins. Once.
   void begin_run_if_ready();
   RunState restore();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
+  // Takes the snapshots that wait, as far as there are free copies.
   void serve_waiting();
   void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
+  // On the component's loop, after the writer's thread has said that there is something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
 

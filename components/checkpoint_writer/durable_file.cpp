@@ -65,6 +65,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
 
 InputFile::~InputFile() { ::close(fd_); }
 
+// pread: no position is shared, so several threads may read one file.
 void InputFile::read(std::uint64_t position, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t count = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(position));

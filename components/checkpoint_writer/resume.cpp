@@ -90,6 +90,7 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory) {
   std::error_code ignored;
   std::vector<std::string> candidates;
+  // Three kinds of words: a pointer in our own directory, one checkpoint, a directory of another run.
   if (what == "last" || what == "best") {
     candidates = pointer_and_before(directory, what);
   } else if (fs::exists(fs::path(what) / kManifestFile, ignored) || step_of_name(fs::path(what).filename().string())) {

@@ -76,6 +76,7 @@ std::string format_run_record(const RunRecord& record) {
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+// Every field must be there: a run that goes on with a guessed cursor would train on other data than it says.
 RunRecord parse_run_record(const std::string& text, const std::string& where) {
   const json root = parse_strict_json(text, where);
   const json& cursor = member(root, "cursor", where);

@@ -77,6 +77,7 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 }
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
+  // The header is read at once and the tensors when they are asked for.
   const std::uint64_t header_size = read_header_size(file_);
   std::string text(header_size, '\0');
   file_.read(sizeof header_size, std::as_writable_bytes(std::span(text)));

@@ -70,6 +70,7 @@ std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& w
   std::vector<std::uint8_t> bytes(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = kDigits.find(text[i]);
+    // Strict, lower case only: there is one spelling of every value.
     if (digit == std::string_view::npos || text.size() % 2 != 0) {
       throw Error(Code::kCorrupt, "{}: {} characters that are not pairs of the digits 0-9a-f", where, text.size());
     }

@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kParameters = "parameters";
 constexpr const char* kGradients = "gradients";
 
+/// Index of the block that holds the entry.
 std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry& entry) {
   const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.name == entry.block; });
   if (found == blocks.end())
@@ -74,6 +75,7 @@ std::size_t StateLayout::bytes() const {
   return total;
 }
 
+// The model's blocks first, in the order of the arena: the indices of its entries count on it.
 StateLayout make_state_layout(const ArenaInfo& arena, const OptimizerState* state) {
   StateLayout layout;
   add_model(layout, arena);

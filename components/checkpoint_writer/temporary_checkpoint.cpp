@@ -78,6 +78,7 @@ int sweep_temporaries(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with(kMark)) continue;
+    // Locked by somebody who lives: left alone. The lock of a process ends with it, however it ends.
     const int lock = try_lock(entry.path().string());
     if (lock < 0) continue;
     std::error_code ignored;
@@ -91,6 +92,7 @@ int sweep_temporaries(const std::string& directory) {
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name) {
   const std::string path = directory + "/" + pointer;
   const std::string temporary = fmt::format("{}/.{}-{}", directory, pointer, ::getpid());
+  // Left by a killed process that had our pid.
   ::unlink(temporary.c_str());
   if (::symlink(name.c_str(), temporary.c_str()) != 0) throw_errno("create the link", temporary);
   if (::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -39,6 +39,7 @@ class Console {
   bool pending() const { return !pending_.empty(); }
 
  private:
+  // Gives up the oldest lines when too much waits.
   void make_room();
 
   int fd_;

@@ -40,6 +40,7 @@ std::string csv_quoted(std::string_view text) {
   return out + '"';
 }
 
+// Inside quotes everything is text, and two quotes are one.
 std::vector<std::string> csv_first_record(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -61,6 +62,7 @@ std::vector<std::string> csv_first_record(std::string_view text) {
   return fields;
 }
 
+// Columns of an existing file keep their places, whatever order this run's values come in.
 CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
   drop_torn_line(path_);
   std::ifstream existing(path_, std::ios::binary);

@@ -32,6 +32,7 @@ class CsvFile {
 
  private:
   std::size_t index_of(std::string_view column);
+  // Brings the file's header up to the columns that there are; throws kIo.
   void write_header_or_widen();
 
   std::string path_;

@@ -23,6 +23,7 @@ void Display::line(const std::string& text, const char* colour) {
   stale_ = stale_ || progress_.has_steps();
 }
 
+// Training goes into the live line where there is one; everything else is worth a line of its own.
 void Display::on(const Metrics& metrics) {
   progress_.update(metrics);
   stale_ = true;
@@ -49,6 +50,7 @@ void Display::on(const DatasetInfo& dataset) {
 
 void Display::on(const Prediction& prediction) {
   const std::string title = prediction.title.empty() ? "prediction" : printable(prediction.title);
+  // Texts may have many lines, so a title marks where one begins. Of tensors only the shape: numbers are for programs.
   line(fmt::format("--- {}, step {} ---", title, prediction.step), ansi::kBold);
   if (!prediction.text.empty()) line(printable(prediction.text));
   for (const Tensor& tensor : prediction.tensors) {

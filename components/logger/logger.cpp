@@ -33,6 +33,8 @@ void Logger::open_console() {
   display_ = std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd));
 }
 
+// Each sink opens its files itself; what it throws here, before the run, ends it: a wrong directory should not be
+// noticed after hours.
 void Logger::open_files() {
   std::string directory = directory_->empty() ? context().output_directory : *directory_;
   if (directory.empty()) directory = ".";
@@ -50,6 +52,7 @@ void Logger::on_metrics(const Metrics& metrics) {
   if (display_) display_->count_only(metrics);
 }
 
+// The display first: what is buffered for files is not seen by anybody yet.
 template <class T>
 void Logger::tell(const T& message) {
   if (display_) display_->on(message);

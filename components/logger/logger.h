@@ -36,6 +36,7 @@ class Logger final : public Component {
   void on_finalize() override;
 
  private:
+  // Which console and which style, from the parameter and from what standard output is.
   void open_console();
   void open_files();
   // Applies every_steps, then tells.
@@ -47,7 +48,9 @@ class Logger final : public Component {
   void each_sink(Action action);
   void stir();
   void tick();
+  // Hands everything to the operating system, at most once a second.
   void flush_files();
+  // The last state, on the console and in the files.
   void finish();
 
   // Windows of thousands: a burst of short steps waits here and not in the component that sends.

@@ -97,6 +97,7 @@ std::string Progress::eta_text() const {
 }
 
 std::string Progress::live_line(std::size_t width, bool colour) const {
+  // Parts in the order of the line; the number says how soon one is left out on a narrow terminal.
   const double fraction = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(step_) / static_cast<double>(total_));
   std::vector<Part> parts = {
       {(total_ == 0 ? "step " : "") + step_text(), 0, ansi::kBold},

@@ -123,6 +123,7 @@ std::string scalar_event(double wall_time, std::uint64_t step, std::string_view 
   return summary_event(wall_time, step, value);
 }
 
+// The metadata name TensorBoard's plugin, without which a tensor is not shown.
 std::string text_event(double wall_time, std::uint64_t step, std::string_view tag, std::string_view text) {
   std::string value, plugin, metadata;
   put_bytes(plugin, kPluginName, "text");

@@ -34,6 +34,7 @@ TensorboardSink::TensorboardSink(const std::string& directory) : file_(fresh_pat
   append_record(file_.buffer(), version_event(seconds(realtime_ns())));
 }
 
+// The tag's first part groups curves: TensorBoard shows "train" and "validate" as two sections.
 void TensorboardSink::on(const Metrics& metrics) {
   for (const Scalar& scalar : metrics.values) {
     const std::string tag = metrics.stage + "/" + scalar.name;

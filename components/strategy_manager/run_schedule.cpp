@@ -76,6 +76,7 @@ Order RunSchedule::issue(Task task) {
   return open_.back().order;
 }
 
+// What all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
 Order RunSchedule::order_of(const std::string& kind) const {
   Order order;
   order.kind = kind;
@@ -149,6 +150,7 @@ void RunSchedule::plan_end() {
   }
 }
 
+// A launch without a checkpoint writer plans none, or nobody would answer the order.
 void RunSchedule::plan_checkpoint(const std::string& reason, bool waits) {
   if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
   planned_checkpoint_ = timeline_.step();
@@ -242,6 +244,7 @@ bool RunSchedule::add_checkpoint() {
   return true;
 }
 
+// Its own purpose: what a person asks for is a result, but does not count for early stopping.
 bool RunSchedule::add_validation() {
   if (stop_ || ended_ || validation_.splits().empty()) return false;
   std::deque<Task> tasks;

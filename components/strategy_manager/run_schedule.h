@@ -74,15 +74,19 @@ class RunSchedule {
     bool answered = false;
   };
 
+  // Puts the next piece on the agenda, if it can be known yet.
   void plan();
   void plan_start();
   void plan_training();
   void plan_end();
   void plan_checkpoint(const std::string& reason, bool waits);
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
+  // The stop order, then the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
+  // Gives the order its id and what is only known now; it is open from here on.
   Order issue(Task task);
   Order order_of(const std::string& kind) const;
+  // Early stopping has to see a result first.
   bool decision_pending() const;
   void close(const Task& task, const OrderDone& done);
   void close_stop(const OrderDone& done);

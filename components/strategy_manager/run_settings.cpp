@@ -49,6 +49,7 @@ void make_fast(RunSettings& settings) {
 
 }  // namespace
 
+// In this order: fast_dev_run replaces what was given, defaults that depend on other settings follow, then the check.
 RunSettings resolved(RunSettings settings) {
   if (settings.fast_dev_run) make_fast(settings);
   if (settings.validate_every_epochs < 0) settings.validate_every_epochs = settings.validate_every_steps > 0 ? 0 : 1;

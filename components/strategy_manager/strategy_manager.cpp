@@ -7,6 +7,7 @@
 
 namespace trainyard {
 
+// The settings' own functions know no component; the name is put in front here.
 void StrategyManager::on_configure() {
   try {
     settings_ = manager::resolved(read_settings());
@@ -100,11 +101,13 @@ void StrategyManager::proceed() {
 
 void StrategyManager::finish(const std::string& reason, bool success) {
   if (finished_) return;
+  // Once: what still arrives afterwards changes nothing.
   finished_ = true;
   log().info("the run is over: {}", reason);
   finish_run(reason, success);
 }
 
+// Safe at any time: before the first order there is nothing to save, and after the end nothing to stop.
 RunReply StrategyManager::stop(const RunRequest& request) {
   const std::string reason =
       request.reason.empty() ? "stopped by request" : fmt::format("stopped by request: {}", request.reason);

@@ -48,12 +48,14 @@ class StrategyManager final : public Component {
   RunReply checkpoint();
   RunReply validate();
 
+  // When every rank's loader and host have spoken, and the start is known.
   void begin_if_ready();
   void begin();
   void start_clock();
   // Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
+  // The parameters as plain data, for code that knows no components.
   manager::RunSettings read_settings() const;
 
   Output<Order> orders_{*this, "orders", "what to do next", {.topic = "/orders"}};

@@ -43,8 +43,10 @@ class Timeline {
   std::uint64_t total_steps() const { return total_steps_; }  ///< Of the whole run; 0 = unknown.
 
  private:
+  // Rounded up: the last step of an epoch may have fewer batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
+  // How far the next piece may go.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 

@@ -43,6 +43,7 @@ void Validation::judge(const std::vector<Scalar>& metrics) {
               suggestion(monitor_, names));
 }
 
+// The watched split without a prefix: "loss" is what checkpoints and early stopping go by.
 std::vector<Scalar> Validation::metrics() const {
   std::vector<Scalar> all;
   for (const auto& [split, metrics] : results_) {

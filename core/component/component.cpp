@@ -96,6 +96,7 @@ void Component::release_held() {
   }
 }
 
+// Everything is caught: an exception of a plugin must not take the process down without a word.
 void Component::guarded(const std::function<void()>& action) {
   try {
     action();

@@ -31,6 +31,7 @@ class InputBase {
   /// How many edges end here; 0 until the component is configured. An optional input with 0 is one that nobody serves:
   /// do not wait for it.
   std::size_t connections() const { return connections_; }
+  /// For the runtime, before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
 
   /// Runs the handler. The envelope's message is of this input's type: whoever delivers has seen to that.

@@ -42,6 +42,7 @@ class OutputBase {
   /// The output does not own edges; who made one removes it before it goes.
   void add_edge(Edge& edge);
   void remove_edge(Edge& edge);
+  /// On the owner's loop; not owned by the output.
   const std::vector<Edge*>& edges() const { return edges_; }
   /// A blocking edge can carry a message again; `was_waiting`: it had kept some back, and has none left.
   void room_again(bool was_waiting);
@@ -76,6 +77,7 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
+  /// Registers itself with its owner, of which it is a member. `help` is what `plugin info` shows.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 

@@ -51,6 +51,7 @@ class Configurable {
   std::string where_;
   // Behind a pointer, so that this header, which everybody includes, does without the JSON library.
   std::unique_ptr<nlohmann::json> given_;
+  // Kept apart from given_, since "{}" means that nothing was given and everything required is missed.
   bool describing_ = false;
   std::vector<ParameterBase*> parameters_;
 };

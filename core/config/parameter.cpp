@@ -37,6 +37,7 @@ template <class T>
 void from_json_value(const json& value, T& out) {
   out = value.get<T>();
 }
+// check_value() has seen to it that it is a name, or a table with one.
 void from_json_value(const json& value, PluginSpec& out) {
   if (value.is_string()) {
     out = {value.get<std::string>(), "{}"};

@@ -63,6 +63,7 @@ bool numbers_in_range(const ParameterRules& rules, const json& value) {
   return std::ranges::all_of(value, [&](const json& element) { return numbers_in_range(rules, element); });
 }
 
+/// Of a list every element; what is no string is not chosen from words.
 bool all_chosen(const ParameterRules& rules, const json& value) {
   if (rules.choices.empty()) return true;
   if (value.is_string()) return std::ranges::find(rules.choices, value.get<std::string>()) != rules.choices.end();
@@ -90,6 +91,7 @@ ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   return left;
 }
 
+// Choices say it all; for numbers the bounds are spelled out.
 std::string describe_allowed(const ParameterInfo& info) {
   const ParameterRules& rules = info.rules;
   if (!rules.choices.empty()) return fmt::format("one of: {}", fmt::join(rules.choices, ", "));
@@ -103,6 +105,7 @@ std::string describe_allowed(const ParameterInfo& info) {
   return words;
 }
 
+// The kind first: a range of something that is no number makes no sense.
 void check_value(const ParameterInfo& info, const json& value) {
   const bool right_kind = has_kind(info.kind, value);
   if (right_kind && numbers_in_range(info.rules, value) && all_chosen(info.rules, value)) return;

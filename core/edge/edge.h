@@ -26,6 +26,7 @@ struct EdgeCounters {
 /// Not thread-safe: everything runs on the sender's event loop, except `counters`.
 class Edge {
  public:
+  /// `id` is that of the plan. Windows bound what is under way; what `drop_oldest` keeps back has the same bound again.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// What still waits is lost with it.
   virtual ~Edge() = default;
@@ -50,6 +51,7 @@ class Edge {
   std::uint32_t id() const { return id_; }
   Policy policy() const { return policy_; }
   OutputBase& output() const { return output_; }
+  /// The one member that any thread may read.
   const EdgeCounters& counters() const { return counters_; }
   /// Messages kept back for want of credit.
   std::size_t waiting() const { return waiting_.size(); }

@@ -62,6 +62,7 @@ bool QueueEdge::Credits::has_work() const {
 
 bool QueueEdge::Credits::poll() {
   if (!has_work()) return false;
+  // Before on_room(), which may find the edge starved again.
   edge_.starved_ = false;
   edge_.wants_wake_.store(false, std::memory_order_relaxed);
   edge_.on_room();

@@ -20,6 +20,7 @@ class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
  private:
+  // On the thread that logs, under the sink's mutex.
   void sink_it_(const spdlog::details::log_msg& message) override {
     if (!listener_) return;
     const auto level = spdlog::level::to_string_view(message.level);

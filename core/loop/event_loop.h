@@ -64,6 +64,7 @@ class EventLoop {
 
   /// From now on the source is polled. On the loop's thread, or before run().
   void add(Source& source);
+  /// On the loop's thread only; the source is not polled again.
   void remove(Source& source);
 
   /// Runs until stop(). Sleeps at most a second at a time, as a net below the wake-up protocol.
@@ -75,6 +76,7 @@ class EventLoop {
 
   /// From any thread.
   void stop();
+  /// From any thread, after work has been made visible. One load if the loop is awake.
   void wake() { wakeup_.notify(); }
   /// How other processes wake it.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }

@@ -29,9 +29,11 @@ void notify(Flag& asleep, int pipe) {
 
 }  // namespace
 
+// A page for one flag: memory is shared by pages, and a loop needs one.
 Wakeup::Wakeup() : state_fd_(-1) {
   MemoryFile file = MemoryFile::make(kPage);
   page_ = Mapping(file.fd(), kPage, true);
+  // Neither end ever waits: a full pipe is readable, an empty one has been read.
   if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
     throw Error(Code::kIo, "cannot make a pipe: {}; `ulimit -n` may be too low", std::strerror(errno));
   }

@@ -55,6 +55,7 @@ MemoryFile::~MemoryFile() {
 
 int MemoryFile::release() { return std::exchange(fd_, -1); }
 
+// The pid is this process's: a handle made elsewhere would name a descriptor of somebody else.
 SharedHandle MemoryFile::handle_of(int fd) {
   struct stat status {};
   ::fstat(fd, &status);

@@ -66,6 +66,7 @@ SharedRing::~SharedRing() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+// A power of two, so that a position becomes a place by a mask; whole pages, because they are mapped twice.
 SharedRing SharedRing::make(std::size_t capacity) {
   if (capacity < kPage || (capacity & (capacity - 1)) != 0) {
     throw Error(Code::kInvalidArgument, "a ring of {} bytes is not possible; a power of two from {} on", capacity,
@@ -77,6 +78,7 @@ SharedRing SharedRing::make(std::size_t capacity) {
   return ring;
 }
 
+// What the handle says is checked before it is used; MemoryFile compares it with the file itself.
 SharedRing SharedRing::open(const SharedHandle& handle) {
   const std::uint64_t capacity = handle.segment_bytes - kPage;
   if (handle.segment_bytes < 2 * kPage || (capacity & (capacity - 1)) != 0) {

@@ -62,6 +62,7 @@ std::pair<std::string_view, std::string_view> split_torch(std::string_view tag) 
 
 }  // namespace
 
+// Reads a few hundred bytes of a library that may have hundreds of megabytes.
 PluginLabel read_plugin_label(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "no plugin file {}", path);

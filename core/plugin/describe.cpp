@@ -14,6 +14,7 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
                        const std::string& help) {
   PortInfo port;
   port.name = name;
+  // The topic is the port's name unless the declaration says otherwise: settled here, once for all readers.
   port.topic = topic.empty() ? name : topic;
   port.type = type.name;
   port.fingerprint = type.fingerprint;

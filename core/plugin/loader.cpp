@@ -58,6 +58,7 @@ PluginLoader::PluginLoader(std::vector<std::string> directories) : directories_(
 
 PluginLoader::~PluginLoader() = default;
 
+// The user's own first, so that a plugin of his can stand in for one of ours.
 std::vector<std::string> PluginLoader::default_directories() {
   std::vector<std::string> directories;
   if (const char* path = std::getenv("TRAINYARD_PLUGIN_PATH")) {

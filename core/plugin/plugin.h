@@ -13,6 +13,7 @@ struct PluginEntry {
   const char* abi_tag;
   const char* kind;
   const char* name;
+  // Untyped, since the symbol is C; TRAINYARD_PLUGIN puts the types back on both sides.
   void* (*create)(void* context);
   Configurable* (*describe)(const char* where);  ///< Makes one that only declares: with an empty context.
 };

@@ -17,6 +17,7 @@ constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 /// live until both posts have come back, which is why it goes in three steps: detach, forget, delete.
 class Gateway::Relay {
  public:
+  // Added on the component's loop by post(): its list of edges must not change under a handler.
   Relay(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
       : remote(edge),
         output_(output),
@@ -142,6 +143,7 @@ void Gateway::publish(const LogRecord& record) {
   loop().post([this, record] { log_.send(record); });
 }
 
+// Sent is counted at the visitor's end, dropped on both hops.
 std::vector<Gateway::VisitorCounters> Gateway::counters() const {
   std::vector<VisitorCounters> all;
   for (const auto& relay : relays_) {

@@ -51,6 +51,7 @@ Process::~Process() {
   for (auto& [thread, worker] : workers_) worker->stop();
 }
 
+// The first word is ours: the launcher answers it with the plan.
 int Process::run() {
   link_.send(Hello{name_, ::getpid(), std::string(host_abi_tag())});
   loop_.after(kHeartbeat, [this] { beat(); });
@@ -87,6 +88,7 @@ void Process::on_plan(const ProcessPlan& plan) {
   }
 }
 
+// All of them before the first component, since components refer to their loops.
 void Process::make_workers() {
   for (const ComponentPlan& component : plan_.components) {
     if (component.process != name_) continue;
@@ -207,6 +209,7 @@ Component* Process::find_component(const std::string& name) const {
   return found == components_.end() ? nullptr : found->second;
 }
 
+// On the control thread; the lists that it walks are complete before the gateway opens.
 std::vector<OutputBase*> Process::find_outputs(const std::string& topic) const {
   std::vector<OutputBase*> found;
   for (const auto& [index, component] : components_) {

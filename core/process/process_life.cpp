@@ -55,6 +55,7 @@ void Process::on_connect(const Connect& connect) {
   if (wanted.empty()) link_.send(Connected{name_});
 }
 
+// On the worker's loop, which will poll the socket: libzmq's sockets belong to one thread.
 void Process::connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint,
                             std::vector<EdgePlan> edges) {
   auto& inlet = worker.inlets[from];
@@ -97,6 +98,7 @@ void Process::on_transition(const Transition& transition) {
     link_.send(StateChanged{transition.component, "error", fmt::format("process '{}' has no such component", name_)});
     return;
   }
+  // The control loop never waits for a hook, however long that takes.
   component->loop().post([this, component, state = transition.state] { bring(*component, state); });
 }
 

@@ -239,6 +239,7 @@ const std::string& Rig::finished() const { return impl_->finished; }
 
 void Rig::set_window(const std::string& topic, std::size_t window) { impl_->windows[topic] = window; }
 
+// As if a reader had caught up: what waited goes on at once.
 void Rig::take(const std::string& topic, std::size_t count) {
   for (ProbeReceiver* receiver : impl_->receivers) {
     if (topic_of(receiver->output().name(), receiver->output().options().topic) != topic) continue;

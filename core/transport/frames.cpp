@@ -41,6 +41,7 @@ zmq::message_t frame_of(const Buffer& buffer) {
   return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
 }
 
+// No copy: the frame lives as long as the buffer, wherever libzmq has put its bytes.
 Buffer buffer_of(zmq::message_t&& frame) {
   auto kept = std::make_shared<zmq::message_t>(std::move(frame));
   auto* data = static_cast<std::byte*>(kept->data());
@@ -76,6 +77,7 @@ std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
   return socket.get(zmq::sockopt::last_endpoint);
 }
 
+// By prefix: a host name that only resolves to loopback is not believed.
 void check_address(const std::string& address) {
   for (const char* allowed : {"ipc://", "inproc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:"}) {
     if (address.starts_with(allowed)) return;

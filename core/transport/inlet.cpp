@@ -35,6 +35,7 @@ void RemoteReceiver::return_credit() {
   messages_ = bytes_ = 0;
 }
 
+// A fresh ring for every subscription: whatever an earlier publisher left in another is gone with it.
 RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
   ring_ = SharedRing::make(kRingBytes);
   return {.ring_fd = ring_->handle().fd,
@@ -170,6 +171,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   if (all && connected_) std::exchange(connected_, nullptr)();
 }
 
+// frames[3 + i] exists: handle_data() has compared their number with the header.
 void Inlet::open_payloads(const Header& header, Frames& frames) {
   payloads_.clear();
   for (std::size_t i = 0; i < header.payloads; ++i) {

@@ -40,6 +40,7 @@ class RemoteReceiver final : public Receiver {
 
   /// True if a message lies in the ring and may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
+  /// Only while has_work().
   SharedRing& ring() { return *ring_; }
   /// Tells the sender that there is room in the ring, if it wants to know.
   void ring_read();

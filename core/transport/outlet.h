@@ -52,6 +52,7 @@ class RemoteEdge final : public Edge {
   /// With a ring: its maker is there. The process of that number may have been started again and subscribed already.
   bool reader_lives() const;
 
+  /// Routing id of the subscriber; empty while there is none.
   const std::string& peer() const { return peer_; }
   std::uint32_t subscription() const { return subscription_; }
   const std::string& topic() const { return topic_; }

@@ -35,6 +35,7 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   sent_messages_ = sent_bytes_ = returned_messages_ = returned_bytes_ = 0;
 }
 
+// Closes the ring at once: its memory belongs to the reader, and must not be held when that is gone.
 void RemoteEdge::detach() {
   peer_.clear();
   ring_.reset();

@@ -116,6 +116,8 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
   if (payloads.size() > kMaxPayloads) {
     throw Error(Code::kInvalidArgument, "a message with {} payloads; at most {}", payloads.size(), kMaxPayloads);
   }
+  // Measure, reserve, write, publish. Nothing is visible to the reader before commit(), so an exception in between
+  // leaves the ring as it was.
   const Parts parts = arrange(header, body, payloads, pool, reader);
   const Head head{header, body.size(), parts.body_is_handle ? 1u : 0u};
   std::byte* to = put(ring.reserve(parts.bytes), &head, sizeof head);
@@ -134,6 +136,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
 
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads) {
   Parser parser(record);
+  // The parts lie in the order in which they were written; each read is bounded by the record.
   const auto head = parser.read<Head>();
   RingRecord read;
   read.header = read_header(std::as_bytes(std::span(&head.header, 1)));

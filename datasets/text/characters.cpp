@@ -11,6 +11,7 @@ struct Lead {
   std::uint32_t smallest;
 };
 
+/// Length 0 for a byte that can begin nothing.
 Lead lead_of(unsigned char byte) {
   if (byte < 0x80) return {1, byte, 0};
   if ((byte & 0xe0) == 0xc0) return {2, byte & 0x1fu, 0x80};

@@ -96,6 +96,7 @@ DatasetInfo Text::info() const {
   for (const std::uint32_t code : codes_) {
     info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : to_utf8(code));
   }
+  // Throughput is counted in tokens: samples of another context would not be comparable.
   info.unit = "token";
   info.units_per_sample = static_cast<std::uint64_t>(*length_);
   info.attributes = {{"path", *path_}, {"encoding", *encoding_}, {"characters", fmt::to_string(tokens_.size())}};

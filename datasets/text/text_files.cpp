@@ -30,6 +30,7 @@ TextFile read_file(const std::string& path) {
   return file;
 }
 
+/// Sorted, because the order of a folder is the file system's own, and the order of the text decides what trains.
 std::vector<std::string> sorted_files_of(const std::string& folder) {
   std::error_code failure;
   std::vector<std::string> paths;

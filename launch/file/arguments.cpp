@@ -87,6 +87,7 @@ Value given_value(const Declaration& declared, const std::string& text) {
 Value default_value(const Declaration& declared) {
   if (declared.default_value == nullptr) {
     const std::string help = declared.help.empty() ? "" : " (" + declared.help + ")";
+    // The message shows how to give it: this is the error that a new user meets first.
     throw error_at(declared.origin, declared.key(),
                    fmt::format("must be given: {}=VALUE, {}{}", declared.name, declared.allowed(), help));
   }
@@ -106,6 +107,7 @@ Assignment parse_assignment(const std::string& word) {
 std::map<std::string, Value> resolve_arguments(const Value* declared, const std::map<std::string, std::string>& given) {
   std::map<std::string, Value> values;
   if (declared == nullptr) return values;
+  // Names that nobody declares have been refused before, by sort_command_line().
   for (const auto& [name, value] : table_of(*declared, "args")) {
     const Declaration declaration = read_declaration(name, value);
     const auto text = given.find(name);

@@ -75,6 +75,7 @@ RespawnPolicy read_respawn(const TableReader& component) {
   return policy;
 }
 
+/// Whether there are such ports is not known yet: the planner compares with the plugin.
 std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   std::map<std::string, InputSpec> inputs;
   const Value* value = component.find("inputs");
@@ -150,6 +151,7 @@ void add_components(const Value* components, const Surroundings& outer, std::vec
   }
 }
 
+/// Groups do not nest: a namespace may have several words instead.
 void add_group(const std::string& name, const Value& value, std::vector<ComponentSpec>& out) {
   Surroundings outer{.key = "group." + name};
   check_name(value, outer.key, name);

@@ -50,6 +50,7 @@ class IncludeReader {
 
   Value read_included(const Origin& origin, const std::string& name) {
     const std::string path = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
+    // Named as it was looked for, since it is relative to the including file and not to the working directory.
     if (!fs::is_regular_file(path)) {
       throw error_at(origin, "include", fmt::format("\"{}\" is not a file", path), Code::kNotFound);
     }

@@ -60,6 +60,7 @@ void read_placement_table(const Value& placement, TopologySpec& spec) {
   }
 }
 
+/// The other keys are for whoever declares a parameter of that name, and are only collected here.
 TopologySpec read_topology(const Value& topology) {
   const TableReader table(topology, "topology", topology_keys());
   TopologySpec spec;

@@ -80,6 +80,7 @@ const std::vector<std::string>& launcher_run_keys() {
   return keys;
 }
 
+// An argument of the file is strongest: its author has chosen the name.
 CommandLine sort_command_line(const std::vector<std::string>& words, const Value& root,
                               const std::vector<std::string>& run_keys) {
   const std::vector<std::string> arguments = keys_of(root.find("args"));
@@ -106,6 +107,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
   return out;
 }
 
+// Down to the table that holds the last word; tables on the way come into being, components do not.
 void apply_override(Value& root, const Assignment& assignment) {
   const std::vector<std::string> parts = split(assignment.name);
   Value* table = &root;

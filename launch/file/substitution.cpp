@@ -38,6 +38,7 @@ Value Substitution::resolve(const Value& value, const std::string& key) const {
   return resolve(value, Place{value.origin, key});
 }
 
+// Depth is bounded by the text that was read (text_guard.h) and, for arguments, by kMaxReferences.
 Value Substitution::resolve(const Value& value, const Place& place) const {
   if (const auto* text = value.get_if<std::string>()) return resolve_text(*text, place);
   Value out = value;

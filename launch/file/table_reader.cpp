@@ -23,6 +23,7 @@ const Value::Table& table_of(const Value& value, std::string_view key) {
   throw not_allowed(value, key, "a table");
 }
 
+// Names become topics, socket files and process names, so they keep to what all of those allow.
 void check_name(const Value& value, std::string_view key, const std::string& name) {
   const bool starts_well = !name.empty() && name.front() != '-' && (name.front() < '0' || name.front() > '9');
   if (starts_well && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_name_character)) return;
@@ -83,6 +84,7 @@ std::int64_t TableReader::integer(const std::string& name, std::int64_t fallback
   if (value == nullptr) return fallback;
   const auto* integer = value->get_if<std::int64_t>();
   if (integer != nullptr && *integer >= minimum && *integer <= maximum) return *integer;
+  // An upper bound is only shown if there is one.
   std::string allowed = fmt::format("an integer >= {}", minimum);
   if (maximum != std::numeric_limits<std::int64_t>::max()) allowed += fmt::format(" and <= {}", maximum);
   throw not_allowed(*value, key(name), allowed);
@@ -143,6 +145,7 @@ std::map<std::string, std::string> TableReader::text_table(const std::string& na
   return out;
 }
 
+// execve() would take such an entry for another, or cut it off.
 std::map<std::string, std::string> read_environment(const TableReader& table) {
   std::map<std::string, std::string> environment = table.text_table("environment");
   for (const auto& [name, value] : environment) {

@@ -13,6 +13,7 @@ const Value* Value::find(const std::string& key) const {
   return found == table->end() ? nullptr : &found->second;
 }
 
+// Recursive, and bounded by the limits on the text.
 json to_json(const Value& value) {
   if (const auto* list = value.get_if<Value::List>()) {
     json out = json::array();

@@ -78,6 +78,7 @@ bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutp
 
 }  // namespace
 
+// What the child says of itself is better than any code.
 std::string ChildOutput::failure() const {
   if (timed_out) return "it did not end in time";
   if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));

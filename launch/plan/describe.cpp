@@ -51,6 +51,7 @@ void add_run(TextColumn& out, const Plan& plan) {
   out.line(0, fmt::format("deadlines  start {}, stop {}", seconds(plan.start_timeout), seconds(plan.stop_timeout)));
 }
 
+/// Only what differs from the usual is mentioned.
 std::string process_title(const PlannedProcess& process) {
   std::string title = "process " + process.name;
   if (process.tcp) title += ", 127.0.0.1";
@@ -90,6 +91,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
   }
 }
 
+/// Two lines each: who to whom, then how.
 void add_edges(TextColumn& out, const Plan& plan) {
   out.line(0, "");
   out.line(0, fmt::format("{} edges", plan.edges.size()));

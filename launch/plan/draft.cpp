@@ -44,6 +44,7 @@ std::string strategy_name(const TopologySpec& topology) {
   return name == nullptr ? "" : *name;
 }
 
+/// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
   if (info.per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
@@ -61,6 +62,7 @@ Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_
 std::uint32_t world_size(const TopologySpec& topology) {
   const auto devices = topology.given.find("devices");
   if (devices == topology.given.end()) return 1;
+  // Only their number; which devices they are is the accelerator's business.
   const std::int64_t count = count_of(read_request(devices->second));
   if (count < 1 || count > kMostRanks) {
     throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
@@ -72,6 +74,7 @@ std::uint32_t world_size(const TopologySpec& topology) {
   return static_cast<std::uint32_t>(count);
 }
 
+// In the order of names, and ranks within: that order is the components' index, everywhere.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue) {
   std::vector<Draft> drafts;
   for (const ComponentSpec& spec : file.components) {

@@ -26,7 +26,9 @@ class ParameterCheck {
              const Origin& where, const std::string& key, int depth = 0);
 
  private:
+  // A parameter that is given; if it names a plugin, that one's as well.
   void check_one(const ParameterInfo& info, const GivenParameter& given, int depth);
+  // One that is not: an error if it was required.
   void check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth);
   void check_plugin(const std::string& kind, const GivenParameter& given, int depth);
 

@@ -49,6 +49,7 @@ void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   }
 }
 
+/// Everything that is given for one component, each value with the place where it was written.
 Given gather(const LaunchFile& file, const Draft& draft) {
   Given given;
   const std::string key = draft.spec->key + ".params";
@@ -90,6 +91,7 @@ void plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalog
   check_all_taken(file, drafts);
   ParameterCheck checker(catalogue);
   for (Draft& draft : drafts) {
+    // Ranks of one component get the same values; what differs between them comes from the context.
     const Given given = gather(file, draft);
     checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
     draft.plan.parameters = dump(given, *draft.spec);

@@ -21,6 +21,7 @@ std::string own_process(const ComponentSpec& spec) {
   return name;
 }
 
+/// External programs cannot be placed: each is a process already.
 void check_placed_exist(const LaunchFile& file) {
   std::vector<std::string> known;
   for (const ComponentSpec& spec : file.components) {
@@ -33,6 +34,7 @@ void check_placed_exist(const LaunchFile& file) {
   }
 }
 
+// The same word in both places is no contradiction.
 std::string process_of(const LaunchFile& file, const Draft& draft) {
   const ComponentSpec& spec = *draft.spec;
   const auto placed = file.topology.placed.find(spec.name);
@@ -121,6 +123,7 @@ void place(const LaunchFile& file, std::vector<Draft>& drafts) {
   check_threads(drafts);
 }
 
+// The position in this list is the process's index, under which shared buffers count it.
 std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts) {
   std::vector<PlannedProcess> processes;
   const auto find = [&processes](const std::string& name) {

@@ -66,6 +66,7 @@ ScannedCatalogue::~ScannedCatalogue() {
   }
 }
 
+// A stamp that differs means another library at the same path: it is described anew.
 const PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   const std::string stamp = stamp_of(path);
@@ -87,6 +88,7 @@ std::vector<PluginLabel> ScannedCatalogue::list() {
 
 const PluginInfo& ScannedCatalogue::describe(const std::string& path, const std::string& stamp) {
   refuse_foreign_abi(path);
+  // The child prints JSON and nothing else on its standard output; a plugin that prints breaks its own description.
   const ChildOutput output = run_child({process_program_, "--describe", path}, kDescribeDeadline);
   if (!output.succeeded()) {
     throw Error(Code::kPluginLoad, "{} cannot be described: {}", path, output.failure());

@@ -27,7 +27,9 @@ class ScannedCatalogue final : public Catalogue {
   const PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
+  // Asks a child process and remembers the answer.
   const PluginInfo& describe(const std::string& path, const std::string& stamp);
+  // What is in the file; nothing, without a word, if it cannot be read.
   void load_cache();
   void save_cache() const;
 

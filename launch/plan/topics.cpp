@@ -34,6 +34,7 @@ std::string full_topic(const Draft& draft, const PortInfo& port) {
   return topic + given;
 }
 
+/// A topic travels as a frame and stands in error messages and commands: no spaces, nothing that a shell would take.
 void check_topic(const PortRef& ref) {
   const std::string& topic = ref.topic();
   const std::string key = ref.draft->spec->key + ".remap." + ref.port->name;
@@ -109,6 +110,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
   return senders;
 }
 
+// Only where nobody sends on the input's own side: a sender of the same rank always wins.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {
     for (const PortInfo& port : draft.info->inputs) {

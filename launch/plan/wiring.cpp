@@ -88,6 +88,7 @@ void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePl
 
 }  // namespace
 
+// By inputs, not by outputs: it is an input that may be missing something.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
   std::vector<EdgePlan> edges;
   for (const Draft& draft : drafts) {

@@ -17,6 +17,7 @@ constexpr int kLowestConsoleFile = 20;
 
 }  // namespace
 
+// Every process of the plan has its object from the start, also those that are started later.
 Crew::Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions options, OnEnd on_end)
     : loop_(loop),
       console_(console),
@@ -68,6 +69,7 @@ void Crew::start(ChildProcess& child) {
   try {
     child.start(spawn_options(child));
   } catch (const Error& error) {
+    // The program's own name may say little: "python3".
     throw Error(error.code(), "process '{}': {}", child.name(), error.what());
   }
 }

@@ -10,6 +10,7 @@ void LineSplitter::feed(std::string_view bytes, const Take& take) {
     const bool complete = end != std::string_view::npos;
     begun_ += bytes.substr(0, end);
     bytes.remove_prefix(complete ? end + 1 : bytes.size());
+    // Bytes as they are: a line may hold anything, also half a character.
     if (complete || begun_.size() > kLongest) {
       const std::string line = std::exchange(begun_, {});
       std::string_view text = line;

@@ -35,6 +35,7 @@ json ports_of(const ComponentPlan& component, const std::vector<PortInfo>& ports
 /// A fingerprint as text: JSON readers in many languages keep only 53 bits of a number.
 std::string hexadecimal(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 
+/// A topic without ends; who publishes and subscribes is added by the functions below.
 json new_topic(const std::string& name, const std::string& type, std::uint64_t fingerprint, const std::string& schema) {
   return {{"topic", name},
           {"type", type},
@@ -52,6 +53,7 @@ std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::stri
 
 using Topics = std::map<std::string, json>;
 
+/// Publishers are listed from the plan, so a topic is there before its process is.
 void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const PluginInfo* plugin = plugin_of(run, component);
@@ -90,6 +92,7 @@ void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, To
   }
 }
 
+/// The state is what the component has reported last.
 json describe_component_node(const RunContext& run, const ComponentPlan& component) {
   const ChildProcess* child = run.crew.find(component.process);
   json node = {{"component", component.name},

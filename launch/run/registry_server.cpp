@@ -87,6 +87,7 @@ json RegistryServer::describe(const std::string& op) const {
   throw Error(Code::kInvalidArgument, "no op '{}'{}", op, suggestion(op, {"run", "topics", "nodes", "call", "params"}));
 }
 
+// What the launcher knows is answered at once; a call is passed on, and answered when its answer comes.
 void RegistryServer::serve(const RouterSocket::Frames& envelope, const json& question) {
   const std::string op = text_of(question, "op");
   if (op == "call") return serve_call(envelope, question);
@@ -104,6 +105,7 @@ void RegistryServer::serve_call(const RouterSocket::Frames& envelope, const json
   const std::string method = text_of(question, "method");
   const std::string in_process = text_of(question, "process");
   if (target.empty() && in_process.empty()) return call_all_processes(envelope, id, method, body_of(question));
+  // Throws for a name that does not exist, before anything is sent.
   const std::string process_name = target.empty() ? process(in_process).name() : component(target).process;
   run_.call(process_name, target, method, body_of(question), kCallDeadline,
             [this, envelope, id](bool ok, const std::string& body) {

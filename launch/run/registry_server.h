@@ -32,9 +32,11 @@ class RegistryServer {
   void forward(const std::string& from_process, const Request& request);
 
  private:
+  // All questions that have come.
   void receive();
   void answer(const RouterSocket::Frames& envelope, const nlohmann::json& reply);
   void serve(const RouterSocket::Frames& envelope, const nlohmann::json& question);
+  // For a component or a process. The envelope is kept until the answer comes: it is the way back.
   void serve_call(const RouterSocket::Frames& envelope, const nlohmann::json& question);
   void call_all_processes(const RouterSocket::Frames& envelope, const nlohmann::json& id, const std::string& method,
                           const std::string& body);

@@ -39,6 +39,7 @@ bool RouterSocket::send(const Frames& frames) {
   }
 }
 
+// libzmq delivers messages whole: if the first frame is there, the others are.
 std::optional<RouterSocket::Frames> RouterSocket::receive() {
   Frames frames;
   zmq::message_t part;

@@ -37,6 +37,7 @@ void require_private(const std::string& folder) {
   }
 }
 
+/// A folder that is there already is looked at like one that somebody else has made.
 void make_private(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw Error(Code::kIo, "cannot make the folder {}: {}", folder, std::strerror(errno));
@@ -93,6 +94,7 @@ std::string runs_directory() {
 // Pid and start time together: the pid alone may belong to somebody else by now.
 bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(run.pid) == run.start_ticks; }
 
+// A dead run's folder may be there still; it is passed over here and swept by the next launch.
 std::vector<RunInfo> list_runs(const std::string& base) {
   std::vector<RunInfo> runs;
   if (!fs::exists(base)) return runs;
@@ -109,6 +111,7 @@ std::size_t sweep_stale_runs(const std::string& base) {
   std::size_t swept = 0;
   for (const fs::path& folder : folders_in(base)) {
     const std::optional<RunInfo> info = read_info(folder);
+    // Of a folder without a run.json that can be read, its name alone tells whether its maker lives.
     const bool in_use = info ? is_alive(*info) : maker_is_alive(folder);
     std::error_code ignored;
     if (!in_use && fs::remove_all(folder, ignored) > 0) ++swept;

@@ -49,6 +49,7 @@ std::string find_program(const std::string& name, const std::map<std::string, st
   throw Error(Code::kNotFound, "cannot start '{}': no such program in PATH", name);
 }
 
+/// Ours, with what is added in the place of what has the same name.
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -93,6 +94,7 @@ void reset_signals() {
   give_up(prepared);
 }
 
+/// As execve() wants them: ended by a null. They point into `texts`.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
@@ -145,6 +147,7 @@ Spawned spawn(const SpawnOptions& options) {
   prepared.out = out.writer.get();
   prepared.err = err.writer.get();
   prepared.failure = failure.writer.get();
+  // fork, not posix_spawn: process group, death signal, affinity and directory are set between the two.
   const pid_t pid = ::fork();
   if (pid < 0) throw Error(Code::kIo, "cannot start '{}': {}", options.command.front(), std::strerror(errno));
   if (pid == 0) become(prepared);

@@ -52,6 +52,7 @@ void StartSequence::on_configured(const std::string& process, const Configured& 
   }
 }
 
+// Everybody has bound by now, so every address in the message can be connected to.
 void StartSequence::connect_all() {
   connecting_ = true;
   for (const auto& child : run_.crew.children()) {
@@ -130,6 +131,7 @@ void StartSequence::on_gone(const std::string& process) {
   on_state_changed();
 }
 
+// Names everybody who is missing: one cause often shows in several places.
 void StartSequence::too_late() {
   std::vector<std::string> reasons = run_.barrier.missing();
   const auto all = activations_.find("");

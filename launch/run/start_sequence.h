@@ -43,10 +43,13 @@ class StartSequence {
 
  private:
   void connect_all();
+  // Programs, then components; the last step of the start.
   void activate_all();
   void start_programs();
+  // A restarted process has its sockets again.
   void rejoin(const std::string& process);
   TransitionSequence activation(std::vector<std::uint32_t> components);
+  // The deadline of the start has passed.
   void too_late();
 
   RunContext& run_;

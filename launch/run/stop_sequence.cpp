@@ -113,6 +113,7 @@ bool StopSequence::ends_by_itself(const ChildProcess& child) const {
          std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == "finalized"; });
 }
 
+// Processes of finalized components come to their end without being told; the others get the ladder at once.
 void StopSequence::end_processes() {
   phase_ = Phase::kEnding;
   sequence_.reset();

@@ -51,8 +51,10 @@ class StopSequence {
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
+  // Its components are all finalized: nothing needs to be sent to it.
   bool ends_by_itself(const ChildProcess& child) const;
   void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
+  // Says who has not arrived when a deadline passes.
   void report_awaited();
   bool has_stop(const ComponentPlan& component) const;
 

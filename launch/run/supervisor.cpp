@@ -14,6 +14,7 @@ namespace {
 /// Of a failed process's output: enough for an error and its surroundings, few enough to see the reason above them.
 constexpr std::size_t kReportedLines = 15;
 
+/// With its components: users know those by name, and processes less so.
 std::string describe_process(const RunContext& run, const ChildProcess& child) {
   std::vector<std::string> components;
   for (const std::uint32_t i : run.components_of(child.name())) components.push_back(run.plan.components[i].name);
@@ -177,6 +178,7 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
   stop_.on_gone();
 }
 
+// A program may end with 0 whenever it likes; a process with components may not while the run goes on.
 void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);

@@ -22,6 +22,7 @@ bool TransitionSequence::settled(std::uint32_t component) const {
   return state == "error" || (target_ == "inactive" && state != "active");
 }
 
+// At kOneByOne the first that is not settled ends the round, whether it was asked now or before.
 bool TransitionSequence::advance() {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (settled(order_[i])) continue;

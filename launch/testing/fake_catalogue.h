@@ -51,6 +51,7 @@ inline PortInfo port(const std::string& name, const std::string& type, const std
   return info;
 }
 
+/// For inputs that a launch file may leave unconnected.
 inline PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
   PortInfo info = port(name, type, topic);
   info.optional = true;
@@ -63,6 +64,7 @@ inline ParameterInfo parameter(const std::string& name, ValueKind kind, const st
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
+// The components as the real ones declare them, as far as planning depends on it: ports, topics, ranks and threads.
 inline void add_loader(FakeCatalogue& catalogue) {
   PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};

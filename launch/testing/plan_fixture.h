@@ -36,6 +36,7 @@ class PlanFixture : public ::testing::Test {
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
+  /// The whole message, with places relative to the temporary folder: "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }
@@ -44,6 +45,7 @@ class PlanFixture : public ::testing::Test {
     return error_of([&] { plan_six(text, arguments); }, folder_.path());
   }
 
+  /// Throws if there is none, so that a test fails with a sentence instead of a crash.
   static const ComponentPlan& component(const Plan& plan, const std::string& name) {
     const auto found = std::ranges::find(plan.components, name, &ComponentPlan::name);
     if (found == plan.components.end()) throw Error(Code::kNotFound, "no component {} in the plan", name);

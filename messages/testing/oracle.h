@@ -46,6 +46,7 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const T& value) { archive.set(value); }
 
+// An archive of its own for every value: none of the values around it can leak in.
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const cereal::NameValuePair<T>& field) {
   archive.set_field(field.name, OracleArchive::show(field.value));

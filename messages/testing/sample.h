@@ -18,6 +18,7 @@ namespace trainyard::testing {
 /// A cereal input archive that makes values up: every field of a message gets one, the same ones for the same seed.
 class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision> {
  public:
+  /// The same seed makes the same message, on every machine.
   explicit SampleArchive(std::uint64_t seed)
       : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
 
@@ -71,6 +72,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, cereal::NameValuePair<T>&
 
 inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::string& text) { text = archive.text(); }
 
+// Up to three elements, sometimes none: enough for every path of an encoder.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::vector<T>& list) {
   list.resize(archive.count());

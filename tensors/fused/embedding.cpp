@@ -74,6 +74,7 @@ struct Embed : torch::autograd::Function<Embed> {
 
 }  // namespace
 
+// LibTorch's own operations for other devices and dtypes; their gradients are the same sums.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD) {
   if (!usable({&tokens_VD, &positions_TD}) || !index_BT.is_contiguous() || index_BT.scalar_type() != at::kLong) {
     const at::Tensor sum = at::embedding(tokens_VD, index_BT) + positions_TD.narrow(0, 0, index_BT.size(1));

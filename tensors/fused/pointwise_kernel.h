@@ -29,6 +29,7 @@ struct NormForward {
 };
 /// Rows begin to end, end excluded.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
+/// In double, for tests and reference runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
 /// The gradient of `sum` (to which `sum_gradient`, if not null, is added) and, summed over the rows begin to end, of

@@ -21,6 +21,7 @@ json ask_nodes(const RunChoice& choice) {
   return RegistryClient(context, find_run(choice).registry).ask("nodes");
 }
 
+/// Keys that an answer lacks show as empty: the launcher may be of another version than this command.
 int list_nodes(const RunChoice& choice, bool as_json) {
   const json nodes = ask_nodes(choice);
   if (as_json) {

@@ -34,6 +34,7 @@ json value_from(const std::string& text) {
   return value.is_discarded() ? json(text) : value;
 }
 
+/// Values are shown as JSON, so that what is printed can be given to `param set`.
 int list(const ParamArguments& arguments) {
   const json parameters = call(arguments, "param.list", json::object());
   if (arguments.as_json) {

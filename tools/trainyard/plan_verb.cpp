@@ -17,6 +17,7 @@ int show_plan(const LaunchArguments& arguments, bool json) {
   return kExitOk;
 }
 
+/// Everything that a launch would refuse is refused here, with the same words.
 int check(const LaunchArguments& arguments) {
   const Plan plan = plan_from(arguments, *open_catalogue());
   check_supported(plan);

@@ -44,6 +44,7 @@ int list(const PluginArguments& arguments) {
   return kExitOk;
 }
 
+/// The default as it would stand in JSON: text in quotes, so that "0" and 0 can be told apart.
 void print_parameters(const std::vector<ParameterInfo>& parameters) {
   if (parameters.empty()) return;
   std::printf("\nparameters\n");

@@ -80,6 +80,7 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
   return std::nullopt;
 }
 
+// The schema comes before the first message, and it is all that is needed to decode what follows.
 void Subscriber::on_control(Source& source, const std::vector<zmq::message_t>& frames) {
   if (frames[1].to_string_view() != Subscribed::kTypeName) return;
   const auto answer = read_message<Subscribed>(frames[2]);

@@ -74,6 +74,7 @@ SystemCheck check_runs_directory() {
   }
 }
 
+/// A command that was copied without the rest of its installation cannot launch anything.
 SystemCheck check_process_program() {
   try {
     return {Verdict::kGood, "process", find_process_program(), ""};
@@ -140,6 +141,7 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
   return {Verdict::kWarning, "/dev/shm", finding, "in a container: start it with --shm-size=1g"};
 }
 
+// Facts first, for bug reports; then what may be wrong.
 std::vector<SystemCheck> check_system() {
   std::vector<SystemCheck> checks = {
       {Verdict::kFact, "Trainyard", TRAINYARD_VERSION, ""},

@@ -68,6 +68,7 @@ json find_topic(RegistryClient& registry, const std::string& name) {
   throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
 }
 
+/// The schema is printed as it is on the wire: a client can be written from it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
   RegistryClient registry(context, find_run(arguments.run).registry);

@@ -26,6 +26,7 @@ namespace {
 /// One thread, one socket, and it waits for every message: nothing here is fast, and nothing depends on time.
 class FakeProcess {
  public:
+  /// Connects like a real one: its routing id is its name.
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {
     const char* given = std::getenv("FAKE");
     fake_ = nlohmann::json::parse(given != nullptr ? given : "{}");
@@ -123,6 +124,7 @@ class FakeProcess {
     return message;
   }
 
+  /// One write in append mode a line, so that several processes can share a file.
   void trace(const std::string& event) const {
     const std::string file = fake_.value("trace", "");
     if (!file.empty()) std::ofstream(file, std::ios::app) << name_ + ": " + event + "\n" << std::flush;

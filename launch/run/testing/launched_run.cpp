@@ -80,6 +80,7 @@ bool LaunchedRun::directory_is_gone() const {
   return eventually([this] { return !std::filesystem::exists(base_) || std::filesystem::is_empty(base_); });
 }
 
+// The only place that sleeps: between two looks, never instead of one.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   while (!condition()) {
@@ -93,6 +94,7 @@ bool is_gone(pid_t pid) {
   return eventually([pid] { return start_ticks(pid) == 0; });
 }
 
+// Without edges: the fakes exchange nothing, and the launcher does not look at them.
 Plan fake_plan(const std::vector<std::string>& fakes) {
   Plan plan;
   plan.file = "fake.toml";
