@@ -159,9 +159,14 @@ def shakespeare(bench):
         print(f"| tiny Shakespeare, 2000 steps | skipped: no {text} | | |", flush=True)
         return
     one_core = ["taskset", "--cpu-list", "0"]
+    python = next((p for p in (sys.executable, "/usr/bin/python3")
+                   if subprocess.run([p, "-c", "import torch, numpy"], capture_output=True).returncode == 0), None)
+    if python is None:
+        print("| tiny Shakespeare, 2000 steps | skipped: no python3 with torch and numpy | | |", flush=True)
+        return
 
     def reference():
-        out = bench.run([*one_core, "python3", str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text)])
+        out = bench.run([*one_core, python, str(ROOT / "tests/benchmarks/reference_gpt.py"), str(text)])
         return json.loads(out.splitlines()[-1])
 
     def ours():
