@@ -20,6 +20,7 @@ struct ArenaEntry {
   std::string name;        ///< "layers.0.attention.weight"
   std::string block;       ///< "parameters" or "buffers".
   std::uint8_t dtype = 7;  ///< A DType.
+  // Row-major and dense; a scalar has none.
   std::vector<std::int64_t> shape;
   std::uint64_t offset_bytes = 0;  ///< In its block; a multiple of 64.
 
@@ -55,10 +56,12 @@ struct ArenaBlock {
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
+  // Of the accelerator host that sends it.
   std::uint32_t rank = 0;
   std::string device = "cpu";
   std::string model;  ///< Name of the model plugin.
   std::vector<ArenaBlock> blocks;
+  // In the order of the model's parameters; the offsets of a block ascend.
   std::vector<ArenaEntry> entries;
 
   template <class Archive>
@@ -76,6 +79,7 @@ struct OptimizerState {
 
   std::string rule;  ///< "adamw", ...
   std::vector<ArenaBlock> blocks;
+  // As far as they are numbers: for people and for the record.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
@@ -92,8 +96,10 @@ struct ModelInfo {
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
+  // "32-true": of parameters and computation, in Lightning's words.
   std::string precision;
   std::uint64_t parameters = 0;  ///< Trainable numbers.
+  // Of the host's blocks; the optimizer's state comes on top.
   std::uint64_t arena_bytes = 0;
 
   template <class Archive>

@@ -36,8 +36,10 @@ struct Batch {
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< Within the epoch or the evaluation, from 0.
   std::uint64_t samples = 0;  ///< Rows; the last batch of a split may be short.
+  // Training: of the whole split, whatever limit the manager has set. Else: of the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< Where to resume after this batch was used.
+  // On the host's memory; the accelerator moves them where they are needed.
   std::vector<Tensor> tensors;
 
   template <class Archive>

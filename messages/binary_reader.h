@@ -18,9 +18,11 @@ namespace trainyard {
 /// What a body says of a tensor: everything but the bytes. For those who have the body alone, like a viewer that
 /// subscribed without payloads.
 struct TensorPlace {
+  // One that exists: others have been refused.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::uint32_t payload = 0;  ///< Index, or kNoPayload.
+  // In bytes; not yet compared with any payload.
   std::uint64_t offset = 0;
   std::size_t bytes = 0;  ///< What dtype and shape need; known not to overflow.
 };

@@ -41,6 +41,7 @@ struct Configured {
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
+  // By the same keys as in Configured, those of the receiver's own process included.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -126,6 +127,7 @@ struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
+  // Under which shared buffers count it; a process that is started again has the same.
   std::uint32_t process_index = 0;
 
   template <class Archive>

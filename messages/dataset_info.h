@@ -42,12 +42,14 @@ struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
   std::string dataset;  ///< Name of the dataset plugin.
+  // Rows of a full batch.
   std::uint64_t batch_size = 0;
   std::vector<SplitInfo> splits;
   std::vector<DatasetField> fields;
   std::uint64_t classes = 0;            ///< Number of classes or of tokens in the vocabulary; 0 = none.
   std::vector<std::string> vocabulary;  ///< Text of every token or class, where known.
   std::string unit = "sample";          ///< What throughput is counted in: "sample", "token".
+  // Tokens of a sample of text, for instance; throughput is samples times this.
   std::uint64_t units_per_sample = 1;
   // For people and logs: the path, the encoding, ... Nothing computes with it.
   std::map<std::string, std::string> attributes;

@@ -11,6 +11,7 @@ struct Header {
   static constexpr std::uint32_t kMagic = 0x44595254;  ///< "TRYD"
   static constexpr std::uint16_t kVersion = 1;
 
+  // Of the little-endian number the first byte in the frame is 'T'.
   std::uint32_t magic = kMagic;
   std::uint16_t version = kVersion;
   std::uint16_t payloads = 0;      ///< How many payload frames follow the body.

@@ -13,6 +13,7 @@ struct LogRecord {
 
   std::int64_t time_ns = 0;  ///< CLOCK_REALTIME.
   std::string level;         ///< "debug", "info", "warning", "error".
+  // Full name, or the process's for what no component says.
   std::string component;
   std::string text;
 

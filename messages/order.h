@@ -21,6 +21,7 @@ struct Order {
 
   std::uint64_t id = 0;  ///< 1, 2, 3, ...
   std::string kind;
+  // evaluate, predict: which data; "train" for train.
   std::string split;
   std::uint64_t batches = 0;
   std::uint64_t micro_batches = 1;  ///< Per optimizer step; the last step of an order may have fewer.
@@ -48,6 +49,7 @@ struct OrderDone {
   std::uint64_t step = 0;  ///< Optimizer steps done since the run began.
   std::uint64_t epoch = 0;
   std::uint64_t batches = 0;  ///< Micro-batches used by this order.
+  // Rows of those batches.
   std::uint64_t samples = 0;
   bool stopped = false;         ///< Ended early by a stop order.
   LoaderCursor cursor;          ///< After the last training batch used.

@@ -17,6 +17,7 @@ struct ComponentPlan {
   std::string name;         ///< Full name: "rank0/optimizer".
   std::string plugin;
   std::string library;  ///< Path of the shared library.
+  // Name of the process that hosts it.
   std::string process;
   std::string thread;  ///< Components of one process with the same thread share an event loop.
   std::uint32_t rank = 0;
@@ -39,6 +40,7 @@ struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
   std::uint32_t id = 0;
+  // Full name, with its leading '/'.
   std::string topic;
   std::uint32_t from = 0;  ///< Component index.
   std::string output;
@@ -60,13 +62,16 @@ struct EdgePlan {
 struct ProcessPlan {
   static constexpr const char* kTypeName = "ProcessPlan";
 
+  // Unique on this host: "mnist-9ix".
   std::string run;
   std::string run_directory;     ///< Sockets of this run; private to the user.
   std::string output_directory;  ///< What the run writes.
   std::string process;
   std::uint32_t process_index = 0;  ///< Slot in shared buffers' reader counts.
   std::uint64_t seed = 0;
+  // What standard error shows; visitors get more.
   std::string log_level = "info";
+  // Searched in this order; empty = the process's own defaults.
   std::vector<std::string> plugin_path;
   std::map<std::string, std::string>
       bind;  ///< Thread to the address its socket binds: "ipc:///..." or "tcp://127.0.0.1:*".

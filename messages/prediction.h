@@ -14,8 +14,10 @@ namespace trainyard {
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 
+  // The predict order that it answers, and where training stood.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
+  // What the text is, for a headline; `text` may have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

@@ -18,13 +18,16 @@ namespace trainyard {
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
+  // The checkpoint order; comes back in SnapshotTaken and CheckpointDone.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   std::string reason;
+  // After the last batch that the arena has learned from: where a resumed run must go on.
   LoaderCursor cursor;
   std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator.
+  // Of the order: the newest validation metrics, by which checkpoints are ranked.
   std::vector<Scalar> metrics;
 
   template <class Archive>
@@ -54,6 +57,7 @@ struct CheckpointDone {
 
   std::uint64_t order = 0;
   std::uint64_t step = 0;
+  // Of the checkpoint's directory; empty if it was not written.
   std::string path;
   std::uint64_t bytes = 0;
   std::string error;  ///< Empty = written, hashed and synced.
@@ -71,6 +75,7 @@ struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
+  // The checkpoint that was loaded; empty without one. The fields below are then those of its run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;

@@ -14,6 +14,7 @@ struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
   std::uint64_t step = 0;  ///< The step that these gradients complete, from 1.
+  // Gradients may come in several buckets, so that an optimizer can begin before the last; at present there is one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
   double scale = 1;               ///< Multiply by this before use: clipping by norm, loss scaling.

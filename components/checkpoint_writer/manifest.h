@@ -24,7 +24,8 @@ std::string format_manifest(const Manifest& manifest);
 /// Throws kCorrupt for broken text or a file name that leaves the directory, kUnsupported for a newer format.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and says what is wrong, one sentence each; empty if all is as it was written.
+/// Reads every file of the manifest and says what is wrong, one sentence each; empty if all is as it was written. Files
+/// that the manifest does not name are not looked at.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard

@@ -22,7 +22,8 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 
 /// Fills the blocks of `layout` from the first candidate that is whole. `warn` is told of every broken one, and why.
 /// Throws kCorrupt with all reasons if none is whole, and kShapeMismatch, naming the tensor and both shapes, if a whole
-/// one is of another model.
+/// one is of another model; then nothing has been filled. A checkpoint without optimizer state, or a run without
+/// optimizer, is a warning.
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn);
 

@@ -15,7 +15,7 @@ class AppendFile {
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// What flush() will write; append to it.
+  /// What flush() will write; append to it, whole lines or records at a time, so that a flush never tears one.
   std::string& buffer() { return buffer_; }
 
   /// Throws kIo with path and reason; what was not written is then given up.

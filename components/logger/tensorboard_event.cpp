@@ -104,6 +104,7 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
+// The length has a checksum of its own: a reader must be able to trust it before it takes memory.
 void append_record(std::string& out, std::string_view data) {
   const std::string length = little_endian<std::uint64_t>(data.size());
   out.append(length).append(little_endian(masked_crc(length))).append(data).append(little_endian(masked_crc(data)));

@@ -20,6 +20,12 @@ namespace trainyard::manager {
 ///
 /// Two orders are open at a time, the one that is carried out and the next one, so that nobody waits for the manager.
 /// An order that depends on a result (a checkpoint on the metrics it carries, training on early stopping) waits for it.
+///
+/// A fit of 100 steps that validates every 50, with steps_per_order = 32:
+///
+///     train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
+///
+/// A task goes from the agenda (planned) to the open ones (sent) and is closed by its last rank's answer.
 class RunSchedule {
  public:
   /// `settings`: resolved. Throws kNotFound and kInvalidArgument where they do not fit the dataset.

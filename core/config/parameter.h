@@ -35,7 +35,8 @@ class ParameterBase {
   /// What it holds now, as a launch file would give it.
   virtual nlohmann::json value() const = 0;
 
-  /// Called on the component's own thread after a change while running.
+  /// Called on the component's own thread after a change while running. One callback; what it throws goes to whoever
+  /// asked for the change, which stays made.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
   /// Calls what on_change() was given. Not part of assign(): the first value, from the launch file, is no change.
   void notify_changed() const {

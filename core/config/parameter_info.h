@@ -28,7 +28,8 @@ struct ParameterRules {
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);
 };
 
-/// The declaration of a parameter: what `trainyard plugin info` prints and what a launch file is checked against.
+/// The declaration of a parameter: what `trainyard plugin info` prints and what a launch file is checked against,
+/// without running the plugin.
 struct ParameterInfo {
   std::string name;
   ValueKind kind = ValueKind::kAny;

@@ -35,7 +35,8 @@ class PluginLoader {
   /// can run, kPluginLoad with the dynamic linker's words, and kPluginLoad for a file that others may write to.
   const PluginEntry& load(const std::string& path);
 
-  /// Makes a plugin of kind `Kind`; what its constructor throws comes out with the plugin named.
+  /// Makes a plugin of kind `Kind`; what its constructor throws comes out with the plugin named. Does not check that
+  /// every given parameter was declared: check_all_given_are_known() can, once the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
@@ -45,7 +46,8 @@ class PluginLoader {
   /// The same for a library whose path is known; `context` is the kind's context and the result the kind's base class.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// A plugin that only declares its parameters and ports.
+  /// A plugin that only declares its parameters and ports: made with an empty context, never to be configured. The
+  /// caller owns it.
   static Configurable* describe(const PluginEntry& entry, const std::string& where);
 
   /// In the order of search.

@@ -40,6 +40,7 @@ PortInfo port_from_json(const json& in) {
 
 }  // namespace
 
+// Flat where it can be: `trainyard plugin info --json` prints this.
 json to_json(const PluginInfo& info) {
   json out{{"kind", info.label.kind},       {"name", info.label.name},
            {"version", info.label.version}, {"description", info.label.description},

@@ -21,7 +21,7 @@ namespace trainyard {
 /// that the component pays is the push into the ring; a visitor that is slow, stopped or gone costs it nothing more.
 class Gateway final : public Component {
  public:
-  /// Finds the outputs that publish a topic in this process.
+  /// Finds the outputs that publish a topic in this process; none if nobody does.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
   /// Binds `address` and begins to serve at once. Throws kIo. On the control thread.

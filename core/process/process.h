@@ -21,6 +21,15 @@ namespace trainyard {
 ///
 /// The calling thread runs the control loop (the launcher's orders, visitors, heartbeats); every thread of the plan
 /// gets a Worker. Components never wait for the control loop.
+///
+///     launcher          control thread                         worker threads       <- Hello     ProcessPlan ->
+/// make workers, components, edges                       start the threads                      on_configure       <-
+/// Configured     Connect ->                                               inlets connect, subscribe       <- Connected
+/// Transition ->                                            on_activate, handlers, on_deactivate, drain, on_finalize
+/// <- StateChanged
+///
+/// What crosses between the two columns does so by EventLoop::post(). A process ends when all its components are
+/// finalized.
 class Process {
  public:
   /// Reports to the launcher at `control_endpoint` as `name`.

@@ -19,6 +19,7 @@ constexpr const char* kUsage =
     "       trainyard-process --describe FILE                     print a plugin's declaration as JSON\n"
     "Started by `trainyard launch`; see `trainyard --help`.\n";
 
+/// In a process of its own, since loading a library runs its code.
 int describe(const std::string& path) {
   trainyard::PluginLoader loader({});
   std::printf("%s\n", to_json(trainyard::describe_plugin(loader, path)).dump().c_str());
@@ -27,6 +28,7 @@ int describe(const std::string& path) {
 
 int run(int argc, char** argv) {
   std::string control, name;
+  // By hand: this program is started by ours alone, and links no parser for it.
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--describe") == 0) return describe(argv[i + 1]);
     if (std::strcmp(argv[i], "--control") == 0) control = argv[i + 1];

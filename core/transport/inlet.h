@@ -79,7 +79,8 @@ class Inlet final : public Source {
 
   /// Called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Called when a subscription is refused or a message breaks the format.
+  /// Called when a subscription is refused or a message breaks the format. The text is for people; the input's
+  /// component can do nothing but fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
   /// The address that it was connected to.

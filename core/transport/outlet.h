@@ -97,7 +97,8 @@ class Outlet final : public Source {
   /// Deletes it; it must be off its output already.
   void remove_edge(RemoteEdge& edge);
 
-  /// Asked for a subscription that is not in the plan. Returns the edge, or null to refuse with `error`.
+  /// Asked for a subscription that is not in the plan. Returns the edge, or null to refuse with `error`. An outlet
+  /// without this callback, like those of workers, refuses every visitor.
   using Visitor = std::function<RemoteEdge*(const Subscribe&, std::string& error)>;
   void on_visitor(Visitor visitor) { visitor_ = std::move(visitor); }
   /// A visitor's edge is of no use any more; the callee removes it.
@@ -108,6 +109,7 @@ class Outlet final : public Source {
   void sweep_visitors();
 
   /// Process number `reader` is dead: nothing more is sent to it and nothing waited for, until it subscribes again.
+  /// Over a socket the refusal of the next message says so; a ring would take messages for ever.
   void forget(std::uint32_t reader);
 
   /// In a worker's outlet the list does not change after the process is configured; in the gateway's it does.

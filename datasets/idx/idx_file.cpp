@@ -31,6 +31,7 @@ class Source {
   /// Fills `target`; throws kCorrupt if the file ends before.
   void read(std::span<std::uint8_t> target, const char* what) {
     for (std::size_t done = 0; done < target.size();) {
+      // gzread may give less than was asked for, long before the end.
       const std::size_t got = read_some(target.subspan(done));
       if (got == 0) fail(fmt::format("the file ends in the {}, {} of {} bytes are there", what, done, target.size()));
       done += got;

@@ -35,6 +35,7 @@ class Synthetic final : public Dataset {
 
  private:
   std::vector<std::int64_t> sample_shape() const;
+  // 0 for a split that there is not.
   std::uint64_t samples_of(std::string_view split) const;
 
   Parameter<std::int64_t> samples_{*this, "samples", 10000, "of the split 'train'", positive()};

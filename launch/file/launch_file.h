@@ -17,7 +17,8 @@ struct Word {
   Origin origin;
 };
 
-/// How an input is served, as far as the file overrides what the component declared.
+/// How an input is served, as far as the file overrides what the component declared. What is not given is left to the
+/// declaration.
 struct InputSpec {
   Origin origin;
   std::optional<std::string> policy;
@@ -25,7 +26,8 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// One `[component.NAME]`: a plugin or an external program.
+/// One `[component.NAME]`: a plugin or an external program. As written, with every key known and of the right kind;
+/// whether plugin, ports and parameters exist is for the planner.
 struct ComponentSpec {
   std::string name;        ///< With its namespace: "eval/logger".
   std::string name_space;  ///< "", "eval" or "a/b".
@@ -58,7 +60,8 @@ struct RunSpec {
   Value::Table manager;
 };
 
-/// `[topology]`.
+/// `[topology]`: what hardware, how many ranks, which process. The planner hands the values on to the components that
+/// declare parameters of these names.
 struct TopologySpec {
   Value::Table given;                  ///< accelerator, devices, strategy, precision, as far as given.
   bool processes = false;              ///< One process for each component.

@@ -24,7 +24,8 @@ struct RespawnPolicy {
 /// As in a launch file: "never", "on_failure", "always".
 std::string_view name_of(RespawnPolicy::When when);
 
-/// One process of the run: some components of the plan, or an external program.
+/// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
+/// and perhaps starts it again; what happens inside is the process's own business.
 struct PlannedProcess {
   std::string name;  ///< Unique; letters, digits, '_', '-' and '.' only.
 

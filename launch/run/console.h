@@ -11,7 +11,7 @@ class Console {
  public:
   Console();
 
-  /// What a process printed: to stdout, or to stderr if it came from there.
+  /// What a process printed: to stdout, or to stderr if it came from there. Waits while a terminal is stopped.
   void line(std::string_view prefix, std::string_view text, bool to_stderr = false);
 
   /// The launcher's own words, on stderr.

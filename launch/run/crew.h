@@ -22,7 +22,8 @@ struct CrewOptions {
   std::string run_directory;
 };
 
-/// All processes of a run: starts them, prints what they print, notices their ends.
+/// All processes of a run: starts them, prints what they print, notices their ends. Decides nothing: what an end means
+/// is the supervisor's business.
 class Crew {
  public:
   using OnEnd = std::function<void(ChildProcess& child, int wait_status)>;

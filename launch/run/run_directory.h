@@ -24,7 +24,8 @@ struct RunInfo {
 /// `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`; /tmp too if XDG_RUNTIME_DIR names no folder.
 std::string runs_directory();
 
-/// The runs that are alive, newest first. Reads only.
+/// The runs that are alive, newest first. Reads only. Throws kIo if `base` belongs to somebody else or others may write
+/// to it: what is in it could not be believed.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
 /// True if the run's launcher still lives.

@@ -12,7 +12,8 @@
 
 namespace trainyard {
 
-/// Exit codes of a launch.
+/// Exit codes of a launch. A run that failed returns kFailed even if it was interrupted before: what went wrong matters
+/// more. The command adds its own for what goes wrong before a run begins (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;
@@ -21,6 +22,10 @@ struct ExitCode {
 
 /// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
 /// them, and ends them. One thread, one poll loop, no locks.
+///
+///     on a signal           first: ask components to stop; second: end all processes at once     on RunFinished
+/// end in order; the first one counts     on an error           report it with the process's last lines; end in a hurry
+/// on a process's end    restart it, if its policy says so; else go on without it, or fail
 ///
 /// Must be made and run on the main thread (children die with the thread that made them). SIGINT, SIGTERM, SIGHUP and
 /// SIGCHLD are blocked, SIGPIPE and SIGTTOU ignored from then on.

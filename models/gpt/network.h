@@ -65,6 +65,7 @@ class GptNetwork {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
+  // Both return what is to be added to the stream, (N, D), not the new stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 

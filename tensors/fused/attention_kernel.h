@@ -17,6 +17,10 @@ struct AttentionShape {
   std::int64_t padded_tokens() const { return (tokens + 15) / 16 * 16; }
 };
 
+// A row of qkv, for one token:
+//
+//     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
+//
 // Each works on the heads `begin` to `end` of the batch * heads there are; different heads may run on different
 // threads. Rows: qkv (B*T, 3*H*size), out (B*T, H*size), probabilities (B*H, T, padded T; 0 where masked).
 

@@ -8,6 +8,10 @@ namespace trainyard::fused {
 
 // What the fused kernels are made of: 64 bytes of float or double that are worked on together. The compiler maps them
 // to whatever registers the target has; results do not depend on the number of threads.
+//
+// Vector extensions of the compiler instead of intrinsics: one source for every processor, readable arithmetic, and no
+// code path that is only compiled where nobody tests it. They may differ in the last bit between processors, where one
+// has fused multiply-add and the other does not.
 
 /// Compiles a kernel for three generations of x86 and picks one when the library is loaded.
 #if defined(__x86_64__)

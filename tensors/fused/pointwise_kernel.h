@@ -33,7 +33,7 @@ void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
 /// The gradient of `sum` (to which `sum_gradient`, if not null, is added) and, summed over the rows begin to end, of
-/// gain and bias.
+/// gain and bias. These two are added to what is there, so that the caller decides how rows are summed together.
 template <class T>
 struct NormBackward {
   std::int64_t width;
