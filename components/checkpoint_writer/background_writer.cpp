@@ -18,6 +18,7 @@ BackgroundWriter::~BackgroundWriter() {
 void BackgroundWriter::submit(std::unique_ptr<StateCopy> state) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(state));
+  // One condition for both directions: the writer waits for work, the owner for idleness.
   changed_.notify_all();
 }
 

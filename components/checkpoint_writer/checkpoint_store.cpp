@@ -79,6 +79,7 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   metadata["model"] = model_;
   manifest.files[kModelFile] = write_safetensors(in(kModelFile), state.tensors(layout.model), metadata);
   if (options_.save_optimizer && !layout.optimizer.empty()) {
+    // Only in the optimizer's file; added after the model's has been written.
     metadata["rule"] = optimizer_;
     manifest.files[kOptimizerFile] = write_safetensors(in(kOptimizerFile), state.tensors(layout.optimizer), metadata);
   }
@@ -116,6 +117,7 @@ void CheckpointStore::remember(StoredCheckpoint checkpoint) {
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
   try {
     set_pointer(options_.directory, "last", file_name(stored_.back().path));
+    // No pointer "best" until something was measured.
     if (const auto best = best_of(stored_, options_.rule)) {
       set_pointer(options_.directory, "best", file_name(stored_[*best].path));
     }

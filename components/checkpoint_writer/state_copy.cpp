@@ -5,6 +5,7 @@
 namespace trainyard {
 
 void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
+  // Referred to, not copied: it is made once and stays for the run.
   layout_ = &layout;
   snapshot_ = snapshot;
   blocks_.resize(layout.blocks.size());

@@ -61,6 +61,8 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   while (done < pending_.size() && !broken_) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    // Asked each time instead of making the descriptor non-blocking: it is shared with other processes, whose writes
+    // would then fail.
     pollfd wait{fd_, POLLOUT, 0};
     if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) break;
     if ((wait.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {  // Asked first: writing would raise SIGPIPE.

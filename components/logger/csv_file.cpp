@@ -122,6 +122,7 @@ void CsvFile::write_header_or_widen() {
       wide << line << padding << "\r\n";
     }
     wide.close();
+    // The old file stays until the new one is whole.
     if (!wide || std::rename(temporary.c_str(), path_.c_str()) != 0) {
       throw Error(Code::kIo, "cannot add columns to {} through {}: {}", path_, temporary, std::strerror(errno));
     }

@@ -76,6 +76,7 @@ void JsonlSink::on(const Metrics& metrics) {
   begin("metrics", metrics.time_ns);
   text("stage", metrics.stage);
   count("step", metrics.step);
+  // Unknown is left out rather than written as 0, which a reader would believe.
   if (metrics.total_steps != 0) count("total_steps", metrics.total_steps);
   count("epoch", metrics.epoch);
   count("samples", metrics.samples);

@@ -49,6 +49,7 @@ void Logger::on_metrics(const Metrics& metrics) {
       // Evaluations are rare and always taken.
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
+  // Skipped, but counted: the rate is that of all steps.
   if (display_) display_->count_only(metrics);
 }
 

@@ -73,6 +73,7 @@ void StrategyManager::start_clock() {
     guarded([this] {
       clock_.reset();
       if (finished_) return;
+      // The checkpoint is the final one: a bound was reached as any other.
       schedule_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), "final");
       proceed();
     });

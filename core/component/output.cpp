@@ -49,6 +49,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
   envelope.sequence = sequence_++;
   envelope.send_time_ns = std::chrono::system_clock::now().time_since_epoch().count();
   envelope.trace = owner_.loop().trace();
+  // Weighed once for all edges.
   envelope.bytes = type_.payload_bytes(message.get());
   envelope.source = owner_.context().index;
   envelope.message = std::move(message);

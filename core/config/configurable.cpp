@@ -49,6 +49,7 @@ void Configurable::set_parameter(std::string_view name, const json& value) {
   if (parameter == nullptr) {
     throw Error(Code::kNotFound, "{} has no parameter '{}'{}", where_, name, suggestion(name, names(parameters_)));
   }
+  // A name that exists but is fixed gets its own error: it says where the value can be given.
   if (!parameter->info().rules.settable) {
     throw Error(Code::kUnsupported, "{}: '{}' cannot be changed while running; give it in the launch file", where_,
                 name);

@@ -79,6 +79,7 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
   for (const std::string& directory : directories_) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
+      // Whatever lies in the folder besides is nobody's business.
       if (entry.path().extension() != ".so") continue;
       try {
         found.push_back({read_plugin_label(entry.path()), entry.path()});
@@ -102,6 +103,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
         return path;
     }
   }
+  // Only now, for the error: the list reads the label of every library.
   std::vector<std::string> known;
   for (const Found& found : list()) {
     if (found.label.kind == kind) known.push_back(found.label.name);
@@ -114,7 +116,9 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
   const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
   if (loaded != libraries_.end()) return *(*loaded)->entry;
   refuse_writable_by_others(path);
+  // The folder as well: who may write there can replace the file.
   refuse_writable_by_others(fs::absolute(path).parent_path());
+  // Compared before dlopen(), which runs constructors of static objects.
   const PluginLabel label = read_plugin_label(path);
   if (!abi_matches(label.abi_tag, host_abi_tag())) {
     throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation",

@@ -7,6 +7,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::uint64_t kRing = 64;  ///< Messages between a component's loop and the gateway's.
+/// How long a visitor that went without a word may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
 }  // namespace
@@ -73,6 +74,7 @@ class Gateway::Relay {
 
 Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
     : Component(context), outlet_(zmq, address, *context.loop, *context.pool), find_(std::move(find)) {
+  // Everything from here on runs on the gateway's own loop, the control thread.
   outlet_.on_visitor([this](const Subscribe& request, std::string& error) { return admit(request, error); });
   outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
   loop().add(outlet_);
@@ -92,10 +94,12 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
     error = "no topic '" + request.topic + "' in this process";
     return nullptr;
   }
+  // Only the plan may hold up a component; a stranger never.
   if (request.policy == "block") {
     error = "a visitor cannot ask for policy 'block'; allowed: drop_oldest, latest";
     return nullptr;
   }
+  // Whatever else was asked for becomes the default.
   const Policy policy = request.policy == "latest" ? Policy::kLatest : Policy::kDropOldest;
   RemoteEdge& edge = outlet_.add_edge(*outputs.front(), request.topic, kVisitorEdge, policy, request.window_messages,
                                       request.window_bytes);
@@ -112,6 +116,7 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
 
 // The edge to the visitor may go only after every relay that feeds it.
 void Gateway::dismiss(RemoteEdge& edge) {
+  // A topic of several publishers has several relays that end in one edge.
   const auto serves = [&edge](const auto& relay) { return &relay->remote == &edge; };
   if (std::ranges::none_of(relays_, serves)) {
     log_.remove_edge(edge);
@@ -128,6 +133,7 @@ void Gateway::dismiss(RemoteEdge& edge) {
 void Gateway::forget(Relay* relay) {
   RemoteEdge& remote = relay->remote;
   std::erase_if(relays_, [relay](const auto& owned) { return owned.get() == relay; });
+  // Another relay may still send into the edge.
   const bool last = std::ranges::none_of(relays_, [&](const auto& other) { return &other->remote == &remote; });
   if (last) outlet_.remove_edge(remote);
 }

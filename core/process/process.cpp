@@ -14,6 +14,7 @@ namespace trainyard {
 
 namespace {
 
+/// The launcher reports a silence of thirty of these.
 constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
 Policy policy_of(const std::string& name) {
@@ -67,6 +68,7 @@ void Process::beat() {
 void Process::on_plan(const ProcessPlan& plan) {
   plan_ = plan;
   logs_ = std::make_unique<LogHub>(plan.log_level);
+  // One loader for the process: a library that two components need is loaded once.
   plugins_ =
       std::make_unique<PluginLoader>(plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path);
   pool_ = std::make_unique<SharedPool>();
@@ -76,6 +78,7 @@ void Process::on_plan(const ProcessPlan& plan) {
     make_workers();
     for (const ComponentPlan& component : plan_.components) {
       at = component.name;
+      // The plan lists all components of the run; the others are only known by name here.
       if (component.process == name_) make_component(component);
     }
     at.clear();
@@ -83,6 +86,7 @@ void Process::on_plan(const ProcessPlan& plan) {
     open_gateway();
     configure_all();
   } catch (...) {
+    // The process stays and answers: the launcher decides when it ends.
     link_.send(StateChanged{at, "error", describe_current_exception()});
     exit_code_ = 1;
   }
@@ -113,9 +117,11 @@ void Process::make_component(const ComponentPlan& plan) {
   context.name = plan.name;
   context.index = plan.index;
   context.loop = &worker.loop;
+  // May be called from any loop; the link is the control loop's.
   context.finish_run = [this, name = plan.name](const std::string& reason, bool success) {
     loop_.post([this, name, reason, success] { link_.send(RunFinished{name, reason, success}); });
   };
+  // As the launcher found it: all processes of a run load the same file.
   const std::string library = plan.library.empty() ? plugins_->find(Component::kKind, plan.plugin) : plan.library;
   auto* made = static_cast<Component*>(PluginLoader::create(plugins_->load(library), &context, context.where));
   worker.components.emplace_back(made);
@@ -176,6 +182,7 @@ void Process::open_gateway() {
 
 void Process::configure_all() {
   for (auto& [index, component] : components_) {
+    // Filled before the first component is asked, so that the last answer is known as such.
     unconfigured_.insert(component->name());
     unfinished_.insert(component->name());
   }

@@ -42,6 +42,7 @@ void Process::on_connect(const Connect& connect) {
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
   for (auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
+    // A publisher that is not up has no address; it is told in a later Connect.
     if (endpoint == connect.endpoints.end()) continue;  // Stays unconnected; the launcher's deadline names it.
     each.worker->loop.post([this, inlet = inlet, each = each, address = endpoint->second] {
       // A further Connect, because some process was restarted; this publisher was not that one.
@@ -62,6 +63,7 @@ void Process::connect_inlet(Worker& worker, const std::string& from, const std::
   inlet = std::make_unique<Inlet>(zmq_, endpoint, plan_.process_index, worker.loop);
   inlet->on_connected(
       [this, key = worker.key() + " <- " + from] { loop_.post([this, key] { report_connected(key); }); });
+  // A refused subscription fails the component that wanted it: it is the one that cannot work.
   inlet->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
   for (const EdgePlan& edge : edges) {
     Component& to = *components_.at(edge.to);
@@ -111,6 +113,7 @@ void Process::bring(Component& component, const std::string& state) {
   // Only on the way out: configuring also ends in "inactive", with nothing sent.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
+    // The hook may block, for a checkpoint to be written, say; only this loop waits.
     component.transition(target);
   } catch (...) {
     loop_.post([this, &component, what = describe_current_exception()] { report_state(component, "error", what); });
@@ -118,6 +121,7 @@ void Process::bring(Component& component, const std::string& state) {
   }
   if (drains) {
     for (OutputBase* output : component.outputs()) {
+      // Receivers return credit at half a window; without being asked the last few would never come.
       for (Edge* edge : output->edges()) edge->request_flush();
     }
     report_when_drained(component);
@@ -145,6 +149,7 @@ void Process::report_state(const Component& component, const std::string& state,
   link_.send(StateChanged{name, state, error});
   if (state == "finalized") {
     finalized(name);
+    // The first report of each component is that of its configuration.
   } else if (unconfigured_.erase(name) != 0 && unconfigured_.empty() && exit_code_ == 0 && state != "error") {
     Configured configured{.process = name_};
     for (const auto& [thread, worker] : workers_) {

@@ -69,6 +69,7 @@ json describe(const Edge& edge, const std::string& topic) {
 
 void Process::on_request(const Request& request) {
   if (request.target.empty()) {
+    // The only thing that is asked of a process as such.
     const bool known = request.method == "counters";
     link_.send(Reply{request.id, known, known ? counters_json() : "a process answers only to 'counters'"});
     return;
@@ -95,6 +96,7 @@ void Process::answer(Component& component, const Request& request) {
 }
 
 std::string Process::counters_json() const {
+  // Edges know their number, and people topics.
   std::map<std::uint32_t, std::string> topics;
   for (const EdgePlan& plan : plan_.edges) topics[plan.id] = plan.topic;
   json edges = json::array();

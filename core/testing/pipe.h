@@ -74,6 +74,7 @@ struct Pipe {
     while (!done()) {
       if (std::chrono::steady_clock::now() > end)
         throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
+      // Not for the condition but for work: it is looked at again after every turn.
       if (!loop.run_once()) loop.wait(std::chrono::milliseconds(1));
     }
   }

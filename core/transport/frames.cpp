@@ -11,6 +11,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
   frames.clear();
   do {
     zmq::message_t frame;
+    // Only the first can be missing: libzmq delivers messages whole.
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
     frames.push_back(std::move(frame));
     // Before a hostile peer has filled the memory with frames.
@@ -56,6 +57,7 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
   // No limit by libzmq, which would drop or block silently. The credits of the edges are the limit.
   socket.set(zmq::sockopt::sndhwm, 0);
   socket.set(zmq::sockopt::rcvhwm, 0);
+  // Of one frame: a tensor over tcp may be large, but nobody can make us take memory without end.
   socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
   if (type == zmq::socket_type::router) {
     // Mandatory: a message to a peer that is gone is an error, not a silence. Handover: a peer that connects again with

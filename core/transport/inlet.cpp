@@ -32,6 +32,7 @@ void RemoteReceiver::flush() {
 
 void RemoteReceiver::return_credit() {
   send_control(inlet_.socket_, {}, Credit{subscription_, messages_, bytes_});
+  // What was told counts as returned, whether it arrives or not: after a reconnect both sides begin anew.
   messages_ = bytes_ = 0;
 }
 
@@ -137,6 +138,7 @@ void Inlet::take_record(RemoteReceiver& receiver) {
 }
 
 void Inlet::handle_control(Frames& frames) {
+  // Anything that is not a control message of ours is passed over, so that a newer publisher may say more.
   if (frames.size() < 3 || frames.size() > 4) return;  // A probe.
   const std::string kind = frames[1].to_string();
   if (kind == Subscribed::kTypeName) {
@@ -155,6 +157,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   RemoteReceiver& receiver = *receivers_[answer.subscription];
   InputBase& input = receiver.input();
   if (!answer.error.empty()) {
+    // Both schemas, one below the other: the difference is what a person looks for.
     error_(input, fmt::format("topic '{}': {}\nthe publisher has {}\nthis input '{}' has {}", answer.topic,
                               answer.error, answer.schema, input.name(), input.type().schema_text));
     return;
@@ -165,6 +168,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
     error_(input, error.what());
     return;
   }
+  // Only from here on is its ring read: what lies in it was written for this subscription.
   receiver.connected = true;
   const bool all = std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
   // Once: after a reconnect acknowledgements come again.
@@ -204,6 +208,7 @@ Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, co
                     .source = header.source};
   // As the sender has counted: whole payloads, not the tensors in them. Credits must add up on both sides.
   for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
+  // Tensors of the message share the payloads; the scratch list lets go of them below.
   envelope.message = type.decode(body, payloads_);
   payloads_.clear();
   return envelope;

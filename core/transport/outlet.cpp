@@ -31,6 +31,7 @@ bool Outlet::poll() {
   for (; taken < kRound && receive_frames(socket_, incoming_); ++taken) {
     try {
       handle(incoming_);
+      // Whatever the frames say: a stranger's nonsense must not end a process.
     } catch (const Error&) {
       // A peer that speaks nonsense is not answered; it cannot stop the others.
     }
@@ -68,6 +69,7 @@ void Outlet::handle(Frames& frames) {
   } else if (kind == Unsubscribe::kTypeName) {
     RemoteEdge* edge = find(peer, read_message<Unsubscribe>(frames[3]).subscription);
     if (edge == nullptr) return;
+    // Nothing more is sent to it; if it is one of the plan, it waits for the next subscriber.
     edge->detach();
     if (edge->id() == kVisitorEdge && visitor_gone_) visitor_gone_(*edge);
   }
@@ -96,6 +98,7 @@ RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request, st
 }
 
 void Outlet::subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer) {
+  // Every subscription is answered, with the edge's type if there is one, so that the other side can compare.
   Subscribed answer{.subscription = request.subscription, .topic = request.topic};
   RemoteEdge* edge = edge_for(peer, request, answer.error);
   if (edge != nullptr) {

@@ -106,10 +106,12 @@ void RemoteEdge::transmit(const Envelope& envelope) {
   header.fingerprint = envelope.type->fingerprint;
   header.sequence = envelope.sequence;
   header.source = envelope.source;
+  // The reader's number, so that it finds the receiver without a look-up.
   header.subscription = subscription_;
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
 
+  // Counted before it is sent, since nothing below can be taken back.
   ++sent_messages_;
   sent_bytes_ += body.size();
   // What the subscriber will count, to the byte: the same rule is in Inlet::decode and in docs/wire_format.md.
@@ -118,6 +120,7 @@ void RemoteEdge::transmit(const Envelope& envelope) {
   }
   if (ring_) {
     write_record(*ring_, header, std::as_bytes(std::span(body)), payloads, outlet_.pool_, reader_);
+    // After the record is in the ring. Costs a load if the reader is awake.
     reader_loop_->notify();
   } else {
     transmit_frames(header);
@@ -128,6 +131,7 @@ void RemoteEdge::transmit(const Envelope& envelope) {
 void RemoteEdge::transmit_frames(Header header) {
   Frames& frames = outlet_.outgoing_;
   frames.clear();
+  // The ROUTER takes the first frame off: it is the address.
   frames.emplace_back(std::string_view(peer_));
   frames.emplace_back(std::string_view(topic_));
   frames.emplace_back();  // The header, once it is known which payloads are handles.

@@ -56,6 +56,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
               std::uint32_t reader) {
   Parts parts;
   std::size_t budget = kInlineBytes;
+  // First come, first served: the body, then payloads in order, until the record is full.
   const auto fits = [&](std::size_t bytes) {
     if (bytes > budget) return false;
     budget -= bytes;
@@ -66,6 +67,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
   parts.bytes += parts.body_is_handle ? sizeof(SharedHandle) : padded(body.size());
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     const Buffer& payload = payloads[i];
+    // What lies in shared memory goes by handle however small it is: a copy would be a second one.
     if (!payload.shared() && fits(payload.size())) {
       parts.bytes += sizeof(std::uint64_t) + padded(payload.size());
       continue;

@@ -121,11 +121,13 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.origin = value.origin;
   check_name(value, spec.key, name);
   const TableReader table(value, spec.key, kComponentKeys);
+  // Before anything else is read: a disabled component may hold what would be an error here.
   if (!enabled(table)) return std::nullopt;
   spec.name_space = join_names(outer.name_space, table.name("namespace", ""));
   spec.name = join_names(spec.name_space, name);
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
+  // As soon as plugin and command are known: what else is allowed depends on it.
   check_kind(table, spec);
   const Value* parameters = table.find("params");
   spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;

@@ -26,6 +26,7 @@ class IncludeReader {
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
+    // Parsed before its includes, which stand in it.
     Value own = read_toml(read_launch_text(path), path);
     Value merged{Value::Table{}, own.origin};
     auto& table = std::get<Value::Table>(own.data);
@@ -99,6 +100,7 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
+  // Errors about the table as a whole point to who touched it last.
   base.origin = over.origin;
   for (auto& [key, value] : *above) {
     // try_emplace leaves `value` alone if the key is there, so it can be merged.

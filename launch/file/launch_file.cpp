@@ -33,6 +33,7 @@ std::chrono::milliseconds seconds(const TableReader& table, const std::string& n
 RunSpec read_run(const Value& run, const std::string& path) {
   const TableReader table(run, "run");
   RunSpec spec;
+  // A name of the file's is checked, one that we make up is made to fit.
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.directory = table.text("directory", "runs/" + spec.name);
@@ -53,6 +54,7 @@ void read_placement_table(const Value& placement, TopologySpec& spec) {
     check_name(components, table.key(process), process);
     for (const std::string& component : table.texts(process)) {
       const auto [place, fresh] = spec.placed.try_emplace(component, Word{process, components.origin});
+      // One component in two processes would be a mistake that no later step could see.
       if (fresh) continue;
       throw error_at(components.origin, table.key(process),
                      fmt::format("'{}' is placed in '{}' already", component, place->second.text));

@@ -87,6 +87,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
   CommandLine out;
   for (const std::string& word : words) {
     const Assignment given = parse_assignment(word);
+    // A path says itself where it belongs; single words are looked up.
     if (given.name.find('.') != std::string::npos) {
       out.overrides.push_back(given);
     } else if (contains(arguments, given.name)) {
@@ -100,6 +101,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
       known.insert(known.end(), topology_keys().begin(), topology_keys().end());
       known.insert(known.end(), run_keys.begin(), run_keys.end());
       std::ranges::sort(known);
+      // An argument may have the name of a key.
       known.erase(std::ranges::unique(known).begin(), known.end());
       throw error_at(kCommandLine, given.name, "no argument has this name" + suggestion(given.name, known));
     }

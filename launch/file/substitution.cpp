@@ -90,6 +90,7 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   }
   if (name.starts_with(kEnvironment)) {
     const std::string variable(name.substr(kEnvironment.size()));
+    // An unset variable is an error, not an empty text: `${env:DATA}/mnist` would become "/mnist".
     const char* text = std::getenv(variable.c_str());
     if (text == nullptr) throw place.error(fmt::format("the environment variable '{}' is not set", variable));
     return {std::string(text), place.origin};

@@ -27,6 +27,7 @@ struct Node {
 std::vector<Node> make_graph(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes(components);
   for (const Link& link : links) {
+    // Whoever sends to himself need not wait for himself.
     if (link.from == link.to) continue;
     nodes[link.from].receivers.insert(link.to);
     if (link.run_wide) continue;

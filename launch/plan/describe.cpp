@@ -79,6 +79,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
     out.line(2, fmt::format("{}", fmt::join(process.command, " ")));
     add_parameters(out, 6, "", json::parse(process.parameters));
   }
+  // A set, so that threads come in the order in which their sockets are numbered.
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {
     if (component.process == process.name) threads.insert(component.thread);

@@ -60,6 +60,7 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared,
 
 void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& given, int depth) {
   ParameterInfo located = info;
+  // The declaration knows the parameter's name, the user the key that he wrote.
   located.name = given.key;  // It opens the message.
   try {
     check_value(located, to_json(given.value));

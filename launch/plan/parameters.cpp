@@ -71,6 +71,7 @@ std::string dump(const Given& given, const ComponentSpec& spec) {
 /// What nobody takes would be silently ignored.
 void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   if (!file.run.manager.empty() && std::ranges::none_of(drafts, is_manager)) {
+    // One of them is enough to show what is wrong.
     const auto& [name, value] = *file.run.manager.begin();
     throw error_at(
         value.origin, "run." + name,

@@ -46,6 +46,7 @@ std::string process_of(const LaunchFile& file, const Draft& draft) {
   }
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
+  // An address makes sense only for a process of its own.
   if (file.topology.processes || spec.tcp) return with_rank(draft, own_process(spec));
   return kMain;
 }
@@ -75,6 +76,7 @@ void join(PlannedProcess& process, const ComponentSpec& spec) {
   }
   // The enumerators are ordered from never to always: the most careful one decides.
   if (spec.respawn.when < process.respawn.when) process.respawn = spec.respawn;
+  // The run needs the process if it needs anything in it.
   process.required = process.required || spec.required;
 }
 

@@ -37,6 +37,7 @@ Plan copy_run(const LaunchFile& file) {
 /// A thread has one address for all that listen to it, so one listener over TCP decides.
 void choose_addresses(Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
+    // Threads of the same process that only talk within this host then use TCP as well, which is slower and right.
     if (edge.transport != "tcp") continue;
     std::ranges::find(plan.processes, plan.components[edge.from].process, &PlannedProcess::name)->tcp = true;
   }

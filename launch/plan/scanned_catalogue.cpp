@@ -95,6 +95,7 @@ const PluginInfo& ScannedCatalogue::describe(const std::string& path, const std:
   }
   try {
     PluginInfo info = plugin_info_from_json(json::parse(output.text));
+    // The file is written once, at the end, and only if something is new.
     changed_ = true;
     return (entries_[path] = Entry{stamp, std::move(info)}).info;
   } catch (const json::exception& error) {

@@ -30,6 +30,7 @@ void check_types(const PortRef& from, const PortRef& to) {
 // Known by the type of message, not by names of components: a new component that shares the arena is caught as well.
 void check_arena(const PortRef& from, const PortRef& to, const std::string& transport) {
   if (transport != "tcp" || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
+  // The error points to the line that put one of them behind an address.
   const Draft& remote = to.draft->spec->tcp ? *to.draft : *from.draft;
   throw error_at(remote.spec->origin, remote.spec->key + ".host",
                  fmt::format("{} and {} share the parameter arena ({} on {}), which cannot be over TCP; both must have "

@@ -31,6 +31,7 @@ void ChildProcess::start(const SpawnOptions& options) {
 }
 
 void ChildProcess::read_output(int file, LineSplitter& splitter, bool from_stderr, PollLoop::Id& watch) {
+  // Kept and shown: what was shown may have scrolled away when the process fails.
   const auto take = [&](std::string_view line) {
     last_lines_.add(line);
     on_line_(line, from_stderr);
@@ -73,6 +74,7 @@ bool ChildProcess::may_restart(bool failed) {
   if (policy.when == RespawnPolicy::When::kNever) return false;
   if (policy.when == RespawnPolicy::When::kOnFailure && !failed) return false;
   const auto now = PollLoop::Clock::now();
+  // Old restarts are forgiven: only a process that keeps dying is given up.
   while (!restarts_.empty() && restarts_.front() + policy.window < now) restarts_.pop_front();
   if (restarts_.size() >= policy.max) return false;
   // Counted when allowed, not when done: a start that fails uses up one of them, so that it cannot go on for ever.

@@ -55,6 +55,7 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   } else {
     options.command = child.planned().command;
     options.cpus = child.planned().cpus;
+    // A program has no plan to read its parameters from.
     options.environment["TRAINYARD_PARAMETERS"] = child.planned().parameters;
   }
   return options;
@@ -93,6 +94,7 @@ void Crew::reap() {
     const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
     if (child == children_.end()) continue;  // A grandchild whose parent died before it.
     (*child)->reaped();
+    // After the child is counted as gone: whoever is told may start it again.
     on_end_(**child, status);
   }
 }

@@ -59,6 +59,7 @@ int clean_up_after(int signal, int notes) {
   // They are ours now: we are the sub-reaper that inherits them.
   const std::size_t killed = kill_descendants();
   std::istringstream directories(read_notes(notes));
+  // What was announced may not have been made yet; removing nothing is fine.
   for (std::string directory; std::getline(directories, directory);) {
     std::error_code ignored;
     std::filesystem::remove_all(directory, ignored);
@@ -97,6 +98,8 @@ void GuardLink::will_make(const std::string& directory) const {
 }
 
 int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
+  // Two pipes: the launcher reads `alive`, which ends with the guard; the guard reads `notes`, what it may have to
+  // remove.
   Pipe alive = make_pipe();
   Pipe notes = make_pipe();
   const sigset_t signals = block_signals();

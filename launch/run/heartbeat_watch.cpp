@@ -27,6 +27,7 @@ void HeartbeatWatch::heard(const std::string& process) {
 void HeartbeatWatch::check() {
   const auto now = PollLoop::Clock::now();
   for (auto& [process, voice] : voices_) {
+    // Said once for each silence.
     if (voice.reported || now - voice.last < silence_) continue;
     voice.reported = true;
     say_(fmt::format("process '{}' has been silent for {:.1f} s; is it stopped, or very busy?", process,

@@ -33,6 +33,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    // Not a number: one of the other files in /proc.
     if (error != std::errc() || end != name.data() + name.size()) continue;
     std::istringstream fields(fields_after_name(pid));
     std::string state;

@@ -61,6 +61,7 @@ void RegistryServer::receive() {
     frames->pop_back();
     // Without exceptions: what strangers write is no exceptional case.
     const json question = json::parse(text, nullptr, false);
+    // Answered all the same, without an id: the client learns that it was heard.
     if (!question.is_object()) {
       answer(*frames, failure(nullptr, "the question is not a JSON object"));
       continue;

@@ -32,6 +32,7 @@ void require_private(const std::string& folder) {
     throw Error(Code::kIo, "{}: belongs to user {}, not to user {}; set XDG_RUNTIME_DIR to a folder of your own",
                 folder, status.st_uid, ::geteuid());
   }
+  // Also a folder of our own: a umask of 0 may have made it so.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw Error(Code::kIo, "{}: others may write to it (mode {:o}); chmod 700 it", folder, status.st_mode & 07777);
   }

@@ -84,6 +84,7 @@ void reset_signals() {
   // In the child, before exec: the parent may address the group as soon as await_exec() returns.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The death signal is sent when the parent dies from now on, not if it is dead already.
   if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
   reset_signals();
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);

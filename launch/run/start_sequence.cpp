@@ -34,6 +34,7 @@ void StartSequence::cancel() {
 // A second Hello of a process that has its plan is ignored: the plan is not sent twice.
 void StartSequence::on_hello(const std::string& process, const Hello&) {
   const ChildProcess* child = run_.crew.find(process);
+  // A run that is to end starts nobody any more; the process is ended by the stop.
   if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
   run_.barrier.set_stage(process, Stage::kConfiguring);
   run_.control.send(process,
@@ -117,6 +118,7 @@ void StartSequence::on_state_changed() {
     const bool all = sequence->first.empty();
     sequence = activations_.erase(sequence);
     if (!all) continue;
+    // The deadline of the start is over; restarts later have no deadline, since the run goes on meanwhile.
     complete_ = true;
     run_.loop.cancel(std::exchange(deadline_, 0));
     active_();

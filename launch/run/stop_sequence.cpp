@@ -41,6 +41,7 @@ void StopSequence::interrupt() {
   if (begun()) return;
   phase_ = Phase::kAsking;
   for (const ComponentPlan& component : run_.plan.components) {
+    // One that is not active cannot answer; the end then comes without asking.
     if (!has_stop(component) || run_.states[component.index] != "active") continue;
     ++asked_;
     run_.call(component.process, component.name, "stop", "{}", run_.plan.stop_timeout,
@@ -67,6 +68,7 @@ void StopSequence::finish() {
 
 void StopSequence::abort() {
   if (phase_ > Phase::kDeactivating) return;
+  // A plan may ask for less patience, never for more.
   patience_ = std::min(patience_, kPatienceAfterFailure);
   deactivate(TransitionSequence::Pace::kAllAtOnce, patience_);
 }

@@ -140,6 +140,7 @@ void Supervisor::on_finished(const RunFinished& finished) {
   // A run that was interrupted also finishes with success; run() tells the two apart by interrupted_.
   if (!finished.success) failed_ = true;
   run_.console.say(fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason));
+  // A run may finish before it has started in full: a component that refuses at once, for example.
   start_.cancel();
   stop_.finish();
 }
@@ -160,6 +161,7 @@ void Supervisor::mark_gone(const ChildProcess& child) {
 void Supervisor::on_end(ChildProcess& child, int wait_status) {
   // Asked before mark_gone() changes the states.
   const bool was_starting = child.has_components() && !start_.complete();
+  // Then its end is only the consequence of what has been reported.
   const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
                                                  [this](std::uint32_t i) { return run_.states[i] == "error"; });
   mark_gone(child);

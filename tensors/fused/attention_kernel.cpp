@@ -181,6 +181,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
   Scratch<T> scratch(shape);
   // Heads are numbered batch by batch: head h of sample b is b * heads + h.
   const std::int64_t row = 3 * shape.width();
+  // Applied with the exponential, where it costs nothing, and not to Q.
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
     const T* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;

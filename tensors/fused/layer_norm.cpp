@@ -90,6 +90,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
     if (!gradients[0].defined()) return {direct, direct, at::Tensor(), at::Tensor(), at::Tensor()};
     const at::Tensor above = gradients[0].contiguous();
     at::Tensor result = at::empty(sum.sizes(), sum.options());
+    // A row for each chunk, so that threads do not write to the same memory; added up below, in order.
     const at::Tensor gains = at::zeros({chunks_of(sum.size(0)), sum.size(1)}, sum.options());
     const at::Tensor biases = has_bias ? at::zeros_like(gains) : at::Tensor();
     AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "layer_norm_backward", [&] {

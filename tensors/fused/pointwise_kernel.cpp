@@ -72,6 +72,7 @@ TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const Norm
       const Lanes<T> centred = load(values + c) - mean;
       squares += centred * centred;
     }
+    // One division a row; the rest are multiplications.
     const T inverse = 1 / std::sqrt(sum<T>(squares) * share + static_cast<T>(work.epsilon));
     T* y = work.y + row * work.width;
     for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {

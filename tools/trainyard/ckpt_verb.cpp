@@ -66,6 +66,7 @@ void print(const CheckpointSummary& checkpoint, bool tensors) {
               run.optimizer.empty() ? "none" : run.optimizer.c_str());
   for (const Scalar& metric : run.metrics) std::printf("%s: %g\n", metric.name.c_str(), metric.value);
   for (const auto& [name, digest] : checkpoint.manifest.files) {
+    // Sixteen digits are enough to compare by eye.
     std::printf("%-24s %12llu bytes  sha256 %.16s...\n", name.c_str(), static_cast<unsigned long long>(digest.bytes),
                 digest.sha256.c_str());
   }
@@ -85,6 +86,7 @@ int show(const CheckpointArguments& arguments) {
 
 /// One line for each fault on stderr, so that stdout stays for the good news that scripts look at.
 int verify(const CheckpointArguments& arguments) {
+  // What a person gives may be a folder of checkpoints; the message names the one that was looked at.
   const std::string path = find_checkpoint(arguments.path);
   const std::vector<std::string> faults = verify_checkpoint(path);
   for (const std::string& fault : faults) std::fprintf(stderr, "trainyard: %s\n", fault.c_str());
@@ -100,6 +102,7 @@ void add_ckpt(CLI::App& app, Action& chosen) {
   family->footer(
       "PATH is a checkpoint, or a folder of checkpoints (then: its last).\n"
       "Examples:\n  trainyard ckpt show runs/mnist/checkpoints\n  trainyard ckpt verify runs/mnist/checkpoints/best");
+  // Shared by the parser's options and by the action, which runs when this function is long over.
   const auto arguments = std::make_shared<CheckpointArguments>();
   CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
   shower->add_option("PATH", arguments->path)->required();

@@ -29,6 +29,7 @@ int examine() {
   bool bad = false;
   for (const SystemCheck& check : check_system()) {
     std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
+    // On a line of its own, so that it can be copied into a shell.
     if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
     bad = bad || check.verdict == Verdict::kBad;
   }

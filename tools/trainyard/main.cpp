@@ -57,6 +57,7 @@ int run(int argc, char** argv) {
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     return fmt::format("trainyard: {}; --help shows what is allowed\n", error.what());
   });
+  // Before the parser, whose message would not suggest the nearest verb.
   refuse_unknown_verbs(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -74,6 +75,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return trainyard::run(argc, argv);
+    // Every error that a user can cause is an Error; whatever else comes out is a bug, and says so.
   } catch (const trainyard::Error& error) {
     std::fprintf(stderr, "trainyard: %s\n", error.what());
     return trainyard::exit_code_of(error.code());

@@ -30,6 +30,7 @@ json call(const ParamArguments& arguments, const std::string& method, const json
 
 /// What a person types: JSON where it is JSON (numbers, lists, true), else a string.
 json value_from(const std::string& text) {
+  // `0.1` is a number and `cosine` a string, without quotes upon quotes in a shell.
   json value = json::parse(text, nullptr, false);
   return value.is_discarded() ? json(text) : value;
 }

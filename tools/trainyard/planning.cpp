@@ -10,6 +10,7 @@ namespace trainyard {
 
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
+  // All further words: which of them is an argument is known only when the file has been read.
   verb.add_option("name=value", values, "arguments of the file, or keys of it: component.optimizer.params.rule.lr=0.1");
 }
 

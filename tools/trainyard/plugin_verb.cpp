@@ -37,6 +37,7 @@ int list(const PluginArguments& arguments) {
                     {"description", label.description},
                     {"path", found.path}});
   }
+  // A kind that nothing is of is most likely a slip. Without a kind an empty list is an answer.
   if (table.empty() && !arguments.kind.empty()) {
     throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(arguments.kind, kinds));
   }
@@ -85,6 +86,7 @@ void print(const PluginInfo& plugin) {
 /// Names are unique within a kind only; `KIND/NAME` tells two of one name apart.
 int info(const PluginArguments& arguments) {
   const auto catalogue = open_catalogue();
+  // The first match counts if no kind is given; the list is sorted by kind.
   const std::size_t slash = arguments.name.find('/');
   const std::string kind = slash == std::string::npos ? "" : arguments.name.substr(0, slash);
   const std::string name = slash == std::string::npos ? arguments.name : arguments.name.substr(slash + 1);

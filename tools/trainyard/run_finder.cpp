@@ -12,6 +12,7 @@ void RunChoice::add_to(CLI::App& verb) { verb.add_option("--run", name, "which l
 RunInfo find_run(const RunChoice& choice, const std::string& base) {
   const std::vector<RunInfo> runs = list_runs(base);
   if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
+  // The newest: with several runs a person most likely means the one that he has just started.
   if (choice.name.empty()) return runs.front();
   std::vector<std::string> known;
   for (const RunInfo& run : runs) {

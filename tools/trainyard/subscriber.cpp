@@ -29,6 +29,7 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
     } catch (const zmq::error_t& error) {
       throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
     }
+    // Not waited for: libzmq sends it when the connection is there. A refusal comes out of next().
     send_control(source.socket, "",
                  Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                            .topic = topic,
@@ -56,6 +57,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
     if (left.count() <= 0) return std::nullopt;
     std::vector<zmq::pollitem_t> items;
     for (Source& source : sources_) items.push_back({source.socket.handle(), 0, ZMQ_POLLIN, 0});
+    // One wait for all publishers.
     zmq::poll(items, left);
   }
 }
@@ -74,6 +76,7 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
         read_header(std::as_bytes(std::span(static_cast<const char*>(frames[1].data()), frames[1].size())));
     received.body = frames[2].to_string();
     received.schema = &source.schema;
+    // At once, for every message: simpler than half a window, and nobody's speed depends on it.
     send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
     return received;
   }

@@ -48,6 +48,7 @@ SystemCheck check_shared_memory() {
 
 /// Another process must be able to open the memory through /proc: containers and hidepid can forbid it.
 SystemCheck check_memfd() {
+  // The very calls that shared memory needs, in small.
   const int file = ::memfd_create("trainyard-doctor", MFD_CLOEXEC);
   if (file < 0) return {Verdict::kBad, "memfd", std::strerror(errno), "allow the system call memfd_create"};
   const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), file);
@@ -91,6 +92,7 @@ void add_plugins(std::vector<SystemCheck>& checks) {
   }
   const std::vector<PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;
+  // Found, but would be refused: better said here than at the launch.
   for (const PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
   SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
   if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};

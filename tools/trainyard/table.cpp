@@ -21,6 +21,7 @@ std::string Table::text(bool bold_heading) const {
       line += row[i];
       line.append(widths[i] - row[i].size() + 2, ' ');
     }
+    // So that output can be compared line by line.
     line.erase(line.find_last_not_of(' ') + 1);
     const bool bold = bold_heading && &row == &rows_.front();
     all += (bold ? "\033[1m" : "") + line + (bold ? "\033[0m" : "") + "\n";

@@ -91,6 +91,7 @@ class Listener {
  public:
   explicit Listener(const TopicArguments& arguments)
       : run_(find_run(arguments.run)), registry_(context_, run_.registry) {
+    // Throws for a topic that does not exist, with the nearest one, before anything is subscribed.
     const std::string name = find_topic(registry_, arguments.topic).value("topic", "");
     subscriber_.emplace(context_, name, endpoints(name));
   }
@@ -153,6 +154,7 @@ int echo(const TopicArguments& arguments) {
       print(*message, arguments.as_json);
     } else if (listener.run_ended()) {
       std::fprintf(stderr, "trainyard: the run has ended\n");
+      // Who asked for so many messages did not get them; who listens for ever has heard all there was.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {
       throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
@@ -173,6 +175,7 @@ int hz(const TopicArguments& arguments) {
     last = Clock::now();
     if (seen++ == 0) first = last;
   }
+  // A rate is intervals per time: one message has none.
   if (seen < 2) {
     throw Error(Code::kTimeout, "{} message(s) on '{}' within {} s; a rate needs two", seen, arguments.topic,
                 arguments.timeout_s);
