@@ -5,6 +5,7 @@
 
 namespace trainyard {
 
+// Every complaint says at which byte: a person who writes a client can then count along in docs/wire_format.md.
 // Dividing what remains instead of multiplying the count: the product of two hostile numbers may overflow.
 std::size_t BinaryReader::read_count(std::size_t element_bytes) {
   const std::size_t count = read_number<std::uint32_t>();

@@ -6,6 +6,10 @@
 #include <nlohmann/json.hpp>
 
 namespace trainyard {
+
+// Numbers of every kind read back as what they were: floats as the shortest text of their own width, and with a point
+// or an exponent, so that 1.0 stays a float in languages that tell the two apart.
+
 namespace {
 
 /// The name of a number that JSON cannot write, or empty.

@@ -4,6 +4,9 @@
 #include <array>
 
 namespace trainyard {
+
+// The canonical text is the identity of a type: two ends agree if it is equal to the byte.
+
 namespace {
 
 /// By FieldKind, as far as the simple kinds go.

@@ -13,6 +13,10 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Three stages of a snapshot, each with its own thread and its own answer: copied on the component's loop
+// (SnapshotTaken), written on the writer's thread, reported on the loop again (CheckpointDone).
+
 namespace {
 
 /// The directory in use; asked for again where needed, since both inputs are fixed.

@@ -12,6 +12,10 @@
 #include "messages/tensor.h"
 
 namespace trainyard {
+
+// {"__metadata__": {"format": "trainyard"},
+//  "layers.0.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
+
 namespace {
 
 using nlohmann::json;

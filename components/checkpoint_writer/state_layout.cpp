@@ -5,6 +5,10 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// The arena knows blocks and offsets, a checkpoint knows named tensors; this is the map from one to the other. It is
+// made once, so a snapshot is nothing but copies of whole blocks.
+
 namespace {
 
 constexpr const char* kParameters = "parameters";

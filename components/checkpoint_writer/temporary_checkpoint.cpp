@@ -13,6 +13,10 @@
 #include "components/checkpoint_writer/durable_file.h"
 
 namespace trainyard {
+
+// What makes a checkpoint appear whole or not at all: it is written under another name, synced, and renamed. What makes
+// leftovers recognisable: a lock that the kernel takes away with the process that held it.
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -11,6 +11,9 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Columns may only be added on the right, so every row that was written stays valid under the wider header.
+
 namespace {
 
 /// The header record with its line end, which may lie inside quotes too.

@@ -6,6 +6,9 @@
 #include "components/logger/printable.h"
 
 namespace trainyard {
+
+// {"kind":"metrics","time":1732176886.123456,"stage":"train","step":840,...,"values":{"loss":2.1034}}
+
 namespace {
 
 /// In an initialiser: the file must be mended before it is opened for appending.

@@ -9,6 +9,7 @@
 
 namespace trainyard {
 
+// std::to_chars for files: exact, without a locale, without allocation. fmt and C for what people read.
 void append_exact(std::string& out, double value) {
   char text[64];
   const bool whole = std::trunc(value) == value && std::abs(value) < 1e15;  // Counters should not read "2e+06".

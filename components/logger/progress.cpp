@@ -9,6 +9,9 @@
 #include "components/logger/printable.h"
 
 namespace trainyard {
+
+// 840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210
+
 namespace {
 
 /// A word of the live line and how much it matters: 0 stays, the largest goes first when the line is too long.

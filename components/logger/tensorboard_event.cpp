@@ -4,6 +4,10 @@
 #include <bit>
 
 namespace trainyard {
+
+// Protobuf by hand: a message is a sequence of (field number, wire type, value); a message inside another is its bytes.
+// The numbers are those of tensorflow/core/util/event.proto and tensorflow/core/framework/summary.proto.
+
 namespace {
 
 /// Bit-reversed polynomial of CRC-32C, one entry for each byte. At compile time.

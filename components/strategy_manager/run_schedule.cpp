@@ -6,6 +6,10 @@
 #include "messages/error.h"
 
 namespace trainyard::manager {
+
+// plan() puts tasks on the agenda, next() sends them, order_done() closes them. Results change what will be planned,
+// never what has been sent: only a stop can take an order back.
+
 namespace {
 
 /// The order that is carried out and the one after it.

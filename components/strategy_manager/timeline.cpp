@@ -6,6 +6,10 @@
 #include "messages/error.h"
 
 namespace trainyard::manager {
+
+// All arithmetic of a run's length is here, in unsigned integers of steps and batches. A step takes
+// accumulate_grad_batches batches, but for the last one of an epoch, which takes what is left.
+
 namespace {
 
 constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();

@@ -6,6 +6,9 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Compiled once for the eight types that there are, since the JSON library in every plugin would double the build.
+
 namespace {
 
 using nlohmann::json;

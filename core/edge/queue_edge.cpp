@@ -4,6 +4,7 @@
 
 namespace trainyard {
 
+// The two wake-ups use the same protocol (core/loop/wakeup.h): make it visible, fence, then look whether anybody waits.
 QueueEdge::QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
                      Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes),

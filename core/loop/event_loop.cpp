@@ -12,6 +12,8 @@
 namespace trainyard {
 
 // Head and tail count for ever and are reduced on access; full is when they are a whole ring apart.
+// The loop's turn: its own queue, the sources, what was posted, the timers; then, if nothing was there, sleep. No turn
+// is unbounded, so nothing can starve the rest.
 void EventLoop::Queue::push(Delivery delivery) {
   if (tail_ - head_ == slots_.size()) {
     std::vector<Delivery> larger(slots_.size() * 2);

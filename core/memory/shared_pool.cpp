@@ -11,6 +11,10 @@
 
 namespace trainyard {
 
+// The life of a segment: made by the first allocate() of its size; in use while this process has a reference; read
+// elsewhere while any counter in its first page is not zero; free when both are over; never given back to the system
+// before the pool goes.
+
 /// The segments of a pool, each free, in use here, or still read elsewhere.
 struct SharedPool::Impl {
   struct Segment {

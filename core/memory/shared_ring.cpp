@@ -12,6 +12,9 @@
 
 namespace trainyard {
 
+// In memory:  control page | data | the same data again, mapped a second time A record that begins near the end of the
+// data goes on in the second mapping, which is the beginning of the first.
+
 namespace {
 
 /// Of the length in front of each record; records start at multiples of it.

@@ -4,6 +4,8 @@
 
 namespace trainyard {
 
+// The declaration of a plugin on its way from the child that loaded it to whoever asked: the two functions for each
+// struct are each other's inverse.
 using nlohmann::json;
 
 namespace {

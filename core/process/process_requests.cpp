@@ -12,6 +12,8 @@ namespace trainyard {
 
 using nlohmann::json;
 
+// A question comes in on the control loop, is answered on the component's loop, and its answer goes out on the control
+// loop again. So a handler never sees a parameter change in its middle.
 namespace {
 
 /// What `param.list`, `param.get` and `param.set` answer.

@@ -11,6 +11,8 @@
 
 namespace trainyard {
 
+// Two ways lead in, and both end in Component::deliver(): records out of a ring, for a publisher of this host, and
+// frames off the socket for all others. Subscriptions, refusals and flushes always come by the socket.
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 

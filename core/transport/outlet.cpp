@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+// The socket of a loop that publishes. What subscribers say comes in here; what components send goes out in
+// remote_edge.cpp, straight from the handler that sends it.
 Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool)
     : socket_(make_socket(context, zmq::socket_type::router)),
       endpoint_(bind_socket(socket_, bind_address)),

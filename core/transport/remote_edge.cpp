@@ -11,6 +11,8 @@
 
 namespace trainyard {
 
+// Credits are two pairs of counters that only grow, sent here and returned by the other side; what is under way is
+// their difference. In a ring the returned ones lie in shared memory, else they are counted from Credit messages.
 RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}

@@ -8,6 +8,8 @@
 
 namespace trainyard {
 
+// A record: Head | body or its handle | payload or its handle | payload ... | each part padded to 8 bytes
+
 namespace {
 
 /// In front of every record. Then come the body and each payload: a SharedHandle, or the bytes, padded to 8; an inline

@@ -12,6 +12,9 @@
 #include "messages/tensor.h"
 
 namespace trainyard {
+
+// Everything is read when the dataset is opened; read() then only looks up and converts, from any thread.
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -12,6 +12,8 @@
 namespace trainyard {
 
 // Two passes over the text: token numbers are places in the sorted vocabulary, so all characters must be known first.
+// The whole text is kept as token numbers, two bytes each; a sample is a window on it, so there are nearly as many
+// samples as characters, and none takes memory of its own.
 void Text::open() {
   const std::vector<TextFile> files = read_text_files(*path_);
   make_vocabulary(files);

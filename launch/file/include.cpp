@@ -11,6 +11,10 @@
 #include "launch/file/toml_reader.h"
 
 namespace trainyard {
+
+// Includes are merged as trees before anything is interpreted, so every later step sees one file. Each value still
+// knows the file that it was written in.
+
 namespace {
 
 namespace fs = std::filesystem;

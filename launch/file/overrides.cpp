@@ -7,6 +7,10 @@
 #include "launch/file/toml_reader.h"
 
 namespace trainyard {
+
+// The command line has no quotes and sections of its own, so each word says where it belongs: by a path, or by a name
+// that is looked up in the file's arguments first, then in [topology] and [run].
+
 namespace {
 
 const Origin kCommandLine{};

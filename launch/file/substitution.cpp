@@ -6,6 +6,10 @@
 #include "core/config/nearest.h"
 
 namespace trainyard {
+
+// Works on values, not on the text of the file: what is put in can never change the file's structure, and a value keeps
+// its type where it stands alone.
+
 namespace {
 
 /// An argument's default may name another argument, and so on: so deep at most.

@@ -7,6 +7,10 @@
 #include "core/config/nearest.h"
 
 namespace trainyard {
+
+// One function for each kind of value, all of the same shape: missing gives the fallback, right is returned, wrong is
+// thrown with its place and what is allowed.
+
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;

@@ -4,6 +4,7 @@
 
 namespace trainyard {
 
+// JSON is the form in which values leave the launch file: for parameters, for comparing, and for showing them.
 using nlohmann::json;
 
 const Value* Value::find(const std::string& key) const {

@@ -18,6 +18,9 @@ extern char** environ;
 
 namespace trainyard {
 
+// For helpers that print and end, not for processes of a run: those are launch/run/spawn.h. A child here needs no
+// process group, no death signal and no restart, only a deadline.
+
 namespace {
 
 using Clock = std::chrono::steady_clock;

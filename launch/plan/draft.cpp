@@ -4,6 +4,11 @@
 #include "launch/plan/catalogue.h"
 
 namespace trainyard {
+
+// First step of the planner: from components as the file writes them to components of the run. A component that its
+// plugin declares per rank becomes as many as there are ranks; all others stay one. From here on everything is about
+// drafts; the file is only consulted for places of errors and for what it overrides.
+
 namespace {
 
 /// Far above what will run on one machine; bounds the size of a plan that somebody mistyped.

@@ -6,6 +6,10 @@
 #include "core/config/nearest.h"
 
 namespace trainyard {
+
+// The same check as in the component itself (core/config), done before anything runs, and with the place in the file in
+// the message. Declarations come from the catalogue, so no plugin is loaded for it.
+
 namespace {
 
 /// A plugin whose default for a parameter is itself would never end.

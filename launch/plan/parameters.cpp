@@ -7,6 +7,11 @@
 #include "launch/plan/parameter_check.h"
 
 namespace trainyard {
+
+// Second step of the planner: which values each component gets. Three sources, the strongest first: the component's own
+// params, [topology] (for whoever declares a parameter of that name), and for the strategy manager [run], which may not
+// contradict the first. Values keep their place in the file until they have been checked; then they become JSON.
+
 namespace {
 
 using Given = std::map<std::string, GivenParameter>;

@@ -5,6 +5,10 @@
 #include "core/config/nearest.h"
 
 namespace trainyard {
+
+// Third step of the planner: which process and thread each component lives in. Components of one process share its
+// fate, so what they say about restarts, environment and host must fit together, and is joined here.
+
 namespace {
 
 constexpr const char* kMain = "main";

@@ -5,6 +5,9 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// The last step: what one process is told. The plan as a whole stays with the launcher.
+
 namespace {
 
 /// Indices instead of names keep the paths short: a socket's path has at most 107 bytes, and names may have 64.

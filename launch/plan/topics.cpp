@@ -6,6 +6,10 @@
 #include "messages/limits.h"
 
 namespace trainyard {
+
+// Fourth step of the planner: the full name of every port's topic. Two ports are connected by having the same name
+// here, and in no other way; remaps, namespaces and ranks only change names.
+
 namespace {
 
 constexpr const char* kFirstRank = "rank0";

@@ -6,6 +6,10 @@
 #include "core/config/nearest.h"
 
 namespace trainyard {
+
+// Fifth step of the planner: edges. Everything that can be known about an edge is decided here: its ends, its policy
+// and windows, how it is carried. What cannot work is refused with both ends named.
+
 namespace {
 
 /// Messages that hand over blocks of the parameter arena: both ends read and write the same memory.

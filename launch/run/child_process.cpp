@@ -10,6 +10,8 @@
 
 namespace trainyard {
 
+// Three things come from a process: lines on two pipes, and its end. They are independent of each other, and the end
+// may be seen before the last line: hence the reading in reaped().
 ChildProcess::ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line)
     : loop_(loop), planned_(planned), index_(index), on_line_(std::move(on_line)) {}
 

@@ -10,6 +10,8 @@
 
 namespace trainyard {
 
+// Watches and timers share one sequence of ids, so that cancel() needs no kind. Maps keep the others' places valid when
+// a callback removes one.
 PollLoop::Id PollLoop::watch_file(int file, Callback callback) {
   watches_[next_id_] = {file, nullptr, std::move(callback)};
   return next_id_++;

@@ -13,6 +13,10 @@
 #include <thread>
 
 namespace trainyard {
+
+// By /proc and not by what we have started: programs start others, and a launcher that dies leaves them all. Reading it
+// is not atomic, so nothing here may conclude from one look that a process is not there.
+
 namespace {
 
 /// The fields of /proc/<pid>/stat after the command name, "S 1 2 ..."; empty if the process is gone. The name stands in

@@ -9,6 +9,10 @@
 #include "messages/log_record.h"
 
 namespace trainyard {
+
+// Everything here comes from the plan, from what processes have reported, and from the descriptions of plugins: no
+// process is asked, so the answers are there at once, also while a component is busy.
+
 namespace {
 
 using nlohmann::json;

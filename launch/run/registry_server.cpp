@@ -9,6 +9,10 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Sits on the launcher's poll loop beside everything else, so no question may make it wait: a call is sent on and its
+// answer comes as an event (CallTable).
+
 namespace {
 
 using nlohmann::json;

@@ -6,6 +6,10 @@
 #include "messages/control.h"
 
 namespace trainyard {
+
+// The order of construction is that of dependence: the directory before the sockets in it, the control channel before
+// the crew that is told its address.
+
 namespace {
 
 std::vector<std::string> processes_with_components(const Plan& plan) {

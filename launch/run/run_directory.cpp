@@ -15,6 +15,10 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Where runs find each other. There is no daemon and no lock file: a directory for each run, whose name and run.json
+// tell whose it is, and a start time that cannot be faked by a reused pid.
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -17,6 +17,10 @@
 extern char** environ;
 
 namespace trainyard {
+
+// Starting a process of the run. What happens between fork and exec may not allocate, so everything is prepared before;
+// what fails there is told to the parent through a pipe, and thrown here as if it had happened here.
+
 namespace {
 
 /// All that the child needs between fork and exec, made before the fork: after it, in a program with threads, only

@@ -6,6 +6,9 @@
 #include <string_view>
 
 namespace trainyard {
+
+// Pure bookkeeping: who acts on it is StartSequence.
+
 namespace {
 
 /// What a process at this stage has not done, for the report of a deadline.

@@ -5,6 +5,8 @@
 
 namespace trainyard {
 
+// Keeps no state of its own about components but whom it has asked: everything else is looked up again at every event,
+// so it does not matter in which order reports and deaths come in.
 TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
     : order_(std::move(order)),

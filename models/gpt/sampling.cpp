@@ -15,6 +15,10 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Draws on the generator that training uses: a run that predicts goes on with other random numbers than one that does
+// not.
+
 namespace {
 
 /// The next token. Logits below the k-th largest get probability 0.

@@ -10,6 +10,9 @@
 #include "tensors/fused/usable.h"
 
 namespace trainyard::fused {
+
+// LibTorch would look up both tables, add them, and scatter the gradient twice: four passes over (N, D) instead of two.
+
 namespace {
 
 using torch::autograd::AutogradContext;

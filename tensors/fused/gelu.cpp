@@ -11,6 +11,9 @@
 #include "tensors/fused/usable.h"
 
 namespace trainyard::fused {
+
+// Numbers one by one, so the tensor's shape does not matter; only that there are whole lanes of them.
+
 namespace {
 
 using torch::autograd::AutogradContext;

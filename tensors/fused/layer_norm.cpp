@@ -15,6 +15,9 @@
 #include "tensors/version.h"
 
 namespace trainyard::fused {
+
+// One function for both operations: without `added` the sum is x itself, and no copy of it is made.
+
 namespace {
 
 using torch::autograd::AutogradContext;

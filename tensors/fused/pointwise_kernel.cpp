@@ -6,6 +6,10 @@
 #include "tensors/fused/lanes.h"
 
 namespace trainyard::fused {
+
+// Templates that are inlined into one function for each type at the end of the file: those are what target_clones
+// compiles several times, and a call from a clone into a function that is not inlined would lose the wider registers.
+
 namespace {
 
 constexpr double kInverseSqrt2 = 0.70710678118654752440;

@@ -12,6 +12,9 @@
 #include "tools/trainyard/verbs.h"
 
 namespace trainyard {
+
+// Works without any run: plugin files and the descriptions that they give of themselves.
+
 namespace {
 
 /// What both verbs take; an empty kind means all.

@@ -21,6 +21,9 @@
 #include "messages/error.h"
 
 namespace trainyard {
+
+// Looks only: nothing here changes the machine, and nothing is kept.
+
 namespace {
 
 namespace fs = std::filesystem;

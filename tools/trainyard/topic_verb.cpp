@@ -16,6 +16,10 @@
 #include "tools/trainyard/verbs.h"
 
 namespace trainyard {
+
+// Everything about streams comes in two parts: the registry says where a topic is published, and a Subscriber listens
+// there. The launcher does not see the messages.
+
 namespace {
 
 using nlohmann::json;

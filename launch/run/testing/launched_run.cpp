@@ -17,6 +17,7 @@
 #include "launch/run/supervisor.h"
 #include "messages/error.h"
 
+// Real processes, real signals, a real guard: only what the processes do inside is made up.
 namespace trainyard::testing {
 namespace {
 
