@@ -76,8 +76,8 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
     const SafetensorsFile optimizer(path + "/" + kOptimizerFile);
     check_all(optimizer, layout.optimizer);
     fill(optimizer, layout.optimizer, layout);
-    // Not fatal: an evaluation needs no optimizer, and whoever changed the rule knows it.
   } else if (summary.optimizer) {
+    // Not fatal: an evaluation needs no optimizer, and whoever changed the rule knows it.
     warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
   } else if (!layout.optimizer.empty()) {
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));

@@ -45,8 +45,8 @@ void Logger::open_files() {
 
 void Logger::on_metrics(const Metrics& metrics) {
   const bool last = metrics.total_steps != 0 && metrics.step >= metrics.total_steps;
+  // Evaluations are rare and always taken.
   const bool skipped =
-      // Evaluations are rare and always taken.
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
   // Skipped, but counted: the rate is that of all steps.

@@ -86,8 +86,8 @@ std::uint64_t Timeline::steps_until_due() const {
 Timeline::Stretch Timeline::advance() {
   Stretch stretch;
   stretch.steps = steps_until_due();
+  // The last step of an epoch takes what is left.
   stretch.batches =
-      // The last step of an epoch takes what is left.
       std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), epoch_batches_ - batch_);
   stretch.epoch = trained_epoch_ = epoch_;
   stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, batch_};

@@ -59,7 +59,7 @@ class QueueEdge final : public Edge, public Receiver {
   Incoming incoming_;
   std::uint64_t sent_messages_ = 0;  ///< Sender's.
   std::uint64_t sent_bytes_ = 0;     ///< Sender's.
-  mutable bool starved_ = false;     ///< Sender's: room was asked for in vain, or everything must drain.
+  mutable bool starved_ = false;     ///< Sender's: room was asked for in vain.
   // Written by the receiver; on a cache line of their own, away from what the sender writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};

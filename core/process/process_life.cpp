@@ -149,8 +149,8 @@ void Process::report_state(const Component& component, const std::string& state,
   link_.send(StateChanged{name, state, error});
   if (state == "finalized") {
     finalized(name);
-    // The first report of each component is that of its configuration.
   } else if (unconfigured_.erase(name) != 0 && unconfigured_.empty() && exit_code_ == 0 && state != "error") {
+    // The first report of each component is that of its configuration.
     Configured configured{.process = name_};
     for (const auto& [thread, worker] : workers_) {
       if (worker->outlet != nullptr) configured.endpoints[worker->key()] = worker->outlet->endpoint();

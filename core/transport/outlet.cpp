@@ -33,7 +33,6 @@ bool Outlet::poll() {
   for (; taken < kRound && receive_frames(socket_, incoming_); ++taken) {
     try {
       handle(incoming_);
-      // Whatever the frames say: a stranger's nonsense must not end a process.
     } catch (const Error&) {
       // A peer that speaks nonsense is not answered; it cannot stop the others.
     }

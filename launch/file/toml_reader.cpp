@@ -68,8 +68,8 @@ Value read_command_line_value(const std::string& text) {
     Value read = read_toml("value = " + text, "");
     Value::Table& table = std::get<Value::Table>(read.data);
     return std::move(table.at("value"));
-    // Not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
   } catch (const Error&) {
+    // Not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
     return literal;
   }
 }

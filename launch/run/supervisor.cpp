@@ -168,8 +168,8 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
   if (stop_.begun()) {
     const bool own_fault = child.has_components() && is_failure(wait_status) && !child.being_ended() && !failed_before;
     if (own_fault) fail(fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status)), &child);
-    // A process that dies while the run starts would most likely do so again: that is reported, not repeated.
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
+    // A process that dies while the run starts would most likely do so again: that is reported, not repeated.
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
                                  describe_wait_status(wait_status),
                                  std::chrono::duration<double>(child.planned().respawn.delay).count()));

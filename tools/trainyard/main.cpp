@@ -75,8 +75,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return trainyard::run(argc, argv);
-    // Every error that a user can cause is an Error; whatever else comes out is a bug, and says so.
   } catch (const trainyard::Error& error) {
+    // Every error that a user can cause is an Error; whatever else comes out is a bug, and says so.
     std::fprintf(stderr, "trainyard: %s\n", error.what());
     return trainyard::exit_code_of(error.code());
   } catch (const std::exception& error) {
