@@ -39,6 +39,7 @@ class OutputBase {
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // For the runtime.
+
   /// The output does not own edges; who made one removes it before it goes.
   void add_edge(Edge& edge);
   void remove_edge(Edge& edge);

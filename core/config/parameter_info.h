@@ -51,6 +51,7 @@ nlohmann::json to_json(const ParameterInfo& info);
 ParameterInfo parameter_info_from_json(const nlohmann::json& json);
 
 // Rules, to be joined with `|`: at_least(0) | settable() | in_unit("steps").
+
 /// > 0.
 ParameterRules positive();
 ParameterRules at_least(double minimum);

@@ -33,7 +33,7 @@ class Gateway::Relay {
   }
 
   /// Takes the edge off the component's output, on its own loop; then calls `done` on the gateway's.
-  // In this order: no new messages, no credits looked for, then (on the gateway's loop) nothing more taken out.
+  /// In this order: no new messages, no credits looked for, then (on the gateway's loop) nothing more taken out.
   void detach(EventLoop& home, std::function<void()> done) {
     leaving = true;
     sender_.post([this, &home, done = std::move(done)] {

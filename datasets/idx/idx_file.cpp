@@ -39,7 +39,7 @@ class Source {
   }
 
   /// Throws kCorrupt if anything is left. For a compressed file this is also what checks its checksum.
-  // Past the last byte zlib compares the checksum: without this a broken tail would go unnoticed.
+  /// Past the last byte zlib compares the checksum: without this a broken tail would go unnoticed.
   void expect_end() {
     std::uint8_t more = 0;
     if (read_some({&more, 1}) != 0) fail("there are more bytes than the header says");

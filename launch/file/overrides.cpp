@@ -63,7 +63,7 @@ void check_part(const Value& table, const std::vector<std::string>& parts, std::
 }
 
 /// The table under `key`, made if it is missing.
-// A value on the way, like `dataset = "text"`, is not quietly replaced by a table.
+/// A value on the way, like `dataset = "text"`, is not quietly replaced by a table.
 Value& open_table(Value& table, const std::string& key, const std::string& path) {
   Value& inner = std::get<Value::Table>(table.data).try_emplace(key, Value{Value::Table{}, kCommandLine}).first->second;
   if (inner.get_if<Value::Table>() != nullptr) return inner;

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
 /// How a value looks inside a longer string.
-// The place is that of the string, not of the argument: there the mistake is.
+/// The place is that of the string, not of the argument: there the mistake is.
 std::string as_text(const Value& value, const std::string& name, const Origin& origin, const std::string& key) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (value.get_if<Value::List>() != nullptr || value.get_if<Value::Table>() != nullptr) {

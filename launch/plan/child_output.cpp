@@ -57,7 +57,7 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
 }
 
 /// Reads what there is; false at the end of the file.
-// Called when poll() says that there is something, so it does not wait.
+/// Called when poll() says that there is something, so it does not wait.
 bool drain(int fd, std::string& text) {
   std::array<char, 4096> chunk;
   const ssize_t count = ::read(fd, chunk.data(), chunk.size());

@@ -15,7 +15,7 @@ using nlohmann::json;
 std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
 
 /// 268435456 -> "256 MiB".
-// Only in whole units, so that nothing is rounded: 1000000 stays "1000000 B".
+/// Only in whole units, so that nothing is rounded: 1000000 stays "1000000 B".
 std::string bytes(std::uint64_t count) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;

@@ -69,7 +69,7 @@ void check_port_names(const Draft& draft) {
 }
 
 /// Empty: there is no other side.
-// From outside into rank 0, or from a rank out: "/x" becomes "/rank0/x", and "/rank1/x" becomes "/x".
+/// From outside into rank 0, or from a rank out: "/x" becomes "/rank0/x", and "/rank1/x" becomes "/x".
 std::string across_border(const Draft& draft, const std::string& topic) {
   if (draft.plan.world_size == 1) return "";
   const std::string own = "/" + draft.rank_name + "/";

@@ -125,7 +125,7 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
 }
 
 /// Waits for the exec; throws if it failed.
-// The end of the file means that the exec succeeded: O_CLOEXEC closed the writing end.
+/// The end of the file means that the exec succeeded: O_CLOEXEC closed the writing end.
 void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
   failure.writer.reset();
   int reason = 0;

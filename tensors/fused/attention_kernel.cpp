@@ -27,7 +27,7 @@ struct View {
 };
 
 /// packed[c][j] = rows[j][c], zero for j >= tokens: what `products` reads along lanes.
-// Once a head, T * d copies against T * T * d / 2 multiplications.
+/// Once a head, T * d copies against T * T * d / 2 multiplications.
 template <class T>
 TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {

@@ -44,7 +44,7 @@ const T* pointer(const Maybe& tensor) {
 std::int64_t chunks_of(std::int64_t rows) { return (rows + kChunk - 1) / kChunk; }
 
 /// Runs `work(chunk, first row, end row)` on all chunks.
-// A chunk is never divided between threads.
+/// A chunk is never divided between threads.
 template <class Work>
 void by_chunks(std::int64_t rows, const Work& work) {
   at::parallel_for(0, chunks_of(rows), 1, [&](std::int64_t begin, std::int64_t end) {
