@@ -22,6 +22,7 @@ void BinaryWriter::write_tensor(const Tensor& tensor) {
   write_number(static_cast<std::uint8_t>(tensor.dtype));
   write_number(static_cast<std::uint8_t>(tensor.shape.size()));
   write(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t));
+  // A tensor without bytes needs no payload.
   write_number(tensor.buffer.empty() ? kNoPayload : payload_index(tensor.buffer));
   write_number(tensor.offset);
 }

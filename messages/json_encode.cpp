@@ -39,6 +39,7 @@ class Encoder {
       }
     }
     for (const Field& field : type.fields) {
+      // Missing and null are the same: the zero of the field's type.
       const auto found = json.find(field.name);
       // By reference: copying a tree recurses as deeply as its author likes.
       const Json& value = found == json.end() ? missing_ : *found;
@@ -65,6 +66,7 @@ class Encoder {
         expect(json, json.is_string(), "a string");
         return write(json.is_null() ? std::string() : json.get<std::string>());
       case FieldKind::kTensor:
+        // An empty tensor, so that messages with one can be written at all.
         if (!json.is_null()) fail("is a tensor, which cannot be given as JSON");
         return write(Tensor{});
       default:

@@ -97,6 +97,7 @@ void describe_struct(const Schema& schema, const StructType& type, OrderedJson& 
 
 // The message itself stands at the root, not behind a $ref: viewers look for an object there.
 std::string to_json_schema(const Schema& schema) {
+  // parse_schema() never returns such a one, but a schema can be made by hand.
   if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
   OrderedJson root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
   describe_struct(schema, schema.structs.front(), root);

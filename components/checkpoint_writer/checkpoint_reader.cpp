@@ -44,6 +44,7 @@ CheckpointSummary read_checkpoint(const std::string& path) {
   CheckpointSummary summary{.path = path, .manifest = read_manifest(path)};
   const std::string run = path + "/" + kRunFile;
   summary.run = parse_run_record(read_text_file(run), run);
+  // Parsing checks it: names, sizes and offsets, all but the bytes themselves.
   summary.model = SafetensorsFile(path + "/" + kModelFile).header();
   if (summary.manifest.files.contains(kOptimizerFile)) {
     summary.optimizer = SafetensorsFile(path + "/" + kOptimizerFile).header();

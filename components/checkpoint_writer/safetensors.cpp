@@ -64,6 +64,7 @@ std::uint64_t read_header_size(const InputFile& file) {
 
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata) {
+  // Stable: among tensors of one width the order is the model's.
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
   const std::string header = header_text(lay_out(tensors, metadata, path), path);

@@ -35,6 +35,7 @@ void add_model(StateLayout& layout, const ArenaInfo& arena) {
   for (const ArenaBlock& block : arena.blocks)
     layout.blocks.push_back(block.name == kGradients ? Tensor{.shape = {0}} : block.data);
   for (const ArenaEntry& entry : arena.entries) {
+    // They are zero between two steps, and nothing in a resumed run depends on them.
     if (entry.block == kGradients) continue;
     const auto dtype = static_cast<DType>(entry.dtype);
     StateSlice slice{entry.name,         dtype,

@@ -42,6 +42,7 @@ void drop_torn_line(const std::string& path) {
   std::uintmax_t size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return;
   std::ifstream file(path, std::ios::binary);
+  // A whole file ends in a line feed, and then nothing is cut.
   char last = 0;
   // One byte at a time from the end: a line is short.
   for (; size > 0; --size) {

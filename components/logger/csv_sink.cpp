@@ -54,6 +54,7 @@ void CsvSink::on(const Metrics& metrics) {
   append_seconds(scratch_, metrics.time_ns);
   table.set("time", scratch_);
   cell("samples", metrics.samples);
+  // The column is named after what is counted: "tokens". Samples have theirs already.
   const std::string units = metrics.unit.empty() || metrics.unit == "sample" ? "samples" : metrics.unit + "s";
   if (units != "samples") cell(units, metrics.units);
   std::string renamed;

@@ -25,6 +25,7 @@ void Display::line(const std::string& text, const char* colour) {
 
 // Training goes into the live line where there is one; everything else is worth a line of its own.
 void Display::on(const Metrics& metrics) {
+  // Also where no live line is drawn: lines show rate and ETA from it.
   progress_.update(metrics);
   stale_ = true;
   if (is_evaluation(metrics.stage)) {

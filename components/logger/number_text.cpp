@@ -53,6 +53,7 @@ std::string compact(double value) {
     value /= 1000;
     ++unit;
   }
+  // Small rates keep a digit behind the point: "0.5 samples/s".
   if (unit == 0) return value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
   return fmt::format("{:.1f}{}", value, kUnits[unit]);
 }
@@ -62,6 +63,7 @@ std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds > 1e9) return "--:--";
   const auto total = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0)));
   const auto days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
+  // Seconds do not matter to whoever waits for days.
   if (days > 0) return fmt::format("{}d {:02}:{:02}", days, hours, minutes);
   if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
   return fmt::format("{:02}:{:02}", minutes, total % 60);

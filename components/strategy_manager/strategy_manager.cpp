@@ -67,6 +67,7 @@ void StrategyManager::begin() {
 
 void StrategyManager::start_clock() {
   if (settings_.mode != "fit" || settings_.max_time_s <= 0) return;
+  // Wall time from the first order on; what building the model took does not count.
   const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
   clock_ = loop().after(time, [this] {
     // A timer is no handler: the runtime does not catch for it.
@@ -87,6 +88,7 @@ void StrategyManager::on_order_done(const OrderDone& done) {
 }
 
 void StrategyManager::on_checkpoint(const CheckpointDone& done) {
+  // The run goes on: an earlier checkpoint is still there, and the disk may have room again.
   if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
   // A late answer to nothing of ours.
   if (!schedule_) return;

@@ -20,6 +20,7 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
   }
   if (splits_.empty()) return;
   const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
+  // One split decides: a mean over several would hide which of them became worse.
   watched_ = has_validate ? "validate" : splits_.front().name;
   // So that a checkpoint soon after a resume carries metrics, and early stopping knows the best value so far.
   results_[watched_] = known;

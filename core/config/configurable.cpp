@@ -10,6 +10,7 @@ namespace trainyard {
 
 using nlohmann::json;
 
+// The text comes from the launcher, which made it from checked values: it is JSON.
 Configurable::Configurable(std::string where, std::string_view given)
     : where_(std::move(where)),
       given_(std::make_unique<json>(given.empty() ? json::object() : json::parse(given))),

@@ -11,6 +11,7 @@ namespace {
 
 /// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost one each.
 std::size_t distance(std::string_view a, std::string_view b) {
+  // Three rows of the table are enough: a swap looks back two.
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -51,6 +51,8 @@ bool has_kind(ValueKind kind, const json& value) {
   return false;
 }
 
+/// The upper end is always allowed, the lower one unless it is excluded. NaN passes no comparison, but cannot come
+/// here: JSON has none.
 bool in_range(const ParameterRules& rules, double value) {
   if (rules.minimum && (rules.minimum_excluded ? value <= *rules.minimum : value < *rules.minimum)) return false;
   return !(rules.maximum && value > *rules.maximum);
@@ -78,6 +80,7 @@ std::string shorten(std::string text) { return text.size() <= 200 ? text : text.
 
 std::string_view name_of(ValueKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
 
+// Field by field: what a rule does not speak of it leaves alone.
 ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   if (right.minimum) {
     left.minimum = right.minimum;
@@ -110,6 +113,7 @@ void check_value(const ParameterInfo& info, const json& value) {
   const bool right_kind = has_kind(info.kind, value);
   if (right_kind && numbers_in_range(info.rules, value) && all_chosen(info.rules, value)) return;
   std::string meant;
+  // A slip in a word is likelier than a wish for something that there is not.
   if (value.is_string() && !info.rules.choices.empty()) meant = nearest(value.get<std::string>(), info.rules.choices);
   throw Error(Code::kInvalidArgument, "{}: {} is not allowed; {}{}", info.name, shorten(value.dump()),
               describe_allowed(info), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));

@@ -25,6 +25,7 @@ json port_to_json(const PortInfo& port) {
           {"window_bytes", port.window_bytes}};
 }
 
+// Every field must be there: what lacks one was written by another version.
 PortInfo port_from_json(const json& in) {
   PortInfo port;
   in.at("name").get_to(port.name);

@@ -81,6 +81,7 @@ struct Rig::Impl {
   std::string finished;
   std::string failure;
 
+  /// With the policy and windows that the input has declared, as a launch file without overrides.
   void connect(OutputBase& output, InputBase& input) {
     if (&output.type() != &input.type() && output.type().fingerprint != input.type().fingerprint) {
       throw Error(Code::kTypeMismatch, "output '{}' sends {}, input '{}' takes {}", output.name(), output.type().name,
@@ -144,6 +145,7 @@ Rig::World& Rig::world() { return impl_->world; }
 ComponentContext Rig::make_context(const std::string& name, const std::string& parameters_json) {
   World& world = impl_->world;
   if (world.output_directory.empty()) {
+    // Made at the first component, so that a test may name a directory of its own before.
     std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-rig-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw Error(Code::kIo, "cannot make a directory like {}", pattern);
     world.output_directory = pattern;
@@ -165,6 +167,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
   context.index = static_cast<std::uint32_t>(impl_->components.size());
   context.loop = &impl_->loop;
   context.finish_run = [this](const std::string& reason, bool) {
+    // The first one counts, as in a launch.
     if (impl_->finished.empty()) impl_->finished = reason;
   };
   return context;
@@ -219,6 +222,7 @@ std::vector<std::shared_ptr<const void>> Rig::received_erased(const std::string&
 void Rig::run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
+    // The condition is looked at after every turn: a test does not wait longer than it must.
     const bool worked = impl_->loop.run_once();
     // What a handler threw has been caught by the component; a test wants to see it where it waits.
     if (!impl_->failure.empty()) throw Error(Code::kInternal, "{}", std::exchange(impl_->failure, {}));

@@ -61,6 +61,7 @@ std::uint64_t Synthetic::samples_of(std::string_view split) const {
 
 void Synthetic::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   check_sample(split, index, samples_of(split));
+  // Classes in turn, so that every batch in order holds all of them alike.
   const auto label = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(*classes_));
   // A function of seed, split and index alone: any worker can make any sample at any time.
   const std::uint64_t bits = random_bits(index, random_key(context().seed, split));

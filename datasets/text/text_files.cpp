@@ -26,6 +26,7 @@ TextFile read_file(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, failure);
   if (!failure) file.bytes.reserve(size);
   file.bytes.assign(std::istreambuf_iterator<char>(stream), {});
+  // The end of the file is no error; a disk that gives up in the middle is.
   if (stream.bad()) throw Error(Code::kIo, "cannot read {} beyond byte {}", path, file.bytes.size());
   return file;
 }

@@ -92,6 +92,7 @@ std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   return inputs;
 }
 
+/// Port to topic, as written; both are compared with the plugin's ports by the planner.
 std::map<std::string, Word> read_remap(const TableReader& component) {
   std::map<std::string, Word> remap;
   for (const auto& [port, topic] : component.text_table("remap")) {

@@ -40,6 +40,7 @@ TableReader::TableReader(const Value& value, std::string path) : value_(value), 
   table_of(value, path_);
 }
 
+// The first unknown key in alphabetical order is reported; one at a time is enough to mend a file.
 TableReader::TableReader(const Value& value, std::string path, const std::vector<std::string>& known)
     : TableReader(value, std::move(path)) {
   for (const auto& [name, element] : table_of(value, path_)) {
@@ -105,6 +106,7 @@ double TableReader::seconds(const std::string& name, double fallback) const {
   throw not_allowed(*value, key(name), fmt::format("a number > 0 and <= {}", kMaxMilliseconds / 1000));
 }
 
+// An element of another type is shown with its own place, not that of the list.
 std::vector<std::string> TableReader::texts(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};

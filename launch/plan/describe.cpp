@@ -32,6 +32,7 @@ std::string cpus(const std::vector<std::uint32_t>& list) {
 
 /// Tables inside tables become dotted names, as on the command line.
 void add_parameters(TextColumn& out, std::size_t indent, const std::string& name, const json& value) {
+  // An empty table is a value, too: it says that nothing was given.
   if (!value.is_object() || value.empty()) {
     if (!name.empty()) out.line(indent, fmt::format("{} = {}", name, value.dump()));
     return;

@@ -108,6 +108,7 @@ void ScannedCatalogue::load_cache() {
   if (!file) return;
   try {
     const json cache = json::parse(file);
+    // Stale entries are taken in as well: whether they are is asked when they are wanted.
     for (const json& entry : cache.at("plugins")) {
       PluginInfo info = plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;

@@ -32,6 +32,7 @@ std::string full_topic(const Draft& draft, const PortInfo& port) {
   const std::string& given = remap == draft.spec->remap.end() ? declared : remap->second.text;
   if (given.starts_with('/')) return given;
   std::string topic = "/";
+  // Relative: below the component's own place. What starts with '/' has been returned above.
   for (const std::string& outer : {draft.rank_name, draft.spec->name_space}) {
     if (!outer.empty()) topic += outer + "/";
   }

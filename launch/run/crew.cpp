@@ -77,6 +77,7 @@ void Crew::start(ChildProcess& child) {
 
 void Crew::start_later(ChildProcess& child, std::function<void(const std::string&)> failed) {
   restart_timers_[&child] = loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
+    // First: from here on the child either runs or has failed to start.
     restart_timers_.erase(&child);
     try {
       start(child);

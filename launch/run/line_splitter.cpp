@@ -14,6 +14,7 @@ void LineSplitter::feed(std::string_view bytes, const Take& take) {
     if (complete || begun_.size() > kLongest) {
       const std::string line = std::exchange(begun_, {});
       std::string_view text = line;
+      // Programs of other systems, and progress bars that end their line at last.
       if (text.ends_with('\r')) text.remove_suffix(1);
       take(text);
     }

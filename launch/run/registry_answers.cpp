@@ -28,6 +28,7 @@ std::string topic_of(const ComponentPlan& component, const std::string& port) {
   return topic == component.topics.end() ? std::string() : topic->second;
 }
 
+/// In the order of declaration, each with the topic that the plan gave it.
 json ports_of(const ComponentPlan& component, const std::vector<PortInfo>& ports) {
   json list = json::array();
   for (const PortInfo& port : ports) {
@@ -128,6 +129,7 @@ json describe_program_node(const ChildProcess& child) {
 
 }  // namespace
 
+// What run.json says and more; for those who have found the run and want to know what it is.
 json describe_run(const RunContext& run) {
   json processes = json::array();
   for (const auto& child : run.crew.children()) {
@@ -145,6 +147,7 @@ json describe_run(const RunContext& run) {
           {"processes", processes}};
 }
 
+// Sorted by name. Topics that nobody publishes are not listed, whoever would like to hear them.
 json describe_topics(const RunContext& run) {
   const StartBarrier::Endpoints endpoints = run.barrier.endpoints();
   Topics topics;

@@ -85,6 +85,7 @@ void RegistryServer::answer(const RouterSocket::Frames& envelope, const json& re
   socket_.send(frames);  // A client that is gone needs no answer.
 }
 
+// The ops without arguments.
 json RegistryServer::describe(const std::string& op) const {
   if (op == "run") return describe_run(run_);
   if (op == "topics") return describe_topics(run_);
@@ -122,6 +123,7 @@ void RegistryServer::call_all_processes(const RouterSocket::Frames& envelope, co
                                         const std::string& body) {
   struct Gathered {
     json results = json::object();
+    // Answers that are still out.
     std::size_t open = 1;  // One for the loop below, so that quick answers do not end it early.
   };
   const auto gathered = std::make_shared<Gathered>();

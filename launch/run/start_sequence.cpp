@@ -44,6 +44,7 @@ void StartSequence::on_hello(const std::string& process, const Hello&) {
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {
   if (cancelled_) return;
   run_.barrier.configured(process, configured.endpoints);
+  // Configured speaks for all of them; their own reports may come later.
   for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = "inactive";
   // The others are connected already, so it need not wait for them.
   if (connecting_) {

@@ -67,6 +67,7 @@ void StopSequence::finish() {
 }
 
 void StopSequence::abort() {
+  // Too late to hurry: components are finalized already.
   if (phase_ > Phase::kDeactivating) return;
   // A plan may ask for less patience, never for more.
   patience_ = std::min(patience_, kPatienceAfterFailure);

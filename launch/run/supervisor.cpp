@@ -135,6 +135,7 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 }
 
 void Supervisor::on_finished(const RunFinished& finished) {
+  // Several components may say so, each in its own words; the first is believed.
   if (finished_) return;
   finished_ = true;
   // A run that was interrupted also finishes with success; run() tells the two apart by interrupted_.
@@ -182,6 +183,7 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
 
 // A program may end with 0 whenever it likes; a process with components may not while the run goes on.
 void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
+  // "process 'main' (optimizer, logger) was killed by signal 9 (Killed)"
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);
   if (!harmless && child.planned().required) {

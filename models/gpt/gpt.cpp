@@ -27,6 +27,7 @@ GptSizes Gpt::sizes_for(const DatasetInfo& data) const {
                 where(), data.dataset, data.fields.size(),
                 data.fields.empty() ? "" : ", the first of shape " + to_text(data.fields[0].shape), data.classes);
   }
+  // Each head gets an equal share of the width.
   if (*width_ % *heads_ != 0) {
     throw Error(Code::kInvalidArgument, "{}: width = {} cannot be shared by heads = {}; heads must divide the width",
                 where(), *width_, *heads_);

@@ -67,6 +67,7 @@ void check_range(const at::Tensor& target, std::int64_t classes) {
 }  // namespace
 
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N) {
+  // The number of classes need not be a multiple of lanes: softmax_row takes rows of any length.
   if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
     return at::cross_entropy_loss(logits_NV, target_N);
   }

@@ -50,6 +50,7 @@ struct Gelu : torch::autograd::Function<Gelu> {
 }  // namespace
 
 at::Tensor gelu(const at::Tensor& x_ND) {
+  // LibTorch's is exact as well; it computes the derivative going backward.
   if (!usable({&x_ND}) || !whole_lanes(x_ND.numel())) return at::gelu(x_ND);
   return Gelu::apply(x_ND, at::GradMode::is_enabled() && x_ND.requires_grad());
 }

@@ -24,6 +24,7 @@ json ask_nodes(const RunChoice& choice) {
 /// Keys that an answer lacks show as empty: the launcher may be of another version than this command.
 int list_nodes(const RunChoice& choice, bool as_json) {
   const json nodes = ask_nodes(choice);
+  // As it came, for programs: with ports and services, which the table has no room for.
   if (as_json) {
     std::printf("%s\n", nodes.dump(2).c_str());
     return kExitOk;

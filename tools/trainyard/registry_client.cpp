@@ -38,6 +38,7 @@ json RegistryClient::exchange(json question) {
     if (left.count() <= 0) break;
     socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(left.count()));
     zmq::message_t frame;
+    // The time was up.
     if (!socket_.recv(frame)) break;
     const json reply = json::parse(frame.to_string_view(), nullptr, false);
     if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // Late, or not ours.

@@ -49,6 +49,7 @@ std::string names(const json& ends) {
 int list(const TopicArguments& arguments) {
   zmq::context_t context;
   const json topics = RegistryClient(context, find_run(arguments.run).registry).ask("topics");
+  // As it came, for programs: nothing is left out.
   if (arguments.as_json) {
     std::printf("%s\n", topics.dump(2).c_str());
     return kExitOk;
