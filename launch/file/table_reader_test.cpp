@@ -36,6 +36,13 @@ TEST_F(TableReaderTest, ReadsEveryKind) {
   EXPECT_EQ(table_.text_table("table"), (std::map<std::string, std::string>{{"A", "1"}}));
 }
 
+TEST(ValueTest, IsShownWholeInAnErrorUpTo200Bytes) {
+  const Value whole{std::string(198, 'x'), {}};
+  const Value longer{std::string(199, 'x'), {}};
+  EXPECT_EQ(to_text(whole), '"' + std::string(198, 'x') + '"');
+  EXPECT_EQ(to_text(longer), '"' + std::string(199, 'x') + "...");
+}
+
 TEST_F(TableReaderTest, FallsBackWhereNothingIsGiven) {
   EXPECT_EQ(table_.text("none", "y"), "y");
   EXPECT_EQ(table_.one_of("none", {"a"}, "b"), "b");

@@ -44,7 +44,8 @@ std::string to_json_text(const Value& value, std::string_view key) {
 std::string to_text(const Value& value) {
   constexpr std::size_t kMost = 200;
   std::string text = to_json(value).dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+  if (text.size() > kMost) text.replace(kMost, std::string::npos, "...");
+  return text;
 }
 
 Error not_allowed(const Value& value, std::string_view key, std::string_view allowed) {
