@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "messages/error.h"
 #include "messages/json.h"
 #include "messages/testing/all_messages.h"

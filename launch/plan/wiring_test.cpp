@@ -1,5 +1,7 @@
 #include "launch/plan/wiring.h"
 
+#include <algorithm>
+
 #include "launch/testing/plan_fixture.h"
 
 namespace trainyard {

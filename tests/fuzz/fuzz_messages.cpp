@@ -1,5 +1,6 @@
 #include "tests/fuzz/fuzz_messages.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,6 +1,7 @@
 // The fuzzer's entry with a fixed set of mutations: a few seconds, the same inputs every time, any compiler.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 

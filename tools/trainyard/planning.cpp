@@ -11,7 +11,9 @@ namespace trainyard {
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
   // All further words: which of them is an argument is known only when the file has been read.
-  verb.add_option("name=value", values, "arguments of the file, or keys of it: component.optimizer.params.rule.lr=0.1");
+  // The name that is shown cannot be "name=value": CLI11 2.4 (Debian 13) takes no '=' in a name.
+  verb.add_option("ARGUMENT", values,
+                  "name=value: arguments of the file, or keys of it: component.optimizer.params.rule.lr=0.1");
 }
 
 std::unique_ptr<ScannedCatalogue> open_catalogue() {
