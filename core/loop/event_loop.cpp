@@ -125,12 +125,14 @@ int EventLoop::sleep_ms(std::chrono::milliseconds limit) const {
 void EventLoop::wait(std::chrono::milliseconds limit) {
   wakeup_.prepare();
   if (!has_work()) {
-    // On the stack: a loop has a socket or two for each process that it talks to.
-    zmq_pollitem_t items[64];
+    // On the stack, since a loop has a socket or two for each process that it talks to; on the heap for very many.
+    zmq_pollitem_t few[64];
+    std::vector<zmq_pollitem_t> many(sources_.size() < std::size(few) ? 0 : sources_.size() + 1);
+    zmq_pollitem_t* items = many.empty() ? few : many.data();
     int count = 0;
     items[count++] = {nullptr, wakeup_.fd(), ZMQ_POLLIN, 0};
     for (const Source* source : sources_) {
-      if (source->socket() != nullptr && count < 64) items[count++] = {source->socket(), 0, ZMQ_POLLIN, 0};
+      if (source->socket() != nullptr) items[count++] = {source->socket(), 0, ZMQ_POLLIN, 0};
     }
     if (zmq_poll(items, count, sleep_ms(limit)) < 0 && zmq_errno() != EINTR) {
       throw Error(Code::kIo, "event loop '{}' cannot poll: {}", name_, zmq_strerror(zmq_errno()));

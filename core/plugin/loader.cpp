@@ -113,6 +113,8 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
 }
 
 const PluginEntry& PluginLoader::load(const std::string& path) {
+  // Components of one process are configured on their own threads, and several of them load plugins.
+  const std::lock_guard lock(mutex_);
   const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
   if (loaded != libraries_.end()) return *(*loaded)->entry;
   refuse_writable_by_others(path);

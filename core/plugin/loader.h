@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,7 @@ class PluginLoader {
  private:
   struct Library;
   std::vector<std::string> directories_;
+  std::mutex mutex_;  ///< Of what follows.
   std::vector<std::unique_ptr<Library>> libraries_;
 };
 

@@ -96,6 +96,7 @@ bool Inlet::poll() {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && receive_frames(socket_, frames_); ++taken) {
+    if (frames_.empty()) continue;
     // A topic is never empty: that tells control from data.
     if (frames_[0].size() == 0) {
       handle_control(frames_);
@@ -143,13 +144,17 @@ void Inlet::handle_control(Frames& frames) {
   // Anything that is not a control message of ours is passed over, so that a newer publisher may say more.
   if (frames.size() < 3 || frames.size() > 4) return;  // A probe.
   const std::string kind = frames[1].to_string();
-  if (kind == Subscribed::kTypeName) {
-    const auto answer = read_message<Subscribed>(frames[2]);
-    const auto sender = frames.size() == 4 ? read_message<WakeOffer>(frames[3]) : WakeOffer{};
-    acknowledge(answer, frames.size() == 4 ? &sender : nullptr);
-  } else if (kind == Flush::kTypeName) {
-    const auto flush = read_message<Flush>(frames[2]);
-    if (flush.subscription < receivers_.size()) receivers_[flush.subscription]->flush();
+  try {
+    if (kind == Subscribed::kTypeName) {
+      const auto answer = read_message<Subscribed>(frames[2]);
+      const auto sender = frames.size() == 4 ? read_message<WakeOffer>(frames[3]) : WakeOffer{};
+      acknowledge(answer, frames.size() == 4 ? &sender : nullptr);
+    } else if (kind == Flush::kTypeName) {
+      const auto flush = read_message<Flush>(frames[2]);
+      if (flush.subscription < receivers_.size()) receivers_[flush.subscription]->flush();
+    }
+  } catch (const Error&) {
+    // Whose answer cannot be read has not answered: the launcher's deadline names who is not connected.
   }
 }
 

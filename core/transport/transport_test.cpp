@@ -139,6 +139,8 @@ TEST_P(TransportTest, NonsenseOnTheSocketDisturbsNobody) {
     Frames lonely;
     lonely.emplace_back(std::string_view(body));
     send_frames(stranger, lonely);
+    Frames many(1000);
+    send_frames(stranger, many);
   }
   connect(4);
   send(5);

@@ -71,6 +71,9 @@ at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N
   if (!usable({&logits_NV}) || !target_N.device().is_cpu() || !target_N.is_contiguous()) {
     return at::cross_entropy_loss(logits_NV, target_N);
   }
+  if (target_N.numel() != logits_NV.size(0)) {
+    throw Error(Code::kShapeMismatch, "{} targets for {} rows of logits", target_N.numel(), logits_NV.size(0));
+  }
   check_range(target_N, logits_NV.size(1));
   return CrossEntropy::apply(logits_NV, target_N);
 }

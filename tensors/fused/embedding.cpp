@@ -83,6 +83,10 @@ at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const 
     const at::Tensor sum = at::embedding(tokens_VD, index_BT) + positions_TD.narrow(0, 0, index_BT.size(1));
     return sum.view({-1, tokens_VD.size(1)});
   }
+  if (index_BT.size(1) > positions_TD.size(0)) {
+    throw Error(Code::kShapeMismatch, "{} tokens in a row; there are positions for {}", index_BT.size(1),
+                positions_TD.size(0));
+  }
   check_indices(index_BT, tokens_VD.size(0));
   return Embed::apply(index_BT, tokens_VD, positions_TD);
 }

@@ -181,5 +181,11 @@ TEST(FusedRangeTest, NumbersOutsideTheVocabularyAreRefusedWithTheirPlace) {
   EXPECT_THROW(cross_entropy(at::ones({3, 7}), tokens.view(-1)), Error);
 }
 
+TEST(FusedRangeTest, ShapesThatDoNotFitAreRefusedBeforeAnythingIsRead) {
+  const at::Tensor tokens = at::zeros({1, 4}, at::kLong);
+  EXPECT_THROW(embed(tokens, at::ones({7, 16}), at::ones({3, 16})), Error) << "four tokens, three positions";
+  EXPECT_THROW(cross_entropy(at::ones({3, 7}), tokens.view(-1)), Error) << "four targets, three rows";
+}
+
 }  // namespace
 }  // namespace trainyard::fused

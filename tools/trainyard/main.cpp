@@ -21,7 +21,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  trainyard launch launch/files/quickstart.toml\n"
     "  trainyard topic echo /metrics\n"
-    "  trainyard param set optimizer learning_rate 0.0003\n\n"
+    "  trainyard param set optimizer lr 0.0003\n\n"
     "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
     "Every verb has its own --help.";
 

@@ -69,7 +69,7 @@ int set(const ParamArguments& arguments) {
 void add_param(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("param", "Parameters of a running component")->require_subcommand(1);
   family->footer(
-      "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer rule.lr\n"
+      "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
       "  trainyard param set logger every_steps 10");
   const auto arguments = std::make_shared<ParamArguments>();
   // The arguments are shared by pointer: callbacks run after this function has returned.

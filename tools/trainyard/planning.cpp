@@ -13,7 +13,7 @@ void LaunchArguments::add_to(CLI::App& verb) {
   // All further words: which of them is an argument is known only when the file has been read.
   // The name that is shown cannot be "name=value": CLI11 2.4 (Debian 13) takes no '=' in a name.
   verb.add_option("ARGUMENT", values,
-                  "name=value: arguments of the file, or keys of it: component.optimizer.params.rule.lr=0.1");
+                  "name=value: arguments of the file, or keys of it: component.optimizer.params.lr=0.1");
 }
 
 std::unique_ptr<ScannedCatalogue> open_catalogue() {
