@@ -6,7 +6,10 @@
 
 namespace trainyard {
 
-/// One line of a component's log, on topic "/log": made by the runtime from what components write to their logger, for
+/// The topic of all log records. Every process publishes it for its components, so nobody is its one sender.
+inline constexpr const char* kLogTopic = "/log";
+
+/// One line of a component's log: made by the runtime from what components write to their logger, for
 /// visitors and whoever subscribes.
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";

@@ -11,7 +11,10 @@ Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t wi
 // Whoever waits already goes first, even if there is room.
 void Edge::send(const Envelope& envelope) {
   if (waiting_.empty() && has_room()) {
+    receiver_gone_ = false;
     carry(envelope);
+  } else if (receiver_gone_) {
+    counters_.dropped.fetch_add(1, std::memory_order_relaxed);
   } else {
     keep_back(envelope);
   }
@@ -35,13 +38,25 @@ void Edge::keep_back(const Envelope& envelope) {
 
 void Edge::on_room() {
   const bool was_waiting = !waiting_.empty();
-  while (!waiting_.empty() && has_room()) {
+  while (!waiting_.empty()) {
+    const bool room = has_room();
+    if (!room && !receiver_gone_) break;
     const Envelope next = std::move(waiting_.front());
     waiting_.pop_front();
-    carry(next);
+    if (room) {
+      receiver_gone_ = false;
+      carry(next);
+    } else {
+      counters_.dropped.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   // Also told when nothing had waited: a source may have stopped because ready() said no.
   if (policy_ == Policy::kBlock && waiting_.empty()) output_.room_again(was_waiting);
+}
+
+void Edge::receiver_gone() {
+  receiver_gone_ = true;
+  on_room();
 }
 
 void Edge::carry(const Envelope& envelope) {

@@ -36,11 +36,15 @@ class Edge {
   /// Carries the message now or keeps it back, as the policy says.
   void send(const Envelope& envelope);
 
-  /// True if the next message would go out at once.
-  bool ready() const { return waiting_.empty() && has_room(); }
+  /// True if the next message would not have to wait.
+  bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
   /// To be called by the subclass whenever credit has come back.
   void on_room();
+
+  /// The process of the receiver has died. Until there is room again, because it has come back, nothing waits for it:
+  /// what is sent is dropped and counted, by `block` too. A run that may go on without a component must not hang on it.
+  void receiver_gone();
 
   /// True if every message has been handled by the receiver.
   virtual bool drained() const = 0;
@@ -79,6 +83,7 @@ class Edge {
   OutputBase& output_;
   std::uint32_t id_;
   Policy policy_;
+  bool receiver_gone_ = false;
   std::deque<Envelope> waiting_;
   EdgeCounters counters_;
 };

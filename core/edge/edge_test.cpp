@@ -194,5 +194,66 @@ TEST(InputTest, APausedInputKeepsItsMessagesAndTheirCreditUntilItResumes) {
   EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 3, 4}));
 }
 
+/// An edge whose receiver is as far away as the test wants it to be.
+class FarEdge final : public Edge {
+ public:
+  FarEdge(OutputBase& output, Policy policy) : Edge(output, 0, policy, 2, 1 << 20) {}
+  bool drained() const override { return waiting() == 0; }
+  bool has_room() const override { return room > 0; }
+  void transmit(const Envelope& envelope) override {
+    --room;
+    carried.push_back(envelope.sequence);
+  }
+
+  int room = 0;
+  std::vector<std::uint64_t> carried;
+};
+
+TEST(GoneReceiverTest, ABlockingEdgeDropsAndCountsInsteadOfHoldingItsSender) {
+  Pipe pipe;
+  FarEdge edge(pipe.source.out, Policy::kBlock);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 3; ++i) pipe.source.out.send(number(i));
+  EXPECT_TRUE(pipe.source.out.blocked()) << "nobody has come yet, or nobody says that he is gone";
+  edge.receiver_gone();
+  EXPECT_FALSE(pipe.source.out.blocked());
+  EXPECT_TRUE(pipe.source.out.ready());
+  pipe.source.out.send(number(3));
+  EXPECT_FALSE(pipe.source.out.blocked());
+  EXPECT_EQ(edge.counters().dropped, 4u);
+  EXPECT_TRUE(edge.carried.empty());
+}
+
+TEST(GoneReceiverTest, ABlockingEdgeLosesNothingAgainOnceSomebodyHasCome) {
+  Pipe pipe;
+  FarEdge edge(pipe.source.out, Policy::kBlock);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  edge.receiver_gone();
+  pipe.source.out.send(number(0));
+  edge.room = 1;
+  edge.on_room();
+  for (int i = 1; i < 4; ++i) pipe.source.out.send(number(i));
+  EXPECT_EQ(edge.carried, (std::vector<std::uint64_t>{1}));
+  EXPECT_TRUE(pipe.source.out.blocked()) << "the newcomer is slow, and is waited for";
+  edge.room = 2;
+  edge.on_room();
+  EXPECT_EQ(edge.carried, (std::vector<std::uint64_t>{1, 2, 3}));
+  EXPECT_EQ(edge.counters().dropped, 1u);
+}
+
+TEST(GoneReceiverTest, WhatStillWaitsForSomebodyWhoComesAgainAtOnceIsNotLost) {
+  Pipe pipe;
+  FarEdge edge(pipe.source.out, Policy::kBlock);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 3; ++i) pipe.source.out.send(number(i));
+  edge.room = 3;  // It came back before its death was told.
+  edge.receiver_gone();
+  EXPECT_EQ(edge.carried, (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(edge.counters().dropped, 0u);
+}
+
 }  // namespace
 }  // namespace trainyard

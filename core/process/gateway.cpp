@@ -7,6 +7,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::uint64_t kRing = 64;  ///< Messages between a component's loop and the gateway's.
+constexpr std::size_t kEarlyRecords = 256;
 /// How long a visitor that went without a word may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
@@ -89,7 +90,7 @@ Gateway::~Gateway() = default;
 RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
   // "/log" belongs to the process itself: its records come from every component's logger.
   const std::vector<OutputBase*> outputs =
-      request.topic == "/log" ? std::vector<OutputBase*>{&log_} : find_(request.topic);
+      request.topic == kLogTopic ? std::vector<OutputBase*>{&log_} : find_(request.topic);
   if (outputs.empty()) {
     error = "no topic '" + request.topic + "' in this process";
     return nullptr;
@@ -101,17 +102,24 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
   }
   // Whatever else was asked for becomes the default.
   const Policy policy = request.policy == "latest" ? Policy::kLatest : Policy::kDropOldest;
+  if (outputs.front() == &log_) return &admit_to_log(request, policy);
   RemoteEdge& edge = outlet_.add_edge(*outputs.front(), request.topic, kVisitorEdge, policy, request.window_messages,
                                       request.window_bytes);
-  if (outputs.front() == &log_) {
-    log_.add_edge(edge);
-    log_wanted_ = true;
-    return &edge;
-  }
   // Several components of this process may publish one topic; the visitor sees them in one stream, told apart by
   // `source`.
   for (OutputBase* output : outputs) relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
   return &edge;
+}
+
+/// The records live on this loop, so no relay is needed. What waits goes out when the subscriber has been answered.
+RemoteEdge& Gateway::admit_to_log(const Subscribe& request, Policy policy) {
+  RemoteEdge& edge =
+      outlet_.add_edge(log_, request.topic, kVisitorEdge, policy, request.window_messages, request.window_bytes);
+  log_.add_edge(edge);
+  log_wanted_ = true;
+  for (const LogRecord& record : std::exchange(early_, {})) log_.send(record);
+  early_over_ = true;
+  return edge;
 }
 
 // The edge to the visitor may go only after every relay that feeds it.
@@ -146,15 +154,24 @@ void Gateway::sweep() {
 void Gateway::publish(const LogRecord& record) {
   if (!log_wanted_.load(std::memory_order_relaxed)) return;
   // Lines are logged by any thread, and an output may be used by its own loop only.
-  loop().post([this, record] { log_.send(record); });
+  loop().post([this, record] { tell(record); });
+}
+
+void Gateway::tell(const LogRecord& record) {
+  if (early_over_) return log_.send(record);
+  early_.push_back(record);
+  if (early_.size() > kEarlyRecords) early_.pop_front();
 }
 
 // Sent is counted at the visitor's end, dropped on both hops.
 std::vector<Gateway::VisitorCounters> Gateway::counters() const {
   std::vector<VisitorCounters> all;
-  for (const auto& relay : relays_) {
-    all.push_back(
-        {relay->remote.topic(), relay->remote.counters().sent.load(std::memory_order_relaxed), relay->dropped()});
+  const auto count = [&all](const RemoteEdge& edge, std::uint64_t dropped) {
+    all.push_back({edge.topic(), edge.counters().sent.load(std::memory_order_relaxed), dropped});
+  };
+  for (const auto& relay : relays_) count(relay->remote, relay->dropped());
+  for (const auto& edge : outlet_.edges()) {
+    if (&edge->output() == &log_) count(*edge, edge->counters().dropped.load(std::memory_order_relaxed));
   }
   return all;
 }

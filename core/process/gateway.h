@@ -1,7 +1,7 @@
 #pragma once
 
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,7 +31,8 @@ class Gateway final : public Component {
   /// Where visitors connect to.
   const std::string& endpoint() const { return outlet_.endpoint(); }
 
-  /// Publishes a log record if anybody listens; if not, it costs one relaxed load. From any thread.
+  /// Publishes a log record. Those from before the first subscriber are kept for it, as far as a few hundred go: what
+  /// components say while they are configured should reach the run's files. From any thread.
   void publish(const LogRecord& record);
 
   /// What one visitor's edge has carried and dropped, on both of its hops.
@@ -54,12 +55,16 @@ class Gateway final : public Component {
   void forget(Relay* relay);
   // Looks once a second for visitors that went without a word.
   void sweep();
+  RemoteEdge& admit_to_log(const Subscribe& request, Policy policy);
+  void tell(const LogRecord& record);
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
   Outlet outlet_;
   FindOutputs find_;
   std::vector<std::unique_ptr<Relay>> relays_;
-  std::atomic<bool> log_wanted_{false};
+  std::deque<LogRecord> early_;  ///< From before the first subscriber of the log; the oldest go first.
+  bool early_over_ = false;
+  std::atomic<bool> log_wanted_{true};
 };
 
 }  // namespace trainyard

@@ -83,6 +83,7 @@ void Process::on_plan(const ProcessPlan& plan) {
     }
     at.clear();
     for (const EdgePlan& edge : plan_.edges) make_edge(edge);
+    for (const EdgePlan& edge : log_edges()) input_of(edge).set_connections(input_of(edge).connections() + 1);
     open_gateway();
     configure_all();
   } catch (...) {
@@ -137,8 +138,7 @@ void Process::make_component(const ComponentPlan& plan) {
 void Process::make_edge(const EdgePlan& edge) {
   const Policy policy = policy_of(edge.policy);
   if (is_mine(edge.to)) {
-    Component& to = *components_.at(edge.to);
-    InputBase& input = find_port(to, to.inputs(), edge.input);
+    InputBase& input = input_of(edge);
     input.set_connections(input.connections() + 1);
   }
   if (!is_mine(edge.from)) return;
@@ -152,7 +152,7 @@ void Process::make_edge(const EdgePlan& edge) {
     return;
   }
   Worker& receiver = *workers_.at(component_plan(edge.to).thread);
-  InputBase& input = find_port(*components_.at(edge.to), components_.at(edge.to)->inputs(), edge.input);
+  InputBase& input = input_of(edge);
   if (&sender == &receiver) {
     sender.edges.push_back(std::make_unique<LocalEdge>(output, input, sender.loop, edge.id, policy,
                                                        edge.window_messages, edge.window_bytes));
@@ -164,6 +164,34 @@ void Process::make_edge(const EdgePlan& edge) {
     sender.edges.push_back(std::move(made));
   }
   output.add_edge(*sender.edges.back());
+}
+
+InputBase& Process::input_of(const EdgePlan& edge) const {
+  const Component& to = *components_.at(edge.to);
+  return find_port(to, to.inputs(), edge.input);
+}
+
+/// Who of mine listens to the log. It has no sender that a plan could name, since every process publishes it; so each
+/// reader subscribes at every gateway, its own included, as a visitor does: over the socket, and never holding up
+/// anybody.
+std::vector<EdgePlan> Process::log_edges() const {
+  std::vector<EdgePlan> edges;
+  for (const auto& [index, component] : components_) {
+    for (const InputBase* input : component->inputs()) {
+      const auto topic = component_plan(index).topics.find(input->name());
+      if (topic == component_plan(index).topics.end() || topic->second != kLogTopic) continue;
+      if (input->type().fingerprint != message_type<LogRecord>().fingerprint) continue;
+      edges.push_back({.id = kVisitorEdge,
+                       .topic = kLogTopic,
+                       .to = index,
+                       .input = input->name(),
+                       .policy = "drop_oldest",
+                       .window_messages = input->options().window_messages,
+                       .window_bytes = input->options().window_bytes,
+                       .transport = "tcp"});
+    }
+  }
+  return edges;
 }
 
 // Not described by any plugin, so its context is made by hand.

@@ -49,6 +49,8 @@ class Process {
   void open_gateway();
   void configure_all();
   void on_connect(const Connect& connect);
+  InputBase& input_of(const EdgePlan& edge) const;
+  std::vector<EdgePlan> log_edges() const;
   // On the worker's loop: makes the socket towards one loop of another process.
   void connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint, std::vector<EdgePlan> edges);
   void report_connected(const std::string& inlet);

@@ -17,6 +17,15 @@ namespace {
 /// Draining is waited for by looking: it happens once in a run, and most edges are empty by then.
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
 
+/// Nothing waits any more for the receivers of these edges, unless one was started again and is here already.
+void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
+  for (const auto& edge : outlet.edges()) {
+    if (!lost.contains(edge->id()) || edge->reader_lives()) continue;
+    edge->detach();
+    edge->receiver_gone();
+  }
+}
+
 }  // namespace
 
 void Process::on_connect(const Connect& connect) {
@@ -37,6 +46,16 @@ void Process::on_connect(const Connect& connect) {
     each.worker = &worker;
     each.from = key;
     each.edges.push_back(edge);
+  }
+  for (const EdgePlan& edge : log_edges()) {
+    Worker& worker = *workers_.at(component_plan(edge.to).thread);
+    for (const auto& [key, endpoint] : connect.endpoints) {
+      if (!key.ends_with("/gateway")) continue;
+      Wanted& each = wanted[worker.key() + " <- " + key];
+      each.worker = &worker;
+      each.from = key;
+      each.edges.push_back(edge);
+    }
   }
   // All before the first is connected: an answer that comes quickly must not look like the last.
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
@@ -66,9 +85,7 @@ void Process::connect_inlet(Worker& worker, const std::string& from, const std::
   // A refused subscription fails the component that wanted it: it is the one that cannot work.
   inlet->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
   for (const EdgePlan& edge : edges) {
-    Component& to = *components_.at(edge.to);
-    const auto input = std::ranges::find(to.inputs(), edge.input, [](const InputBase* port) { return port->name(); });
-    inlet->subscribe(**input, edge);
+    inlet->subscribe(input_of(edge), edge);
   }
   worker.loop.add(*inlet);
 }
@@ -81,9 +98,13 @@ void Process::report_connected(const std::string& inlet) {
 void Process::on_peer_gone(const PeerGone& peer) {
   // First of all, so that memory is free before anybody waits for it.
   if (pool_ != nullptr) pool_->forget(peer.process_index);
+  std::set<std::uint32_t> lost;  // Edges whose receiver has died; those of visitors are none of the plan's.
+  for (const EdgePlan& edge : plan_.edges) {
+    if (is_mine(edge.from) && component_plan(edge.to).process == peer.process) lost.insert(edge.id);
+  }
   for (auto& [thread, worker] : workers_) {
-    worker->loop.post([each = worker.get(), prefix = peer.process + "/", reader = peer.process_index] {
-      if (each->outlet != nullptr) each->outlet->forget(reader);
+    worker->loop.post([each = worker.get(), prefix = peer.process + "/", lost] {
+      if (each->outlet != nullptr) give_up(*each->outlet, lost);
       // A restarted publisher has another address, and gets another inlet with the next Connect.
       std::erase_if(each->inlets, [&](auto& entry) {
         if (!entry.first.starts_with(prefix)) return false;

@@ -47,14 +47,6 @@ bool Outlet::has_work() const {
   return std::ranges::any_of(edges_, [](const auto& edge) { return edge->room_came(); });
 }
 
-void Outlet::forget(std::uint32_t reader) {
-  for (const auto& edge : edges_) {
-    // A process that was restarted has the same number; its new ring must not be taken from it by the news of its
-    // death.
-    if (edge->in_shared_memory() && edge->reader() == reader && !edge->reader_lives()) edge->detach();
-  }
-}
-
 void Outlet::handle(Frames& frames) {
   // [routing id]["" kind body] and, behind Subscribe, the offer of a ring.
   if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;

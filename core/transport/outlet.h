@@ -108,10 +108,6 @@ class Outlet final : public Source {
   /// so its going would not be noticed otherwise.
   void sweep_visitors();
 
-  /// Process number `reader` is dead: nothing more is sent to it and nothing waited for, until it subscribes again.
-  /// Over a socket the refusal of the next message says so; a ring would take messages for ever.
-  void forget(std::uint32_t reader);
-
   /// In a worker's outlet the list does not change after the process is configured; in the gateway's it does.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 

@@ -54,12 +54,6 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
   return links;
 }
 
-void check_has_plugin(const LaunchFile& file, const std::vector<Draft>& drafts) {
-  if (!drafts.empty()) return;
-  throw Error(Code::kInvalidArgument, "{}: has external programs only; at least one component with a plugin is needed",
-              file.path);
-}
-
 }  // namespace
 
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue) {
@@ -69,7 +63,6 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   Plan plan = copy_run(file);
   plan.world_size = world_size(file.topology);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
-  check_has_plugin(file, drafts);
   plan_parameters(file, drafts, catalogue);
   place(file, drafts);
   name_topics(drafts);

@@ -75,9 +75,14 @@ TEST_F(PlannerTest, OneDeviceIsAllThatTheSingleDeviceStrategyHas) {
             "a.toml:4: topology.devices: 4 devices are not allowed with the strategy single_device, which has 1");
 }
 
-TEST_F(PlannerTest, ProgramsAloneAreNoRun) {
-  EXPECT_EQ(error("[component.a]\ncommand = ['cat']"),
-            "a.toml: has external programs only; at least one component with a plugin is needed");
+TEST_F(PlannerTest, ProgramsAloneAreARunToo) {
+  const Plan plan = this->plan("[component.a]\ncommand = ['cat']\n[component.b]\ncommand = ['tac']");
+  EXPECT_TRUE(plan.components.empty());
+  EXPECT_TRUE(plan.edges.empty());
+  EXPECT_TRUE(plan.activation.empty());
+  ASSERT_EQ(plan.processes.size(), 2u);
+  EXPECT_EQ(process(plan, "b").command, std::vector<std::string>{"tac"});
+  EXPECT_NE(describe(plan).find("tac"), std::string::npos);
 }
 
 TEST_F(PlannerTest, IsTheSameEveryTime) {

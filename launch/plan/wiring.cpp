@@ -4,6 +4,8 @@
 #include <array>
 
 #include "core/config/nearest.h"
+#include "messages/log_record.h"
+#include "messages/message_type.h"
 
 namespace trainyard {
 
@@ -42,8 +44,13 @@ void check_arena(const PortRef& from, const PortRef& to, const std::string& tran
                              from.draft->plan.name, to.draft->plan.name, from.port->type, to.topic()));
 }
 
+/// Every process publishes the log, so an input of it has senders whatever components there are.
+bool reads_log(const PortRef& to) {
+  return to.topic() == kLogTopic && to.port->fingerprint == message_type<LogRecord>().fingerprint;
+}
+
 void check_connected(const PortRef& to, const Senders& senders, bool connected) {
-  if (connected || to.port->optional) return;
+  if (connected || to.port->optional || reads_log(to)) return;
   // Those of its own type are likelier meant than those whose name is close.
   std::vector<std::string> known;
   for (const auto& [topic, from] : senders) {

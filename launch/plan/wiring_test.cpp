@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "launch/testing/plan_fixture.h"
+#include "messages/log_record.h"
+#include "messages/message_type.h"
 
 namespace trainyard {
 namespace {
@@ -86,6 +88,18 @@ TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {
   EXPECT_EQ(error_six("component.checkpoint_writer.when = false\ncomponent.accelerator_host.host = '127.0.0.1'"),
             "a.toml:3: component.accelerator_host.host: accelerator_host and optimizer share the parameter arena "
             "(ArenaInfo on /arena), which cannot be over TCP; both must have host = \"local\", or be in one process");
+}
+
+TEST_F(WiringTest, TheLogNeedsNoSenderBecauseEveryProcessPublishesIt) {
+  PluginInfo& reader = catalogue_.add("component", "reader");
+  const MessageType& type = message_type<LogRecord>();
+  reader.inputs = {testing::port("log", type.name, kLogTopic)};
+  reader.inputs.front().fingerprint = type.fingerprint;
+  const std::string text = "[component.reader]\nplugin = 'reader'";
+  EXPECT_TRUE(edges_into(plan_six(text), "reader", "log").empty()) << "each process finds the gateways by itself";
+  EXPECT_NE(error_six(text + "\nremap = { log = '/lgo' }").find("nobody else sends on /lgo"), std::string::npos);
+  reader.inputs.front().fingerprint += 1;
+  EXPECT_NE(error_six(text).find("nobody else sends on /log"), std::string::npos) << "what is there has another type";
 }
 
 }  // namespace

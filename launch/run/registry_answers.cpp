@@ -86,7 +86,6 @@ void add_subscribers(const RunContext& run, Topics& topics) {
 
 /// Every process publishes the log of its components, whether any of them declares it or not.
 void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
-  constexpr const char* kLogTopic = "/log";
   const MessageType& type = message_type<LogRecord>();
   json& topic = topics[kLogTopic];
   if (topic.is_null()) topic = new_topic(kLogTopic, type.name, type.fingerprint, type.schema_text);
@@ -94,6 +93,23 @@ void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, To
     if (!child->has_components()) continue;
     topic["publishers"].push_back(
         {{"component", ""}, {"process", child->name()}, {"endpoint", gateway_of(endpoints, child->name())}});
+  }
+}
+
+bool reads_log(const PortInfo& input, const std::string& topic) {
+  return topic == kLogTopic && input.fingerprint == message_type<LogRecord>().fingerprint;
+}
+
+/// Components that listen to the log are connected to every process, without an edge in the plan.
+void add_log_readers(const RunContext& run, Topics& topics) {
+  for (const ComponentPlan& component : run.plan.components) {
+    const PluginInfo* plugin = plugin_of(run, component);
+    if (plugin == nullptr) continue;
+    for (const PortInfo& port : plugin->inputs) {
+      if (!reads_log(port, topic_of(component, port.name))) continue;
+      topics[kLogTopic]["subscribers"].push_back(
+          {{"component", component.name}, {"process", component.process}, {"policy", "drop_oldest"}});
+    }
   }
 }
 
@@ -154,6 +170,7 @@ json describe_topics(const RunContext& run) {
   add_outputs(run, endpoints, topics);
   add_log(run, endpoints, topics);
   add_subscribers(run, topics);
+  add_log_readers(run, topics);
   json list = json::array();
   for (const auto& [name, topic] : topics) list.push_back(topic);
   return list;

@@ -41,7 +41,10 @@ Command::Command(const std::vector<std::string>& arguments, const fs::path& dire
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   pid_ = ::fork();
-  if (pid_ != 0) return;
+  if (pid_ != 0) {
+    ::setpgid(pid_, pid_);  // Here, too: the destructor must find the group even if it comes before the child.
+    return;
+  }
   ::setpgid(0, 0);  // A terminal would give it a group of its own, too.
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(::open(out_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), 1);

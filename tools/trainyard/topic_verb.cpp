@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +75,21 @@ json find_topic(RegistryClient& registry, const std::string& name) {
   throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
 }
 
+/// What became of the messages of one topic in one process, edge by edge: drops are counted, and can be seen here.
+void print_counters(const std::string& process, const json& counters, const std::string& topic) {
+  constexpr std::uint64_t kNone = 0;
+  for (const json& edge : counters.value("edges", json::array())) {
+    if (edge.value("topic", "") != topic) continue;
+    fmt::print("edge {}: process {}, sent {}, dropped {}, waited {}\n", edge.value("edge", 0u), process,
+               edge.value("sent", kNone), edge.value("dropped", kNone), edge.value("blocked", kNone));
+  }
+  for (const json& visitor : counters.value("visitors", json::array())) {
+    if (visitor.value("topic", "") != topic) continue;
+    fmt::print("visitor: process {}, sent {}, dropped {}\n", process, visitor.value("sent", kNone),
+               visitor.value("dropped", kNone));
+  }
+}
+
 /// The schema is printed as it is on the wire: a client can be written from it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
@@ -86,6 +103,11 @@ int info(const TopicArguments& arguments) {
   for (const json& end : topic.value("subscribers", json::array())) {
     std::printf("subscriber: %s (process %s, %s)\n", end.value("component", "").c_str(),
                 end.value("process", "").c_str(), end.value("policy", "").c_str());
+  }
+  const json processes = registry.call("", "counters");
+  for (const auto& [process, counters] : processes.items()) {
+    if (!counters.is_object()) continue;
+    print_counters(process, counters, topic.value("topic", ""));
   }
   std::printf("schema:\n%s", topic.value("schema", "").c_str());
   return kExitOk;
@@ -208,7 +230,7 @@ void add_topic(CLI::App& app, Action& chosen) {
   };
   add("list", "All topics, who publishes and who subscribes", list, false)
       ->add_flag("--json", arguments->as_json, "for programs");
-  add("info", "Type, schema, publishers and subscribers of one topic", info, true);
+  add("info", "Type, schema, ends and counters of one topic", info, true);
   CLI::App* listener = add("echo", "Print messages; never slows the run (the oldest are dropped)", echo, true);
   listener->add_option("--count", arguments->count, "stop after so many (default: never)");
   listener->add_option("--timeout", arguments->timeout_s, "give up after so many seconds without a message (30)")

@@ -12,6 +12,7 @@ slowly, it misses messages. The protocol is described in docs/wire_format.md.
 """
 import argparse
 import collections
+import difflib
 import json
 import math
 import os
@@ -24,10 +25,9 @@ from zmq.utils.monitor import recv_monitor_message
 
 NO_PAYLOAD = VISITOR = 0xFFFFFFFF  # A tensor without bytes; a subscriber that is not in the launch file's plan.
 MAX_NESTING, MAX_RANK = 32, 16
-NUMBERS = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "f32": "f",
-           "f64": "d"}
-DTYPES = [("uint8", 1), ("int8", 1), ("int16", 2), ("int32", 4), ("int64", 8), ("float16", 2), ("bfloat16", 2),
-          ("float32", 4), ("float64", 8), ("bool", 1)]
+NUMBERS = dict(i8="b", i16="h", i32="i", i64="q", u8="B", u16="H", u32="I", u64="Q", f32="f", f64="d")
+DTYPES = list(dict(uint8=1, int8=1, int16=2, int32=4, int64=8, float16=2, bfloat16=2, float32=4, float64=8,
+                   bool=1).items())  # In the order of their numbers, with the bytes of an element.
 HEADER = struct.Struct("<IHHQQIIqQQ")
 Header = collections.namedtuple(
     "Header", "magic version payloads fingerprint sequence source subscription send_time_ns trace handles")
@@ -109,8 +109,7 @@ class _Reader:
             return self.container(*kind, depth + 1)
         if kind in NUMBERS:
             return self.take(NUMBERS[kind])[0]
-        simple = {"string": self.text, "bool": self.flag, "Tensor": self.tensor}.get(kind)
-        if simple:
+        if simple := {"string": self.text, "bool": self.flag, "Tensor": self.tensor}.get(kind):
             return simple()
         if kind not in self.structs or depth > MAX_NESTING:
             raise TrainyardError(f"schema has no type {kind!r}, or nests it too deeply")
@@ -121,8 +120,7 @@ class _Reader:
             return self.value(element, depth) if self.flag() else None
         if container == "map":
             return {self.text(): self.value(element, depth) for _ in range(self.count(4))}
-        if element in NUMBERS:
-            code = NUMBERS[element]
+        if code := NUMBERS.get(element):
             return list(self.take(f"{self.count(struct.calcsize('<' + code))}{code}"))
         return [self.value(element, depth) for _ in range(self.count(1))]
 
@@ -212,8 +210,7 @@ class Run:
     def socket(self):
         """A new DEALER of the one context that closes its sockets by itself when the program ends."""
         socket = zmq.Context.instance().socket(zmq.DEALER)
-        socket.setsockopt(zmq.LINGER, 0)
-        socket.setsockopt(zmq.SNDTIMEO, 1000)
+        socket.linger, socket.sndtimeo = 0, 1000
         return socket
 
     def request(self, op, timeout=10.0, **arguments):
@@ -224,13 +221,17 @@ class Run:
         self._last_id += 1
         self._socket.send_json({"id": self._last_id, "op": op, **arguments})
         deadline = time.monotonic() + timeout
-        while (left := deadline - time.monotonic()) > 0 and self._socket.poll(left * 1000):
+        while (left := deadline - time.monotonic()) > 0 and self.alive():
+            if not self._socket.poll(min(left, 0.2) * 1000):
+                continue
             reply = json.loads(self._socket.recv_multipart()[-1])
             if reply.get("id") != self._last_id:
                 continue  # The late answer to a question that was given up.
             if reply.get("ok"):
                 return reply["result"]
             raise TrainyardError(f"{op}: {reply.get('error')}")
+        if not self.alive():
+            raise TrainyardError(f"{op}: run {self.run} has ended")
         raise Timeout(f"run {self.run} did not answer '{op}' within {timeout:g} s")
 
     def topics(self):
@@ -257,7 +258,8 @@ class Run:
         while time.monotonic() < deadline:
             topics = {entry["topic"]: entry for entry in self.topics()}
             if topic not in topics:
-                raise TrainyardError(f"no topic '{topic}' in run {self.run}; it has: {', '.join(sorted(topics))}")
+                hint = "".join(f"; did you mean '{near}'?" for near in difflib.get_close_matches(topic, topics, 1))
+                raise TrainyardError(f"no topic '{topic}' in run {self.run}{hint}; it has: {', '.join(sorted(topics))}")
             found = [publisher["endpoint"] for publisher in topics[topic]["publishers"]]
             if found and all(found):
                 return sorted(set(found))  # Components of one process share an endpoint.
@@ -352,11 +354,10 @@ class Subscription:
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         while not self._ready:
             ended = not self._publishers or not self.run.alive()
-            if not self._poll(0 if ended else 0.2):
-                if ended:
-                    return None
-                if time.monotonic() > deadline:
-                    raise Timeout(f"no message on '{self.topic}' within {timeout:g} s")
+            if not self._poll(0 if ended else 0.2) and ended:
+                return None
+            if not self._ready and time.monotonic() > deadline:
+                raise Timeout(f"no message on '{self.topic}' within {timeout:g} s")
         return self._ready.popleft()
 
     def _poll(self, seconds):

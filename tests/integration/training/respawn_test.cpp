@@ -1,0 +1,95 @@
+// A component's process that dies in the middle of a training: it comes back, or the run goes on without it.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include "tests/integration/training/training_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using testing::Command;
+using ::testing::HasSubstr;
+using testing::TrainedStep;
+using testing::TrainingTest;
+
+constexpr std::size_t kEnough = 300;  ///< Steps that show that something goes on.
+
+class RespawnTest : public TrainingTest {
+ protected:
+  /// Kills the process of a component as the kernel would if it were out of memory. Returns its pid.
+  pid_t kill_process_of(const std::string& component) {
+    const nlohmann::json found = node(component);
+    const pid_t pid = found.is_null() ? 0 : found.value("pid", 0);
+    EXPECT_GT(pid, 1);
+    if (pid > 1) ::kill(pid, SIGKILL);
+    return pid;
+  }
+
+  std::uint64_t dropped(const std::string& topic) const {
+    std::uint64_t total = 0;
+    const nlohmann::json processes = counters();
+    for (const nlohmann::json& process : processes) {
+      for (const nlohmann::json& edge : process.value("edges", nlohmann::json::array())) {
+        if (edge.at("topic") == topic) total += edge.at("dropped").get<std::uint64_t>();
+      }
+    }
+    return total;
+  }
+
+  std::uint64_t last_step(const std::string& directory) const {
+    const auto all = steps(directory);
+    return all.empty() ? 0 : all.back().step;
+  }
+};
+
+TEST_F(RespawnTest, AKilledLoggerComesBackAndWritesOnWhileTrainingGoesOn) {
+  const auto alone = train("alone", {"max_steps=3000"});
+  ASSERT_EQ(alone->wait(), 0) << alone->all();
+  const std::vector<std::string> expected = losses("alone", 3000);
+
+  const auto training = train("killed", {"placement=processes"},
+                              "[component.logger]\nrespawn = { policy = \"on_failure\", delay_ms = 300 }\n");
+  ASSERT_TRUE(eventually([&] { return last_step("killed") >= kEnough; })) << training->all();
+  const pid_t before = kill_process_of("logger");
+  EXPECT_TRUE(eventually([&] { return dropped("/metrics") > 0; })) << "training does not wait for it" << counters();
+  EXPECT_TRUE(eventually([&] {
+    const nlohmann::json logger = node("logger");
+    return !logger.is_null() && logger["state"] == "active" && logger["pid"] != before;
+  })) << training->all();
+  const std::uint64_t back = last_step("killed");
+  EXPECT_TRUE(eventually([&] { return last_step("killed") >= back + kEnough; })) << "it hears and writes again";
+  interrupt(*training);
+  EXPECT_THAT(training->all(), HasSubstr("process 'logger' (logger) was killed by signal 9"));
+  EXPECT_THAT(training->all(), HasSubstr("it starts again in 0.3 s"));
+
+  std::uint64_t previous = 0;
+  for (const TrainedStep& step : steps("killed")) {
+    ASSERT_GT(step.step, previous) << "one table, in which only steps are missing";
+    previous = step.step;
+    if (step.step <= expected.size()) ASSERT_EQ(step.loss, expected[step.step - 1]) << "step " << step.step;
+  }
+}
+
+TEST_F(RespawnTest, ARunGoesOnWithoutALoggerThatIsNotRequired) {
+  const auto training = train("killed", {"placement=processes"}, "[component.logger]\nrequired = false\n");
+  ASSERT_TRUE(eventually([&] { return sent("/metrics") >= kEnough; })) << training->all();
+  kill_process_of("logger");
+  EXPECT_TRUE(eventually([&] { return state_of("logger") == "gone"; })) << training->all();
+  const std::uint64_t before = sent("/parameters");
+  EXPECT_TRUE(eventually([&] { return sent("/parameters") >= before + kEnough; })) << counters();
+  EXPECT_GT(dropped("/metrics"), 0u) << "what nobody takes is counted";
+  interrupt(*training);
+}
+
+TEST_F(RespawnTest, ALoggerThatIsRequiredAndDiesEndsTheRun) {
+  const auto training = train("killed", {"placement=processes"});
+  ASSERT_TRUE(eventually([&] { return sent("/metrics") >= kEnough; })) << training->all();
+  kill_process_of("logger");
+  EXPECT_EQ(training->wait(), 1);
+  EXPECT_THAT(training->all(), HasSubstr("process 'logger' (logger) was killed by signal 9"));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+}  // namespace
+}  // namespace trainyard

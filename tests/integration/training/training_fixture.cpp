@@ -1,0 +1,166 @@
+#include "tests/integration/training/training_fixture.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+#include <zmq.hpp>
+
+#include "launch/run/run_directory.h"
+#include "messages/error.h"
+#include "tools/trainyard/registry_client.h"
+
+namespace trainyard::testing {
+
+using nlohmann::json;
+
+namespace {
+
+/// Noise keeps the losses from running out of digits, which would make them equal for a poor reason.
+constexpr const char* kTraining = R"(
+include = [")" TRAINYARD_SOURCES R"(/launch/files/standard.toml"]
+[run]
+name = "training"
+max_steps = 1_000_000_000
+validate_every_epochs = 0
+[component.data_loader.params]
+dataset = { plugin = "synthetic", features = 32, classes = 10, samples = 10_000, noise = 4.0 }
+batch_size = 16
+[component.accelerator_host.params]
+accelerator = { plugin = "cpu", threads = "1" }
+model = { plugin = "mlp", hidden = [16] }
+log_every_steps = 1
+[component.logger.params]
+console = "off"
+tensorboard = false
+)";
+
+std::vector<std::string> cells(const std::string& line) {
+  std::vector<std::string> found;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, ',');) found.push_back(cell);
+  return found;
+}
+
+/// Asks the registry of the newest run; null if there is none, or if it does not answer (any more).
+json ask(const std::function<json(RegistryClient&)>& question) {
+  try {
+    const std::vector<RunInfo> runs = list_runs();
+    if (runs.empty()) return nullptr;
+    zmq::context_t context;
+    RegistryClient registry(context, runs.front().registry);
+    return question(registry);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Command> TrainingTest::train(const std::string& directory, std::vector<std::string> arguments,
+                                             const std::string& more) {
+  arguments.push_back("run.directory=" + directory);
+  return launch(file(kTraining + more, directory + ".toml"), std::move(arguments));
+}
+
+void TrainingTest::interrupt(Command& training) {
+  ::kill(-training.pid(), SIGINT);
+  EXPECT_EQ(training.wait(), 130) << training.all();
+  EXPECT_TRUE(run_directories().empty()) << "nothing of the run is left";
+}
+
+std::vector<TrainedStep> TrainingTest::steps(const std::string& directory) const {
+  std::istringstream table(read(directory + "/metrics_train.csv"));
+  std::string line;
+  std::getline(table, line);
+  const std::vector<std::string> header = cells(line);
+  const auto column = [&header](const char* name) {
+    return static_cast<std::size_t>(std::ranges::find(header, name) - header.begin());
+  };
+  const std::size_t step = column("step"), time = column("time"), loss = column("loss");
+  std::vector<TrainedStep> found;
+  while (std::getline(table, line) && !table.eof()) {  // A line without its end is still being written.
+    const std::vector<std::string> row = cells(line);
+    if (row.size() != header.size()) continue;
+    found.push_back({std::stoull(row.at(step)), std::stod(row.at(time)), row.at(loss)});
+  }
+  return found;
+}
+
+std::vector<std::string> TrainingTest::losses(const std::string& directory, std::size_t count) const {
+  std::vector<std::string> all;
+  for (const TrainedStep& step : steps(directory)) {
+    if (all.size() == count) break;
+    EXPECT_EQ(step.step, all.size() + 1) << "every step is in the table, in order";
+    all.push_back(step.loss);
+  }
+  return all;
+}
+
+json TrainingTest::counters() const {
+  return ask([](RegistryClient& registry) { return registry.call("", "counters"); });
+}
+
+json TrainingTest::visitors(const std::string& topic) const {
+  std::uint64_t count = 0, sent = 0, dropped = 0;
+  const json processes = counters();
+  for (const json& process : processes) {
+    for (const json& visitor : process.value("visitors", json::array())) {
+      if (visitor.at("topic") != topic) continue;
+      ++count;
+      sent += visitor.at("sent").get<std::uint64_t>();
+      dropped += visitor.at("dropped").get<std::uint64_t>();
+    }
+  }
+  return {{"visitors", count}, {"sent", sent}, {"dropped", dropped}};
+}
+
+std::uint64_t TrainingTest::sent(const std::string& topic) const {
+  std::uint64_t total = 0;
+  const json processes = counters();
+  for (const json& process : processes) {
+    for (const json& edge : process.value("edges", json::array())) {
+      if (edge.at("topic") == topic) total += edge.at("sent").get<std::uint64_t>();
+    }
+  }
+  return total;
+}
+
+json TrainingTest::node(const std::string& component) const {
+  const json nodes = ask([](RegistryClient& registry) { return registry.ask("nodes"); });
+  for (const json& node : nodes) {
+    if (node.at("component") == component) return node;
+  }
+  return nullptr;
+}
+
+std::string TrainingTest::state_of(const std::string& component) const {
+  const json found = node(component);
+  return found.is_null() ? "" : found.value("state", "");
+}
+
+std::unique_ptr<Command> TrainingTest::external_logger() {
+  ::unsetenv("TRAINYARD_RUN_DIRECTORY");  // It would look there instead of for the newest run.
+  return std::make_unique<Command>(std::vector<std::string>{"/usr/bin/python3", "-B", external_logger_path()},
+                                   directory_);
+}
+
+bool has_pyzmq() { return std::system("/usr/bin/python3 -c 'import zmq' >/dev/null 2>&1") == 0; }
+
+std::string external_logger_path() { return TRAINYARD_SOURCES "/examples/external_logger/external_logger.py"; }
+
+double median_step_us(const std::vector<TrainedStep>& steps, double from, double until) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i - 1].time >= from && steps[i].time <= until) gaps.push_back(steps[i].time - steps[i - 1].time);
+  }
+  if (gaps.empty()) return 0;
+  std::ranges::nth_element(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(gaps.size() / 2));
+  return gaps[gaps.size() / 2] * 1e6;
+}
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+}  // namespace trainyard::testing

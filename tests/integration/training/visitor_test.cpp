@@ -1,0 +1,121 @@
+// A logger of somebody else, beside a real training: attached, stopped, continued, gone. Training must not notice.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "tests/integration/training/training_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using testing::Command;
+using ::testing::HasSubstr;
+using testing::TrainingTest;
+
+constexpr std::size_t kCompared = 3000;  ///< Steps whose losses are held against each other.
+constexpr std::uint64_t kMany = 1000;    ///< Messages: more than all windows and queues on the way to a visitor hold.
+
+class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    if (!testing::has_pyzmq()) GTEST_SKIP() << "the external logger needs pyzmq (Debian: python3-zmq)";
+  }
+
+  std::unique_ptr<Command> start(const std::string& directory, std::vector<std::string> arguments) {
+    arguments.push_back(std::string("placement=") + GetParam());
+    return train(directory, std::move(arguments));
+  }
+
+  /// The steps that the visitor has printed.
+  static std::vector<std::uint64_t> printed(const Command& visitor) {
+    std::vector<std::uint64_t> found;
+    std::istringstream text(visitor.out());
+    for (std::string line; std::getline(text, line);) {
+      const auto at = line.find("step ");
+      if (at != std::string::npos) found.push_back(std::stoull(line.substr(at + 5)));
+    }
+    return found;
+  }
+
+  /// Until it no longer runs, by whatever name the kernel calls that.
+  void stop_by_signal(const Command& visitor) {
+    visitor.signal(SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
+  }
+
+  static char kernel_state_of(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    const std::string stat{std::istreambuf_iterator<char>(file), {}};
+    const auto bracket = stat.rfind(')');
+    return bracket == std::string::npos ? '?' : stat.at(bracket + 2);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Placements, VisitorTest, ::testing::Values("composed", "processes"));
+
+TEST_P(VisitorTest, LossesStayBitForBitWhileAnExternalLoggerIsStoppedAndContinued) {
+  const auto alone = start("alone", {"max_steps=" + std::to_string(kCompared)});
+  ASSERT_EQ(alone->wait(), 0) << alone->all();
+
+  const auto training = start("visited", {});
+  ASSERT_TRUE(eventually([&] { return sent("/metrics") > 0; })) << training->all();
+  const auto visitor = external_logger();
+  ASSERT_TRUE(eventually([&] { return !printed(*visitor).empty(); })) << visitor->all() << training->all();
+
+  ASSERT_NO_FATAL_FAILURE(stop_by_signal(*visitor));
+  const double stopped = testing::now_s();
+  const std::uint64_t steps_before = sent("/metrics");
+  EXPECT_TRUE(eventually([&] { return visitors("/metrics")["dropped"] >= kMany; })) << visitors("/metrics");
+  EXPECT_TRUE(eventually([&] { return sent("/metrics") >= steps_before + kMany; })) << "training goes on meanwhile";
+  const double continued = testing::now_s();
+  const auto info = run({"topic", "info", "/metrics"});
+  EXPECT_EQ(info->wait(), 0) << info->all();
+  EXPECT_THAT(info->out(), HasSubstr("visitor: process ")) << "a person can see the drops, too";
+
+  const std::uint64_t sent_before = visitors("/metrics")["sent"];
+  visitor->signal(SIGCONT);
+  EXPECT_TRUE(eventually([&] { return visitors("/metrics")["sent"] >= sent_before + kMany; }))
+      << visitors("/metrics") << visitor->all();
+  EXPECT_TRUE(eventually([&] { return printed(*visitor).size() >= kMany; })) << "it hears what is sent from now on";
+  EXPECT_LT(printed(*visitor).size(), printed(*visitor).back()) << "what was dropped is missing, and nothing else";
+
+  visitor->signal(SIGINT);
+  EXPECT_EQ(visitor->wait(), 0) << visitor->all();
+  EXPECT_TRUE(eventually([&] { return visitors("/metrics")["visitors"] == 0; })) << counters();
+
+  EXPECT_TRUE(eventually([&] { return steps("visited").size() >= kCompared; })) << training->all();
+  interrupt(*training);
+  const auto expected = losses("alone", kCompared);
+  ASSERT_EQ(expected.size(), kCompared);
+  EXPECT_EQ(losses("visited", kCompared), expected);
+
+  // Measured and told; a machine that others use may not decide a test.
+  const double forever = std::numeric_limits<double>::infinity();
+  std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),
+              testing::median_step_us(steps("alone"), 0, forever),
+              testing::median_step_us(steps("visited"), stopped, continued),
+              testing::median_step_us(steps("visited"), continued, forever));
+}
+
+TEST_P(VisitorTest, AVisitorThatIsKilledWhileStoppedLeavesNothingBehind) {
+  const auto training = start("visited", {});
+  ASSERT_TRUE(eventually([&] { return sent("/metrics") > 0; })) << training->all();
+  const auto visitor = external_logger();
+  ASSERT_TRUE(eventually([&] { return !printed(*visitor).empty(); })) << visitor->all();
+  ASSERT_NO_FATAL_FAILURE(stop_by_signal(*visitor));
+  ASSERT_TRUE(eventually([&] { return visitors("/metrics")["dropped"] >= kMany; })) << counters();
+  visitor->signal(SIGKILL);
+  EXPECT_EQ(visitor->wait(), 128 + SIGKILL);
+  EXPECT_TRUE(eventually([&] { return visitors("/metrics")["visitors"] == 0; })) << counters();
+  const std::uint64_t before = sent("/metrics");
+  EXPECT_TRUE(eventually([&] { return sent("/metrics") >= before + kMany; })) << "training goes on";
+  interrupt(*training);
+}
+
+}  // namespace
+}  // namespace trainyard

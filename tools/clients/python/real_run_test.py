@@ -1,0 +1,167 @@
+"""The Python client against a training that is really running. Exit status 77: skipped, pyzmq is missing."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+try:
+    import zmq  # noqa: F401
+except ImportError:
+    print("skipped: pyzmq is missing (Debian: python3-zmq)")
+    sys.exit(77)
+
+import trainyard
+
+# A training that outlasts every test: what is waited for comes, however slow the machine is.
+LAUNCH = """
+include = ["{source}/launch/files/standard.toml"]
+[run]
+name = "seen"
+directory = "out"
+max_steps = 1_000_000_000
+validate_every_epochs = 0
+[component.data_loader.params]
+dataset = {{ plugin = "synthetic", features = 32, classes = 10, samples = 10_000 }}
+batch_size = 16
+[component.accelerator_host.params]
+accelerator = {{ plugin = "cpu", threads = "1" }}
+model = {{ plugin = "mlp", hidden = [16] }}
+log_every_steps = 1
+[component.logger.params]
+console = "off"
+[component.optimizer.params]
+rule = "adamw"
+lr = 1e-3
+"""
+DEADLINE = 60  # Seconds; nothing here takes more than a few.
+
+
+class RealRunTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        os.environ.pop("TRAINYARD_RUN_DIRECTORY", None)
+        os.environ["XDG_RUNTIME_DIR"] = self.folder = folder.name
+        source = pathlib.Path(__file__).resolve().parents[3]
+        pathlib.Path(self.folder, "seen.toml").write_text(LAUNCH.format(source=source), encoding="utf-8")
+        self.output = open(f"{self.folder}/output", "w+", encoding="utf-8")
+        self.addCleanup(self.output.close)
+        self.launch = subprocess.Popen(
+            [os.environ["TRAINYARD_PROGRAM"], "launch", "seen.toml", f"placement={self.placement}"], cwd=self.folder,
+            stdout=self.output, stderr=self.output, start_new_session=True)
+        self.addCleanup(self.end)
+        self.run_ = self.until(trainyard.runs, "the run did not announce itself")[0]
+        self.until(lambda: all(node["state"] == "active" for node in self.run_.nodes()), "not all became active")
+
+    placement = "composed"
+
+    def until(self, question, complaint):
+        """The first answer that is true; fails at the deadline, or when the launch ends before."""
+        deadline = time.monotonic() + DEADLINE
+        try:
+            while not (answer := question()):
+                if self.launch.poll() is not None or time.monotonic() > deadline:
+                    raise trainyard.Timeout(complaint)
+                time.sleep(0.01)
+            return answer
+        except trainyard.TrainyardError as error:
+            self.output.seek(0)
+            self.fail(f"{error}; the launch said:\n{self.output.read()}")
+
+    def end(self):
+        """As Ctrl-C does; the exit status says that it ended in order."""
+        if self.launch.poll() is None:
+            self.launch.send_signal(signal.SIGINT)
+        return self.launch.wait(DEADLINE)
+
+    def one(self, topic, **options):
+        """A message of a topic, checked against what the registry says of it."""
+        known = {entry["topic"]: entry for entry in self.run_.topics()}[topic]
+        subscription = self.run_.subscribe(topic, **options)
+        header, message = subscription.receive(DEADLINE)
+        subscription.close()
+        self.assertEqual(f"{header.fingerprint:016x}", known["fingerprint"])
+        fields = [field for field, _ in trainyard.Schema(known["schema"]).structs[known["type"]]]
+        self.assertEqual(list(message), fields, topic)
+        return message
+
+    def test_the_run_and_its_parts_are_found(self):
+        self.assertEqual(trainyard.find_run("seen").run, self.run_.run)
+        self.assertEqual(trainyard.find_run().pid, self.run_.pid)
+        topics = {topic["topic"]: topic["type"] for topic in self.run_.topics()}
+        self.assertEqual({name: topics[name] for name in ("/metrics", "/log", "/orders", "/batches", "/gradients")},
+                         {"/metrics": "Metrics", "/log": "LogRecord", "/orders": "Order", "/batches": "Batch",
+                          "/gradients": "Gradients"})
+        nodes = {node["component"]: node for node in self.run_.nodes()}
+        self.assertIn("checkpoint", nodes["strategy_manager"]["services"])
+
+    def test_messages_of_many_types_are_decoded_by_their_announced_schema(self):
+        metrics = self.one("/metrics")
+        self.assertEqual(metrics["stage"], "train")
+        self.assertIn("loss", [value["name"] for value in metrics["values"]])
+        self.assertGreater(self.one("/gradients")["step"], 0)
+        self.assertAlmostEqual(self.one("/parameters")["learning_rate"], 1e-3)
+        self.assertEqual(self.one("/order_done")["kind"], "train")
+
+    def test_tensors_come_without_or_with_their_bytes(self):
+        self.assertEqual([tensor["data"] for tensor in self.one("/batches")["tensors"]], [None, None])
+        batch = self.one("/batches", payloads="inline")
+        self.assertEqual([(tensor["dtype"], tensor["shape"]) for tensor in batch["tensors"]],
+                         [("float32", [16, 32]), ("int64", [16])])
+        targets = batch["tensors"][1]["data"].cast("q").tolist()
+        self.assertTrue(all(0 <= target < 10 for target in targets), targets)
+
+    def test_what_a_service_does_can_be_seen(self):
+        done, log = self.run_.subscribe("/checkpoints"), self.run_.subscribe("/log")
+        self.run_.call("strategy_manager", "checkpoint")
+        _, checkpoint = done.receive(DEADLINE)
+        self.assertEqual(checkpoint["error"], "")
+        self.assertTrue(pathlib.Path(self.folder, checkpoint["path"], "manifest.json").exists(), checkpoint)
+        _, record = log.receive(DEADLINE)
+        self.assertIn(record["level"], ("debug", "info"))
+        self.assertTrue(record["component"] and record["text"], record)
+
+    def test_parameters_are_read_and_set_while_it_trains(self):
+        self.assertEqual(self.run_.call("optimizer", "param.get", {"name": "lr"})["value"], 1e-3)
+        self.assertEqual(self.run_.call("optimizer", "param.set", {"name": "lr", "value": 0.25})["value"], 0.25)
+        parameters = self.run_.subscribe("/parameters")
+        self.until(lambda: parameters.receive(DEADLINE)[1]["learning_rate"] == 0.25, "the new rate was not used")
+        for body, complaint in (({"name": "lrr"}, "no parameter 'lrr'; did you mean 'lr'"),
+                                ({"name": "rule", "value": "sgd"}, "rule"), ({"name": "lr", "value": "fast"}, "fast")):
+            with self.assertRaisesRegex(trainyard.TrainyardError, complaint):
+                self.run_.call("optimizer", "param.set" if "value" in body else "param.get", body)
+
+    def test_names_that_do_not_exist_are_told_with_the_nearest(self):
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no topic '/metric' in run .*; did you mean '/metrics'?"):
+            self.run_.subscribe("/metric")
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no component named 'optimiser'; did you mean 'optimizer'"):
+            self.run_.call("optimiser", "param.list")
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no service 'checkpiont'; did you mean 'checkpoint'"):
+            self.run_.call("strategy_manager", "checkpiont")
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no op 'topcis'; did you mean 'topics'"):
+            self.run_.request("topcis")
+
+    def test_the_end_of_the_run_is_noticed(self):
+        subscription = self.run_.subscribe("/metrics", timeout=None)
+        self.assertIsNotNone(subscription.receive(DEADLINE))
+        self.assertEqual(self.end(), 130)
+        for _ in subscription:  # What was under way; then it ends by itself, although it has no timeout.
+            pass
+        self.assertFalse(self.run_.alive())
+        with self.assertRaisesRegex(trainyard.TrainyardError, "run seen-.* has ended"):
+            self.run_.topics()
+        with self.assertRaisesRegex(trainyard.TrainyardError, "no run in .*; running: none"):
+            trainyard.find_run()
+
+
+class RealProcessesTest(RealRunTest):
+    """The same with a process for each component, and so with many endpoints."""
+    placement = "processes"
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2, warnings="ignore")
