@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = ("accelerators", "strategies", "models", "datasets", "components")
+FAMILIES = ("accelerators", "strategies", "models", "datasets", "transforms", "components")
 # What each layer may include, beyond itself.
 ALLOWED = {
     "messages": set(),
@@ -20,12 +20,13 @@ ALLOWED = {
     "strategies": {"messages", "core", "tensors", "accelerators"},
     "models": {"messages", "core", "tensors"},
     "datasets": {"messages", "core"},
-    "components": {"messages", "core", "tensors", "accelerators", "strategies", "models", "datasets"},
+    "transforms": {"messages", "core", "datasets"},
+    "components": {"messages", "core", "tensors", "accelerators", "strategies", "models", "datasets", "transforms"},
     "launch": {"messages", "core"},
     "tools": {"messages", "core", "launch", "components"},
 }
 # LibTorch stays out of these.
-WITHOUT_TORCH = {"messages", "core", "datasets", "launch", "tools"}
+WITHOUT_TORCH = {"messages", "core", "datasets", "transforms", "launch", "tools"}
 INCLUDE = re.compile(r'^\s*#include\s+(["<])([^">]+)[">]')
 
 

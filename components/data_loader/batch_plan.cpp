@@ -15,7 +15,7 @@ Sampling sampling_from(std::string_view name) {
 
 BatchPlan::BatchPlan(Settings settings, std::string_view purpose)
     : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, purpose), settings_.split)) {
-  const auto& [split, samples, size, rank, world, sampling, drop_last, seed] = settings_;
+  const auto& [split, samples, size, rank, world, sampling, drop_last, seed, random_transforms] = settings_;
   if (sampling == Sampling::kReplacement) {
     batches_ = samples == 0 ? 0 : std::max<std::uint64_t>(1, samples / world / size);
     own_samples_ = batches_ * size;

@@ -34,6 +34,7 @@ class BatchPlan {
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;
     std::uint64_t seed = 0;
+    bool random_transforms = false;  ///< Of no effect on the plan: passed on to whoever reads the samples.
   };
 
   /// `purpose` keeps the draws of training and evaluation on one split apart.
@@ -42,6 +43,7 @@ class BatchPlan {
   const std::string& split() const { return settings_.split; }
   std::uint64_t samples() const { return settings_.samples; }
   Sampling sampling() const { return settings_.sampling; }
+  bool random_transforms() const { return settings_.random_transforms; }
 
   /// Batches of one epoch.
   std::uint64_t batches() const { return batches_; }

@@ -1,8 +1,10 @@
 #include "components/data_loader/data_loader.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "core/config/nearest.h"
 #include "core/loop/event_loop.h"
 #include "core/plugin/loader.h"
 #include "messages/error.h"
@@ -21,9 +23,42 @@ void DataLoader::on_configure() {
   data_->check_all_given_are_known();
   data_->open();
   info_ = data_->info();
-  layout_.emplace(info_.fields);
+  make_reader();
   make_plans();
   complete_info();
+}
+
+void DataLoader::make_reader() {
+  reader_.emplace(*data_, context().seed);
+  for (std::size_t number = 0; number < transforms_->size(); ++number) {
+    const PluginSpec& spec = (*transforms_)[number];
+    TransformContext transform_context = context();
+    transform_context.where = fmt::format("transform '{}' (transforms[{}]) of {}", spec.plugin, number, where());
+    transform_context.parameters = spec.parameters;
+    auto transform = context().plugins->create<Transform>(spec.plugin, transform_context);
+    transform->check_all_given_are_known();
+    reader_->add(std::move(transform));
+  }
+  info_.fields = reader_->fields();
+  layout_.emplace(info_.fields);
+  check_random_splits();
+}
+
+/// "train" may always stand there: it is the default, and a dataset may be one for evaluation alone.
+void DataLoader::check_random_splits() const {
+  std::vector<std::string> known{"train"};
+  for (const SplitInfo& split : info_.splits) {
+    if (split.name != "train") known.push_back(split.name);
+  }
+  for (const std::string& name : *random_splits_) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw Error(Code::kInvalidArgument, "{}: random_splits has '{}', which is no split of dataset '{}'{}", where(),
+                name, dataset_name_->plugin, suggestion(name, known));
+  }
+}
+
+bool DataLoader::draws(const std::string& split) const {
+  return std::ranges::find(*random_splits_, split) != random_splits_->end();
 }
 
 BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const {
@@ -36,6 +71,9 @@ BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sam
   settings.sampling = sampling;
   settings.drop_last = drop_last;
   settings.seed = context().seed;
+  // An evaluation on training samples is an evaluation.
+  const bool training = std::string_view(purpose) == "train";
+  settings.random_transforms = draws(split.name) && (training || split.name != "train");
   return {std::move(settings), purpose};
 }
 
@@ -56,7 +94,7 @@ void DataLoader::complete_info() {
 
 void DataLoader::on_activate() {
   const auto wake = [this] { loop().post([this] { guarded([this] { pump(); }); }); };
-  prefetcher_ = std::make_unique<Prefetcher>(*data_, *layout_, *context().pool, static_cast<std::size_t>(*prefetch_),
+  prefetcher_ = std::make_unique<Prefetcher>(*reader_, *layout_, *context().pool, static_cast<std::size_t>(*prefetch_),
                                              static_cast<std::size_t>(*workers_), wake);
   batches_.on_ready([this] { pump(); });
   dataset_.send(info_);

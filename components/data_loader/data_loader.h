@@ -8,6 +8,7 @@
 #include "components/data_loader/batch_layout.h"
 #include "components/data_loader/batch_plan.h"
 #include "components/data_loader/prefetcher.h"
+#include "components/data_loader/sample_reader.h"
 #include "components/data_loader/schedule.h"
 #include "core/component/component.h"
 #include "datasets/dataset.h"
@@ -19,6 +20,9 @@ namespace trainyard {
 
 /// Reads a dataset and sends batches, as orders ask for them: shuffled, dealt to the ranks, read ahead by workers.
 ///
+/// Fields of the samples may go through transforms on their way; the random ones among them draw for training batches,
+/// and for other splits only if `random_splits` names them.
+///
 /// What a batch holds depends on the seed, the dataset, the rank, and its place in the stream; not on workers, prefetch
 /// or time. A cursor (epoch, batch) puts the stream anywhere at once. Workers write into the memory that is sent.
 ///
@@ -26,7 +30,7 @@ namespace trainyard {
 /// Outputs     dataset   once, on activation
 ///             batches   one buffer each, all fields back to back; only while every reader has room
 /// Services    cursor    where training goes on after the last batch sent
-/// Errors      what the dataset throws, with the component's name
+/// Errors      what the dataset and the transforms throw, with the component's name
 class DataLoader : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
@@ -42,6 +46,9 @@ class DataLoader : public Component {
   void on_activate() override;
   void on_deactivate() override;
 
+  void make_reader();
+  void check_random_splits() const;
+  bool draws(const std::string& split) const;
   void complete_info();
   void make_plans();
   BatchPlan make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const;
@@ -53,6 +60,12 @@ class DataLoader : public Component {
   void fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const;
 
   Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "where samples come from", plugin_kind("dataset")};
+  Parameter<std::vector<PluginSpec>> transforms_{*this, "transforms", std::vector<PluginSpec>{},
+                                                 "what is done to every sample, in this order",
+                                                 plugin_kind("transform")};
+  Parameter<std::vector<std::string>> random_splits_{
+      *this, "random_splits", std::vector<std::string>{"train"},
+      "splits for which random transforms draw; train = batches to train on"};
   Parameter<std::int64_t> batch_size_{*this, "batch_size", 64, "samples in a batch of this rank", between(1, 1 << 24)};
   Parameter<std::int64_t> workers_{*this, "workers", 1, "threads that read; 0 = the component's own", between(0, 256)};
   Parameter<std::int64_t> prefetch_{*this, "prefetch", 4, "batches read ahead", between(1, 4096)};
@@ -75,6 +88,7 @@ class DataLoader : public Component {
   bool going_on_ = false;  ///< pump() is posted.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
+  std::optional<SampleReader> reader_;
   DatasetInfo info_;
   std::optional<BatchLayout> layout_;
   std::optional<BatchPlan> train_;

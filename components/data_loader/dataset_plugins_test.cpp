@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "components/data_loader/data_loader.h"
 #include "core/testing/rig.h"
 #include "datasets/testing/dataset_testing.h"
@@ -47,6 +50,105 @@ TEST(DatasetPluginsTest, MistakesInTheDatasetsPartOfALaunchFileAreNamed) {
   EXPECT_THAT(refusal(R"("synthetics")"), HasSubstr("no dataset named 'synthetics'"));
   EXPECT_THAT(refusal(R"({"plugin": "text"})"), HasSubstr("the parameter 'path' must be given"));
   EXPECT_THAT(refusal(R"({"plugin": "text", "path": "/nowhere/at/all"})"), HasSubstr("/nowhere/at/all"));
+}
+
+/// 60 records in CIFAR-10's format, whose first pixel is the number of the record.
+std::string cifar_folder(const TemporaryFolder& folder) {
+  std::string bytes;
+  for (int i = 0; i < 60; ++i) {
+    bytes += static_cast<char>(i % 10);
+    for (int pixel = 0; pixel < 3072; ++pixel) bytes += static_cast<char>(pixel == 0 ? i : 1 + pixel % 251);
+  }
+  folder.write("data_batch_1.bin", bytes);
+  return fmt::format(R"({{"plugin": "cifar10", "folder": "{}", "files": 1, "train_count": 50}})", folder.path(""));
+}
+
+/// All the bytes of an epoch's batches, and of an evaluation after it.
+std::vector<std::string> epoch_of(const std::string& parameters) {
+  Rig rig;
+  rig.add<DataLoader>("data_loader", parameters);
+  rig.start();
+  rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 5, .cursor = {2, 0}});
+  rig.send("/orders", Order{.id = 2, .kind = "evaluate", .split = "validate"});
+  rig.send("/orders", Order{.id = 3, .kind = "evaluate", .split = "train"});
+  rig.run_until([&] { return rig.received<Batch>("batches").size() == 11; });
+  std::vector<std::string> all;
+  for (const auto& batch : rig.received<Batch>("batches")) {
+    for (const Tensor& tensor : batch->tensors) {
+      all.emplace_back(reinterpret_cast<const char*>(tensor.data()), tensor.bytes());
+    }
+  }
+  rig.stop();
+  return all;
+}
+
+constexpr const char* kTransforms =
+    R"([{"plugin": "random_crop", "size": 32, "padding": 4}, "random_flip", {"plugin": "normalize", "mean": [0.5]}])";
+
+TEST(TransformsTest, AreTheSameBitForBitWhateverTheWorkersAndThePrefetch) {
+  TemporaryFolder folder;
+  const std::string dataset = cifar_folder(folder);
+  std::vector<std::string> first;
+  for (const auto& [workers, prefetch] : {std::pair(0, 1), {1, 4}, {3, 2}, {5, 16}}) {
+    const auto all =
+        epoch_of(fmt::format(R"({{"dataset": {}, "transforms": {}, "batch_size": 10, "workers": {}, "prefetch": {}}})",
+                             dataset, kTransforms, workers, prefetch));
+    if (first.empty()) first = all;
+    EXPECT_TRUE(all == first) << workers << " workers, prefetch " << prefetch;
+  }
+}
+
+TEST(TransformsTest, EverySampleOfAShuffledEpochComesOnceThroughThemToo) {
+  TemporaryFolder folder;
+  const std::string dataset = cifar_folder(folder);
+  for (const int workers : {0, 1, 4}) {
+    const auto all = epoch_of(
+        fmt::format(R"({{"dataset": {}, "transforms": [{{"plugin": "normalize"}}], "batch_size": 10, "workers": {}}})",
+                    dataset, workers));
+    std::vector<int> numbers;
+    for (std::size_t batch = 0; batch < 5; ++batch) {
+      const auto* pixels = reinterpret_cast<const float*>(all[2 * batch].data());
+      for (std::size_t row = 0; row < 10; ++row) numbers.push_back(static_cast<int>(pixels[row * 3072] * 255 + 0.5f));
+    }
+    std::ranges::sort(numbers);
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i);
+  }
+}
+
+TEST(TransformsTest, RandomOnesDrawForTrainingBatchesUnlessOtherSplitsAreNamed) {
+  TemporaryFolder folder;
+  const std::string parameters = R"({"dataset": )" + cifar_folder(folder) + R"(, "batch_size": 10, "transforms": )";
+  const auto plain = epoch_of(parameters + R"([{"plugin": "normalize", "mean": [0.5]}]})");
+  const auto usual = epoch_of(parameters + kTransforms + "}");
+  const auto both = epoch_of(parameters + kTransforms + R"(, "random_splits": ["train", "validate"]})");
+  const auto never = epoch_of(parameters + kTransforms + R"(, "random_splits": []})");
+  EXPECT_NE(usual[0], plain[0]);
+  EXPECT_EQ(usual[10], plain[10]);  // Evaluation: the middle of the padded image, which is the image.
+  EXPECT_EQ(usual[12], plain[12]);  // So is an evaluation of the samples that train.
+  EXPECT_EQ(both[0], usual[0]);
+  EXPECT_NE(both[10], plain[10]);
+  EXPECT_TRUE(never == plain);
+}
+
+TEST(TransformsTest, MistakesAreNamedWithTheirPlaceInTheList) {
+  const auto message = [](const std::string& transforms) { return refusal(R"("synthetic", )" + transforms); };
+  EXPECT_THAT(message(R"("transforms": ["normalise"])"),
+              HasSubstr("no transform named 'normalise'; did you mean 'normalize'?"));
+  EXPECT_THAT(message(R"("transforms": ["normalize", {"plugin": "random_crop", "sise": 3, "size": 3}])"),
+              HasSubstr("transform 'random_crop' (transforms[1]) of component 'data_loader' has no parameter 'sise'"));
+  EXPECT_THAT(message(R"("transforms": ["random_flip"])"),
+              HasSubstr("transform 'random_flip' (transforms[0]) of component 'data_loader': the field 'input' is"));
+  EXPECT_THAT(message(R"("random_splits": ["vlidate"])"), HasSubstr("did you mean 'validate'?"));
+}
+
+TEST(DatasetPluginsTest, ABrokenFileIsNamedThroughTheLoader) {
+  TemporaryFolder folder;
+  const std::string path = folder.write("ragged.csv", "a,b\n1,0\n1,2,3\n");
+  EXPECT_THAT(refusal(fmt::format(R"({{"plugin": "csv", "path": "{}"}})", path)),
+              HasSubstr(path + " line 3 at offset 8: 3 cells; allowed: 2"));
+  const std::string cifar = cifar_folder(folder);
+  std::filesystem::resize_file(folder.path("data_batch_1.bin"), 59 * 3073 + 100);
+  EXPECT_THAT(refusal(cifar), HasSubstr("data_batch_1.bin at offset 181307: the file ends after 100 bytes"));
 }
 
 TEST(DatasetPluginsTest, TextWithReplacementIsDrawnFromEveryPartOfTheTrainingText) {

@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-Prefetcher::Prefetcher(const Dataset& dataset, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+Prefetcher::Prefetcher(const SampleReader& reader, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
                        std::size_t workers, std::function<void()> wake)
-    : dataset_(dataset), layout_(layout), pool_(pool), wake_(std::move(wake)), slots_(slots) {
+    : reader_(reader), layout_(layout), pool_(pool), wake_(std::move(wake)), slots_(slots) {
   for (std::size_t i = 0; i < workers; ++i) {
     workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
   }
@@ -103,7 +103,8 @@ void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   }
   for (const std::uint64_t sample : scratch.samples) {
     if (slot.discarded.load(std::memory_order_relaxed) || stop.stop_requested()) return;
-    dataset_.read(job.plan->split(), sample, scratch.fields);
+    reader_.read({job.plan->split(), sample, job.place.epoch, job.plan->random_transforms()}, scratch.fields,
+                 scratch.reader);
     for (std::span<std::byte>& field : scratch.fields) field = {field.data() + field.size(), field.size()};
   }
 }

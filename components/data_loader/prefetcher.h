@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "components/data_loader/batch_layout.h"
+#include "components/data_loader/sample_reader.h"
 #include "components/data_loader/schedule.h"
 #include "core/memory/shared_pool.h"
-#include "datasets/dataset.h"
 
 namespace trainyard {
 
@@ -37,8 +37,9 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `wake` is called on a worker's thread when `head` has said no and may now say yes.
-  Prefetcher(const Dataset& dataset, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+  /// `layout` is that of the reader's fields; both outlive the prefetcher. `wake` is called on a worker's thread when
+  /// `head` has said no and may now say yes.
+  Prefetcher(const SampleReader& reader, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
   /// Ends after the sample that is being read.
@@ -67,6 +68,7 @@ class Prefetcher {
   struct Scratch {
     std::vector<std::uint64_t> samples;
     std::vector<std::span<std::byte>> fields;  ///< Of the sample being read.
+    SampleReader::Scratch reader;
   };
 
   Slot& slot(std::uint64_t job) { return slots_[job % slots_.size()]; }
@@ -75,7 +77,7 @@ class Prefetcher {
   void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
 
-  const Dataset& dataset_;
+  const SampleReader& reader_;
   const BatchLayout& layout_;
   SharedPool& pool_;
   std::function<void()> wake_;

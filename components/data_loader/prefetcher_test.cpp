@@ -15,7 +15,7 @@ using testing::Numbers;
 class PrefetcherTest : public ::testing::Test {
  protected:
   void start(std::size_t slots, std::size_t workers) {
-    prefetcher_ = std::make_unique<Prefetcher>(numbers_, layout_, pool_, slots, workers, [this] {
+    prefetcher_ = std::make_unique<Prefetcher>(reader_, layout_, pool_, slots, workers, [this] {
       const std::lock_guard lock(mutex_);
       woken_ = true;
       changed_.notify_all();
@@ -43,7 +43,8 @@ class PrefetcherTest : public ::testing::Test {
   std::shared_ptr<Numbers::Control> control_ = std::make_shared<Numbers::Control>();
   DatasetContext context_;
   Numbers numbers_{context_, control_};
-  BatchLayout layout_{numbers_.info().fields};
+  SampleReader reader_{numbers_, 1};
+  BatchLayout layout_{reader_.fields()};
   SharedPool pool_;
   BatchPlan plan_{{.split = "train", .samples = 95, .batch_size = 10}, "test"};
   std::mutex mutex_;

@@ -21,6 +21,8 @@ class Oven final : public Configurable {
   Parameter<std::string> mode{*this, "mode", std::string("fan"), "how it heats", one_of({"fan", "grill"})};
   Parameter<std::vector<double>> steps{*this, "steps", std::vector<double>{}, "later temperatures", at_least(0)};
   Parameter<PluginSpec> timer{*this, "timer", PluginSpec{"bell"}, "what rings", plugin_kind("timer")};
+  Parameter<std::vector<PluginSpec>> bells{*this, "bells", std::vector<PluginSpec>{}, "further ones",
+                                           plugin_kind("timer")};
 };
 
 std::string error_of(std::string_view given) {
@@ -44,7 +46,7 @@ TEST(ConfigurableTest, TakesWhatIsGivenAndDefaultsTheRest) {
 TEST(ConfigurableTest, DescribesItselfWithoutValues) {
   const Oven oven("");
   EXPECT_TRUE(oven.describing());
-  ASSERT_EQ(oven.parameters().size(), 5u);
+  ASSERT_EQ(oven.parameters().size(), 6u);
   EXPECT_TRUE(oven.find_parameter("minutes")->info().required);
   EXPECT_EQ(oven.find_parameter("heat")->info().default_json, "180.0");
   EXPECT_EQ(oven.find_parameter("cake"), nullptr);
@@ -62,8 +64,13 @@ TEST(ConfigurableTest, EveryRefusalSaysWhereWhatAndWhatIsAllowed) {
   EXPECT_EQ(
       error_of(R"({"minutes": 5, "timer": {"loud": true}})"),
       "oven 'test': timer: {\"loud\":true} is not allowed; the name of a timer or a table with plugin = \"name\"");
-  EXPECT_EQ(error_of(R"({"minutes": 5, "haet": 1})"),
-            "oven 'test' has no parameter 'haet'; did you mean 'heat'? known: heat, minutes, mode, steps, timer");
+  EXPECT_EQ(
+      error_of(R"({"minutes": 5, "haet": 1})"),
+      "oven 'test' has no parameter 'haet'; did you mean 'heat'? known: bells, heat, minutes, mode, steps, timer");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "bells": ["gong", 3]})"),
+            "oven 'test': bells: [\"gong\",3] is not allowed; a list, each entry the name of a timer or a table with "
+            "plugin = \"name\"");
+  EXPECT_THAT(error_of(R"({"minutes": 5, "bells": "gong"})"), HasSubstr("bells: \"gong\" is not allowed; a list"));
 }
 
 TEST(ConfigurableTest, PluginParametersComeAsNameOrTable) {
@@ -72,6 +79,15 @@ TEST(ConfigurableTest, PluginParametersComeAsNameOrTable) {
   const Oven by_table(R"({"minutes": 5, "timer": {"plugin": "gong", "loud": true}})");
   EXPECT_EQ(by_table.timer->plugin, "gong");
   EXPECT_EQ(json::parse(by_table.timer->parameters), json::parse(R"({"loud": true})"));
+}
+
+TEST(ConfigurableTest, AListOfPluginsTakesNamesAndTablesInTheirOrder) {
+  const Oven oven(R"({"minutes": 5, "bells": ["gong", {"plugin": "chime", "loud": true}, "gong"]})");
+  ASSERT_EQ(oven.bells->size(), 3u);
+  EXPECT_EQ((*oven.bells)[0].plugin, "gong");
+  EXPECT_EQ((*oven.bells)[1].plugin, "chime");
+  EXPECT_EQ((*oven.bells)[1].parameters, R"({"loud":true})");
+  EXPECT_EQ(oven.bells.value()[1], json::parse(R"({"plugin": "chime", "loud": true})"));
 }
 
 TEST(ConfigurableTest, OnlySettableParametersChangeWhileRunningAndTellTheirOwner) {

@@ -22,6 +22,7 @@ constexpr ValueKind kind_of() {
   if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) return ValueKind::kIntegers;
   if constexpr (std::is_same_v<T, std::vector<double>>) return ValueKind::kNumbers;
   if constexpr (std::is_same_v<T, std::vector<std::string>>) return ValueKind::kStrings;
+  if constexpr (std::is_same_v<T, std::vector<PluginSpec>>) return ValueKind::kPlugins;
   return ValueKind::kPlugin;
 }
 
@@ -34,6 +35,11 @@ json to_json_value(const PluginSpec& spec) {
   json value = json::parse(spec.parameters);
   value["plugin"] = spec.plugin;
   return value;
+}
+json to_json_value(const std::vector<PluginSpec>& specs) {
+  json list = json::array();
+  for (const PluginSpec& spec : specs) list.push_back(to_json_value(spec));
+  return list;
 }
 
 template <class T>
@@ -49,6 +55,10 @@ void from_json_value(const json& value, PluginSpec& out) {
   json rest = value;
   rest.erase("plugin");
   out = {value.at("plugin").get<std::string>(), rest.dump()};
+}
+void from_json_value(const json& value, std::vector<PluginSpec>& out) {
+  out.clear();
+  for (const json& entry : value) from_json_value(entry, out.emplace_back());
 }
 
 template <class T>
@@ -120,5 +130,6 @@ template class Parameter<std::vector<std::int64_t>>;
 template class Parameter<std::vector<double>>;
 template class Parameter<std::vector<std::string>>;
 template class Parameter<PluginSpec>;
+template class Parameter<std::vector<PluginSpec>>;
 
 }  // namespace trainyard

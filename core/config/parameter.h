@@ -61,7 +61,7 @@ class ParameterBase {
 ///
 ///     Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
-/// T is bool, std::int64_t, double, std::string, a std::vector of the last three, or PluginSpec. The value is there as
+/// T is bool, std::int64_t, double, std::string, PluginSpec, or a std::vector of the last four. The value is there as
 /// soon as the member is constructed.
 template <class T>
 class Parameter final : public ParameterBase {
@@ -92,5 +92,6 @@ extern template class Parameter<std::vector<std::int64_t>>;
 extern template class Parameter<std::vector<double>>;
 extern template class Parameter<std::vector<std::string>>;
 extern template class Parameter<PluginSpec>;
+extern template class Parameter<std::vector<PluginSpec>>;
 
 }  // namespace trainyard

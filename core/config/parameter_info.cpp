@@ -16,8 +16,9 @@ namespace {
 using nlohmann::json;
 
 /// By ValueKind.
-constexpr std::array<std::string_view, 9> kKindNames{
-    "bool", "integer", "number", "string", "list of integers", "list of numbers", "list of strings", "plugin", "any"};
+constexpr std::array<std::string_view, 10> kKindNames{
+    "bool",   "integer", "number",         "string", "list of integers", "list of numbers", "list of strings",
+    "plugin", "any",     "list of plugins"};
 
 bool is_list_of(const json& value, bool (*test)(const json&)) {
   return value.is_array() && std::ranges::all_of(value, [test](const json& element) { return test(element); });
@@ -25,6 +26,7 @@ bool is_list_of(const json& value, bool (*test)(const json&)) {
 bool is_integer(const json& value) { return value.is_number_integer(); }
 bool is_number(const json& value) { return value.is_number(); }
 bool is_string(const json& value) { return value.is_string(); }
+bool is_plugin(const json& value) { return value.is_string() || (value.is_object() && value.contains("plugin")); }
 
 /// An integer passes for a number: `lr = 1` is nobody's mistake. The reverse would lose digits.
 bool has_kind(ValueKind kind, const json& value) {
@@ -44,7 +46,9 @@ bool has_kind(ValueKind kind, const json& value) {
     case ValueKind::kStrings:
       return is_list_of(value, is_string);
     case ValueKind::kPlugin:
-      return value.is_string() || (value.is_object() && value.contains("plugin"));
+      return is_plugin(value);
+    case ValueKind::kPlugins:
+      return is_list_of(value, is_plugin);
     case ValueKind::kAny:
       return true;
   }
@@ -100,6 +104,9 @@ std::string describe_allowed(const ParameterInfo& info) {
   if (!rules.choices.empty()) return fmt::format("one of: {}", fmt::join(rules.choices, ", "));
   if (info.kind == ValueKind::kPlugin) {
     return fmt::format("the name of a {} or a table with plugin = \"name\"", rules.plugin_kind);
+  }
+  if (info.kind == ValueKind::kPlugins) {
+    return fmt::format("a list, each entry the name of a {} or a table with plugin = \"name\"", rules.plugin_kind);
   }
   std::string words = info.kind == ValueKind::kInteger ? "an integer" : fmt::format("a {}", name_of(info.kind));
   if (rules.minimum) words += fmt::format(" {} {}", rules.minimum_excluded ? ">" : ">=", *rules.minimum);

@@ -9,7 +9,7 @@ namespace trainyard {
 
 /// What kinds of value a parameter can have, in a launch file and on the wire. The numbers are kept in the cache of
 /// plugin descriptions, so new ones go to the end.
-enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, kStrings, kPlugin, kAny };
+enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, kStrings, kPlugin, kAny, kPlugins };
 
 /// "integer", "list of numbers", ...
 std::string_view name_of(ValueKind kind);
@@ -21,7 +21,7 @@ struct ParameterRules {
   bool minimum_excluded = false;
   std::vector<std::string> choices;  ///< Strings only; empty = any.
   std::string unit;                  ///< "ms", "bytes", ...
-  std::string plugin_kind;           ///< kPlugin only: "dataset", "model", ...
+  std::string plugin_kind;           ///< kPlugin and kPlugins only: "dataset", "model", ...
   bool settable = false;             ///< May be changed while running.
 
   /// Both sets of rules; the right side wins where both say something.

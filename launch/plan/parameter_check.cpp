@@ -72,6 +72,15 @@ void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& 
     throw error_at(given.value.origin, "", error.what(), error.code());
   }
   if (info.kind == ValueKind::kPlugin) check_plugin(info.rules.plugin_kind, given, depth);
+  if (info.kind == ValueKind::kPlugins) check_plugins(info.rules.plugin_kind, given, depth);
+}
+
+/// Entry number i of a list is called "transforms[i]".
+void ParameterCheck::check_plugins(const std::string& kind, const GivenParameter& given, int depth) {
+  const auto* list = given.value.get_if<Value::List>();
+  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+    check_plugin(kind, {(*list)[i], fmt::format("{}[{}]", given.key, i)}, depth);
+  }
 }
 
 void ParameterCheck::check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth) {

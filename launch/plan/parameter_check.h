@@ -30,6 +30,7 @@ class ParameterCheck {
   void check_one(const ParameterInfo& info, const GivenParameter& given, int depth);
   // One that is not: an error if it was required.
   void check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth);
+  void check_plugins(const std::string& kind, const GivenParameter& given, int depth);
   void check_plugin(const std::string& kind, const GivenParameter& given, int depth);
 
   Catalogue& catalogue_;

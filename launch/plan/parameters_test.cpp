@@ -52,6 +52,23 @@ TEST_F(ParametersTest, PluginsInsideParametersAreCheckedToo) {
             "command line: component.accelerator_host.params.model.plugin: 3 is not allowed; the name of a model");
 }
 
+TEST_F(ParametersTest, PluginsInListsAreCheckedToo) {
+  catalogue_.add("component", "data_loader")
+      .parameters.push_back(testing::parameter("transforms", ValueKind::kPlugins, "[]", plugin_kind("transform")));
+  catalogue_.add("transform", "crop").parameters = {testing::parameter("size", ValueKind::kInteger, "", positive())};
+  const std::string key = "component.data_loader.params.transforms";
+  EXPECT_EQ(parameters(plan_six(key + " = [{ plugin = 'crop', size = 3 }]"), "data_loader"),
+            R"({"dataset":"synthetic","transforms":[{"plugin":"crop","size":3}]})");
+  EXPECT_EQ(error_six(key + " = [{ plugin = 'crop', size = 3 }, 'corp']"),
+            "a.toml:2: " + key + "[1]: no transform named 'corp'; did you mean 'crop'? known: crop");
+  EXPECT_EQ(error_six(key + " = [\n  { plugin = 'crop', size = 0 }]"),
+            "a.toml:3: " + key + "[0].size: 0 is not allowed; an integer > 0");
+  EXPECT_EQ(error_six(key + " = 'crop'"),
+            "a.toml:2: " + key +
+                ": \"crop\" is not allowed; a list, each entry the name of a transform or a table with "
+                "plugin = \"name\"");
+}
+
 TEST_F(ParametersTest, TheDefaultOfAPluginIsCheckedToo) {
   catalogue_.add("strategy", "single_device").parameters = {testing::parameter("group", ValueKind::kString, "")};
   EXPECT_EQ(error_six(""), "six.toml:2: component.accelerator_host.params.strategy.group: must be given; a string");

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "transforms/image.h"
+#include "transforms/transform.h"
+
+namespace trainyard {
+
+/// Cuts the square in the middle out of an image. Where an odd number of rows is to go, half of it is rounded to the
+/// nearest, and from a half to the even, number: what torchvision's CenterCrop does, so that results can be compared.
+///
+/// Parameters  size    required: rows and columns of the result
+/// Input       an image, [channels, height, width] or [height, width], of any dtype
+/// Output      the same with `size` rows and columns
+/// Errors      kShapeMismatch (no image; too small)
+class CenterCrop final : public Transform {
+ public:
+  explicit CenterCrop(TransformContext& context) : Transform(context) {}
+
+  DatasetField prepare(const DatasetField& input) override;
+  void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const override;
+
+ private:
+  Parameter<std::int64_t> size_{*this, "size", kRequired, "rows and columns of the result", between(1, 1 << 16)};
+
+  ImageShape image_;
+};
+
+}  // namespace trainyard

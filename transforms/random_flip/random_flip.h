@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "transforms/image.h"
+#include "transforms/transform.h"
+
+namespace trainyard {
+
+/// Mirrors some of the images; in evaluation none.
+///
+/// Parameters  probability  0.5
+///             direction    horizontal (left becomes right) | vertical (top becomes bottom)
+/// Input       an image, [channels, height, width] or [height, width], of any dtype
+/// Output      the same
+/// Errors      kShapeMismatch (no image)
+class RandomFlip final : public Transform {
+ public:
+  explicit RandomFlip(TransformContext& context) : Transform(context) {}
+
+  DatasetField prepare(const DatasetField& input) override;
+  void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const override;
+
+ private:
+  Parameter<double> probability_{*this, "probability", 0.5, "share of the images that are mirrored", between(0, 1)};
+  Parameter<std::string> direction_{*this, "direction", "horizontal", "what changes places: columns, or rows",
+                                    one_of({"horizontal", "vertical"})};
+
+  ImageShape image_;
+};
+
+}  // namespace trainyard

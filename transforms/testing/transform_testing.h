@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "messages/dtype.h"
+#include "messages/tensor.h"
+#include "transforms/transform.h"
+
+namespace trainyard::testing {
+
+/// A transform with the parameters of `json`, made as a data loader makes it and prepared for a field "input".
+template <class T>
+class Prepared {
+ public:
+  Prepared(const std::string& json, DType dtype, std::vector<std::int64_t> shape) {
+    TransformContext context;
+    context.where = "transform under test";
+    context.parameters = json;
+    transform_ = std::make_unique<T>(context);
+    transform_->check_all_given_are_known();
+    output_ = transform_->prepare({"input", static_cast<std::uint8_t>(dtype), std::move(shape)});
+  }
+
+  const DatasetField& output() const { return output_; }
+
+  /// What becomes of `input`: in evaluation, or with chance of this key.
+  template <class Out, class In>
+  std::vector<Out> apply(const std::vector<In>& input, std::optional<std::uint64_t> key = std::nullopt) const {
+    const Tensor out = Tensor::empty(static_cast<DType>(output_.dtype), output_.shape);
+    TransformRandom random(key.value_or(0));
+    transform_->apply(std::as_bytes(std::span(input)), out.buffer.bytes(), key ? &random : nullptr);
+    return {out.as<Out>().begin(), out.as<Out>().end()};
+  }
+
+ private:
+  std::unique_ptr<T> transform_;
+  DatasetField output_;
+};
+
+/// 0, 1, 2, ...: every element of an image tells where it came from.
+template <class Element>
+std::vector<Element> counting(std::size_t count) {
+  std::vector<Element> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<Element>(i);
+  return values;
+}
+
+}  // namespace trainyard::testing
