@@ -8,6 +8,7 @@
 #include "components/data_loader/data_loader.h"
 #include "core/testing/rig.h"
 #include "datasets/testing/dataset_testing.h"
+#include "datasets/testing/python.h"
 
 namespace trainyard {
 namespace {
@@ -112,6 +113,42 @@ TEST(TransformsTest, EverySampleOfAShuffledEpochComesOnceThroughThemToo) {
     }
     std::ranges::sort(numbers);
     for (int i = 0; i < 50; ++i) EXPECT_EQ(numbers[static_cast<std::size_t>(i)], i);
+  }
+}
+
+/// 40 JPEG files, picture i all of grey level 6 i, through the decoder in every thread.
+TEST(TransformsTest, EveryPictureOfAShuffledEpochComesOnceWhateverTheWorkers) {
+  if (!testing::python_has("PIL.Image")) GTEST_SKIP() << "needs /usr/bin/python3 with PIL (Debian: python3-pil)";
+  TemporaryFolder folder;
+  testing::python(R"(
+import os, sys
+from PIL import Image
+for i in range(40):
+    os.makedirs(f"{sys.argv[1]}/{i % 4}", exist_ok=True)
+    Image.new("RGB", (60 + i, 50), (6 * i,) * 3).save(f"{sys.argv[1]}/{i % 4}/{i}.jpg")
+)",
+                  folder.path(""));
+  for (const int workers : {0, 1, 3, 8}) {
+    Rig rig;
+    rig.add<DataLoader>("data_loader", fmt::format(R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": 16,
+        "validate_fraction": 0}}, "transforms": ["random_flip"], "batch_size": 6, "workers": {}, "drop_last": false}})",
+                                                   folder.path(""), workers));
+    rig.start();
+    rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 7, .cursor = {1, 0}});
+    rig.run_until([&] { return rig.received<Batch>("batches").size() == 7; });
+    std::vector<int> pictures;
+    for (const auto& batch : rig.received<Batch>("batches")) {
+      const auto pixels = batch->tensors[0].as<std::uint8_t>();
+      const auto labels = batch->tensors[1].as<std::int64_t>();
+      for (std::size_t row = 0; row < labels.size(); ++row) {
+        pictures.push_back((pixels[row * 768] + 3) / 6);
+        EXPECT_EQ(labels[row], pictures.back() % 4);
+      }
+    }
+    std::ranges::sort(pictures);
+    ASSERT_EQ(pictures.size(), 40u);
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(pictures[static_cast<std::size_t>(i)], i) << workers << " workers";
+    rig.stop();
   }
 }
 
