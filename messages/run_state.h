@@ -29,11 +29,12 @@ struct Snapshot {
   std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator.
   // Of the order: the newest validation metrics, by which checkpoints are ranked.
   std::vector<Scalar> metrics;
+  std::vector<Scalar> host_state;  ///< What else the accelerator host wants back in RunState: its loss scale.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples), CEREAL_NVP(reason),
-            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics));
+            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
   }
 };
 
@@ -83,11 +84,12 @@ struct RunState {
   LoaderCursor cursor;
   std::vector<std::uint8_t> rng;
   std::vector<Scalar> metrics;
+  std::vector<Scalar> host_state;  ///< As in the Snapshot.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(resumed), CEREAL_NVP(path), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics));
+            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
   }
 };
 

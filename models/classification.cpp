@@ -35,6 +35,8 @@ at::Tensor class_numbers(const at::Tensor& target) {
   return flat.scalar_type() == at::kLong ? flat : flat.to(at::kLong);
 }
 
+at::Tensor at_least_float(const at::Tensor& x) { return x.element_size() < 4 ? x.to(at::kFloat) : x; }
+
 }  // namespace
 
 std::int64_t ClassificationSizes::input_elements() const { return product(input); }
@@ -48,14 +50,14 @@ ClassificationSizes classification_sizes(const DatasetInfo& data, const std::str
   return {.input = data.fields[0].shape, .classes = static_cast<std::int64_t>(data.classes)};
 }
 
-at::Tensor float_input(const at::Tensor& input) {
-  if (input.scalar_type() == at::kFloat) return input;
-  const at::Tensor converted = input.to(at::kFloat);
+at::Tensor float_input(const at::Tensor& input, at::ScalarType type) {
+  if (input.scalar_type() == type) return input;
+  const at::Tensor converted = input.to(type);
   return input.scalar_type() == at::kByte ? converted.div_(255) : converted;
 }
 
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target) {
-  return at::cross_entropy_loss(logits_BC, class_numbers(target));
+  return at::cross_entropy_loss(at_least_float(logits_BC), class_numbers(target));
 }
 
 std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, const at::Tensor& target) {
@@ -64,7 +66,7 @@ std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, con
 }
 
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary) {
-  const auto [probability, number] = at::softmax(logits_BC, 1).max(1);
+  const auto [probability, number] = at::softmax(at_least_float(logits_BC), 1).max(1);
   Prediction prediction{.title = "class and probability", .text = "", .tensors = {}};
   for (std::int64_t i = 0; i < number.size(0); ++i) {
     const auto index = number[i].item<std::int64_t>();

@@ -24,10 +24,11 @@ struct ClassificationSizes {
 /// what the dataset has. `where` names the model.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
-/// The inputs of a batch as floats: bytes become 0 to 1.
-at::Tensor float_input(const at::Tensor& input);
+/// The inputs of a batch in the floating type of the weights: bytes become 0 to 1.
+at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat);
 
-/// Mean cross entropy of `logits_BC` against the class numbers `target`.
+/// Mean cross entropy of `logits_BC` against the class numbers `target`; in float32 for logits of 16 bits, in whose
+/// type a loss would have three digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
 /// "loss" and "accuracy".

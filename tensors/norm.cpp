@@ -45,7 +45,9 @@ double l2_norm(const at::Tensor& flat) {
     if (flat.scalar_type() == at::kFloat) return std::sqrt(square_sum(flat.data_ptr<float>(), flat.numel()));
     if (flat.scalar_type() == at::kDouble) return std::sqrt(square_sum(flat.data_ptr<double>(), flat.numel()));
   }
-  return at::linalg_vector_norm(flat, 2).item<double>();
+  // The norm of halves in single precision: it would lose most of its digits in theirs, or overflow.
+  const at::ScalarType type = flat.element_size() == 2 ? at::kFloat : flat.scalar_type();
+  return at::linalg_vector_norm(flat, 2, at::OptionalIntArrayRef(), /*keepdim=*/false, type).item<double>();
 }
 
 }  // namespace trainyard

@@ -14,6 +14,8 @@
 
 #include "accelerators/cpu/host.h"
 #include "messages/error.h"
+#include "tensors/precision.h"
+#include "tensors/version.h"
 
 namespace trainyard {
 namespace {
@@ -33,7 +35,14 @@ std::vector<int> Cpu::parse_devices(const std::string& request) const {
 
 int Cpu::device_count() const { return usable_cores(); }
 
-AcceleratorTraits Cpu::traits() const { return {.device_counts = {}, .precisions = {"32-true"}}; }
+/// 16-mixed is emulated where LibTorch has no float16 kernels for the CPU; 16-true, which needs them all, is not there.
+AcceleratorTraits Cpu::traits() const {
+  AcceleratorTraits traits{.device_counts = {}, .precisions = {}};
+  for (const std::string& name : precision_names()) {
+    if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
+  }
+  return traits;
+}
 
 at::Device Cpu::device(int) const { return at::Device(at::kCPU); }
 

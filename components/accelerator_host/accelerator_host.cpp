@@ -8,13 +8,15 @@
 namespace trainyard {
 
 RunnerOptions AcceleratorHost::runner_options() const {
-  return {.accelerator = *accelerator_,
-          .strategy = *strategy_,
-          .model = *model_,
-          .devices = *devices_,
-          .precision = *precision_,
-          .deterministic = *deterministic_,
-          .detect_anomaly = *detect_anomaly_};
+  return {
+      .accelerator = *accelerator_,
+      .strategy = *strategy_,
+      .model = *model_,
+      .devices = *devices_,
+      .precision = *precision_,
+      .deterministic = *deterministic_,
+      .detect_anomaly = *detect_anomaly_,
+      .loss_scaling = {.initial = *loss_scale_, .growth_steps = static_cast<std::uint64_t>(*loss_scale_growth_steps_)}};
 }
 
 void AcceleratorHost::on_configure() { runner_ = std::make_unique<Runner>(runner_options(), context()); }
@@ -46,6 +48,7 @@ void AcceleratorHost::on_run_state(const RunState& state) {
   samples_ = state.samples;
   cursor_ = state.cursor;
   if (!state.rng.empty()) runner_->accelerator().set_rng_state(state.rng);
+  if (LossScaler* scaler = runner_->loss_scaler()) scaler->restore(state.host_state);
   become_ready();
 }
 

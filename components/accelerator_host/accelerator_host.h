@@ -17,6 +17,7 @@
 #include "messages/prediction.h"
 #include "messages/run_state.h"
 #include "messages/step.h"
+#include "tensors/precision.h"
 
 namespace trainyard {
 
@@ -64,8 +65,10 @@ class AcceleratorHost final : public Component {
   void carry_out_without_batches(const Order& order);
   void train(const Batch& batch, const Order& order);
   void finish_step();
+  void skip_step(double scale);
   void send_gradients();
   void finish_update(double learning_rate);
+  void end_order_if_complete();
   void evaluate(const Batch& batch, const Order& order);
   std::vector<Scalar> evaluation_means();
   void predict(const Batch& batch, const Order& order);
@@ -80,8 +83,13 @@ class AcceleratorHost final : public Component {
   Parameter<std::string> devices_{*this, "devices", "auto", "a count, a list such as [0, 3], or auto"};
   Parameter<PluginSpec> strategy_{*this, "strategy", PluginSpec{"single_device"}, "how ranks work together, or auto",
                                   plugin_kind("strategy")};
-  Parameter<std::string> precision_{*this, "precision", "32-true",
-                                    "of parameters and computation; 64-true, bf16-mixed and 16-mixed are coming"};
+  Parameter<std::string> precision_{*this, "precision", "32-true", "of parameters and computation",
+                                    one_of(precision_names_and_aliases())};
+  Parameter<double> loss_scale_{*this, "loss_scale", 65536.0, "16-mixed: factor on the loss of the first step",
+                                positive()};
+  Parameter<std::int64_t> loss_scale_growth_steps_{*this, "loss_scale_growth_steps", 2000,
+                                                   "16-mixed: steps without overflow after which the factor doubles",
+                                                   at_least(1) | in_unit("steps")};
   Parameter<PluginSpec> model_{*this, "model", kRequired, "layers and loss", plugin_kind("model")};
   Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "largest L2 norm of all gradients together; 0 = any",
                                at_least(0) | settable()};

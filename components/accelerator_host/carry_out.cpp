@@ -55,12 +55,27 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
 /// would change what is copied.
 void AcceleratorHost::finish_step() {
   micro_batch_ = 0;
+  const double loss_scale = runner_->loss_scaler() ? runner_->loss_scaler()->scale() : 1;
   clipped_ = runner_->finish_gradients({.norm = *clip_norm_, .value = *clip_value_});
-  if (snapshot_pending_) {
+  if (clipped_.overflow) {
+    skip_step(loss_scale);
+  } else if (snapshot_pending_) {
     waiting_ = Waiting::kSnapshot;
   } else {
     send_gradients();
   }
+}
+
+/// Gradients overflowed at `scale`. The optimizer never hears of them, so parameters, its state and its count of steps
+/// stay; the batches are used up. All ranks decide alike, since they look at the same, reduced gradients.
+void AcceleratorHost::skip_step(double scale) {
+  log().warn(
+      "a step after step {} is skipped: gradients overflowed at loss scale {}; the scale is {} now, {} skipped "
+      "so far",
+      step_, scale, runner_->loss_scaler()->scale(), runner_->loss_scaler()->skipped());
+  runner_->drop_gradients();
+  losses_.clear();
+  end_order_if_complete();
 }
 
 /// From here on the parameters belong to the optimizer, until it answers.
@@ -83,6 +98,11 @@ void AcceleratorHost::finish_update(double learning_rate) {
   runner_->after_update();
   if (queue_.empty()) return;  // The run is being ended.
   if (reporting_) report_step(learning_rate);
+  end_order_if_complete();
+}
+
+/// A training order ends with the step that uses its last batch.
+void AcceleratorHost::end_order_if_complete() {
   if (progress_.batches < queue_.front()->batches) return;
   throughput_.pause(Throughput::Clock::now());
   finish_order();
@@ -95,6 +115,10 @@ void AcceleratorHost::report_step(double learning_rate) {
   losses_.clear();
   std::vector<Scalar> values{{"loss", loss}, {"learning_rate", learning_rate}};
   if (clipped_.norm > 0) values.push_back({"gradient_norm", clipped_.norm});
+  if (const LossScaler* scaler = runner_->loss_scaler()) {
+    values.push_back({"loss_scale", scaler->scale()});
+    values.push_back({"skipped_steps", static_cast<double>(scaler->skipped())});
+  }
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
   send_metrics(*queue_.front(), "train", std::move(values));
 }
@@ -143,14 +167,16 @@ void AcceleratorHost::take_snapshot(const Order& order) {
     return;
   }
   snapshot_pending_ = true;
-  snapshot_.send(Snapshot{.order = order.id,
-                          .step = step_,
-                          .epoch = epoch_,
-                          .samples = samples_,
-                          .reason = order.reason,
-                          .cursor = cursor_,
-                          .rng = runner_->accelerator().rng_state(),
-                          .metrics = order.metrics});
+  snapshot_.send(
+      Snapshot{.order = order.id,
+               .step = step_,
+               .epoch = epoch_,
+               .samples = samples_,
+               .reason = order.reason,
+               .cursor = cursor_,
+               .rng = runner_->accelerator().rng_state(),
+               .metrics = order.metrics,
+               .host_state = runner_->loss_scaler() ? runner_->loss_scaler()->state() : std::vector<Scalar>{}});
 }
 
 void AcceleratorHost::send_metrics(const Order& order, const std::string& stage, std::vector<Scalar> values) {

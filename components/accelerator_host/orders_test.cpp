@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -68,6 +69,33 @@ TEST_F(AcceleratorHostTest, GradientsWaitUntilTheSnapshotIsTaken) {
   EXPECT_NE(view_of(arena_.blocks[1].data).abs().sum().item<float>(), 0) << "computing goes on meanwhile";
   send("snapshot_taken", SnapshotTaken{.order = 1});
   EXPECT_EQ(gradients(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, TheLossScaleGoesIntoTheSnapshotAndComesBack) {
+  start_ready(R"(, "precision": "16-mixed")", {.resumed = true, .host_state = {{"loss_scale", 128}}});
+  send("/orders", Order{.id = 1, .kind = "checkpoint", .reason = "interval"});
+  const auto state = rig_.received<Snapshot>("snapshot").at(0)->host_state;
+  ASSERT_FALSE(state.empty());
+  EXPECT_EQ(state[0].name, "loss_scale");
+  EXPECT_EQ(state[0].value, 128);
+}
+
+TEST_F(AcceleratorHostTest, AnOverflowEndsTheStepWithoutTheOptimizer) {
+  start_ready(R"(, "precision": "16-mixed")");
+  send("/orders", train(1, 2));
+  Batch huge = batch(1, 0);
+  std::ranges::fill(huge.tensors[0].as<float>(), 1e6F);
+  send("batches", huge);
+  EXPECT_EQ(gradients(), 0u);
+  EXPECT_EQ(view_of(arena_.blocks[1].data).abs().sum().item<float>(), 0) << "they are dropped";
+  send("batches", batch(1, 1));
+  ASSERT_EQ(gradients(), 1u);
+  EXPECT_EQ(rig_.received<Gradients>("gradients")[0]->step, 1u) << "a step that is skipped has no number";
+  EXPECT_EQ(rig_.received<Gradients>("gradients")[0]->scale, 1.0 / 32768);
+  answer(1);
+  ASSERT_EQ(done(), 1u);
+  EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->step, 1u);
+  EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->batches, 2u);
 }
 
 TEST_F(AcceleratorHostTest, AStopWaitsForTheStepUnderWayAndDropsTheRest) {

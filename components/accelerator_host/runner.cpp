@@ -13,6 +13,7 @@
 #include "components/accelerator_host/make_plugins.h"
 #include "messages/error.h"
 #include "tensors/norm.h"
+#include "tensors/version.h"
 
 namespace trainyard {
 namespace {
@@ -31,6 +32,7 @@ std::uint64_t seed_of_rank(std::uint64_t seed, std::uint32_t rank) {
 
 Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
     : options_(options),
+      precision_(parse_precision(options.precision)),
       context_(context),
       accelerator_(make_accelerator(options.accelerator, context)),
       strategy_(make_strategy(options.strategy, context, *accelerator_)),
@@ -43,11 +45,9 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
 /// What the plan should have refused already; a host that is started by hand finds it here.
 void Runner::check_fit() const {
   const AcceleratorTraits traits = accelerator_->traits();
-  if (std::find(traits.precisions.begin(), traits.precisions.end(), options_.precision) == traits.precisions.end()) {
-    throw Error(Code::kUnsupported,
-                "{}: precision '{}' is not supported by accelerator '{}'; it has: {} (64-true, 16-mixed and bf16-mixed "
-                "are coming)",
-                context_.where, options_.precision, options_.accelerator.plugin, fmt::join(traits.precisions, ", "));
+  if (std::find(traits.precisions.begin(), traits.precisions.end(), precision_.name) == traits.precisions.end()) {
+    throw Error(Code::kUnsupported, "{}: precision '{}' is not supported by accelerator '{}'; it has: {}",
+                context_.where, precision_.name, options_.accelerator.plugin, fmt::join(traits.precisions, ", "));
   }
   strategy_->check_world_size(context_.world_size);
 }
@@ -60,9 +60,48 @@ void Runner::build(const DatasetInfo& data) {
   accelerator_->seed(context_.seed);
   model_->build(data);
   accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
+  apply_precision();
   arena_ = std::make_unique<Arena>(model_->parameters(), model_->buffers(),
                                    [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); });
+  if (precision_.scales_loss) scaler_.emplace(options_.loss_scaling);
+  if (precision_.computation == at::kHalf && precision_.mixed() && !autocast()) {
+    half_.emplace(model_->parameters(), *arena_);
+    context_.log->warn(
+        "{}: this LibTorch has no float16 kernels for the CPU; {} is emulated: weights and their "
+        "gradients go through float16, activations stay float32",
+        context_.where, precision_.name);
+  }
   model_->set_training(training_);
+}
+
+/// Models are built in float32, so that the seed draws the same numbers for every precision; here they get their type.
+void Runner::apply_precision() {
+  const at::NoGradGuard no_gradients;
+  for (const std::vector<NamedTensor>& tensors : {model_->parameters(), model_->buffers()}) {
+    for (const NamedTensor& named : tensors) {
+      at::Tensor tensor = named.tensor;
+      const at::Tensor converted = with_precision(tensor.detach(), precision_);
+      if (converted.scalar_type() != tensor.scalar_type()) tensor.set_data(converted);
+    }
+  }
+}
+
+/// Around forward and loss where computation differs from parameters, if LibTorch can.
+std::optional<Autocast> Runner::autocast() const {
+  const at::DeviceType device = accelerator_->device(device_index_).type();
+  const bool lacks_half = device == at::kCPU && precision_.computation == at::kHalf && !kHalfOnCpu;
+  if (!precision_.mixed() || lacks_half) return {};
+  return std::optional<Autocast>(std::in_place, device, precision_.computation);
+}
+
+void Runner::start() {
+  strategy_->start(arena_->parameters());
+  if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
+}
+
+void Runner::after_update() {
+  strategy_->after_update(arena_->parameters());
+  if (half_) half_->refresh();
 }
 
 /// Views on the message's memory, moved to the device if that has memory of its own.
@@ -71,6 +110,7 @@ ModelBatch Runner::model_batch(const Batch& batch) {
   result.tensors.reserve(batch.tensors.size());
   for (const Tensor& tensor : batch.tensors) result.tensors.push_back(views_.view(tensor));
   result.tensors = accelerator_->to_device(std::move(result.tensors));
+  for (at::Tensor& tensor : result.tensors) tensor = with_precision(tensor, precision_);
   return result;
 }
 
@@ -83,9 +123,14 @@ void Runner::set_training(bool training) {
 
 at::Tensor Runner::train(const Batch& batch, double weight) {
   set_training(true);
-  at::Tensor loss = model_->training_step(model_batch(batch));
+  at::Tensor loss;
+  {
+    const std::optional<Autocast> mixed = autocast();
+    loss = model_->training_step(model_batch(batch));
+  }
   if (options_.detect_anomaly) check_finite(loss, batch);
-  // The weight enters as the seed of the backward pass: the loss itself needs no further operation.
+  // Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
+  if (scaler_) weight *= scaler_->scale();
   if (!weight_.defined() || weight_value_ != weight) {
     weight_ = at::full({}, weight, loss.options());
     weight_value_ = weight;
@@ -111,18 +156,30 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
   const Bucket all{.index = 0, .count = 1, .offset_bytes = 0, .bytes = gradients.nbytes()};
   strategy_->reduce(all, gradients).wait();
   ClippedGradients result;
-  if (clipping.value > 0) gradients.clamp_(-clipping.value, clipping.value);
+  if (scaler_ && scaled_gradients_overflow(gradients, result)) return result;
+  // What lies in the arena is `1 / result.scale` times the gradient, until the optimizer multiplies.
+  if (clipping.value > 0) gradients.clamp_(-clipping.value / result.scale, clipping.value / result.scale);
   if (clipping.norm > 0) {
-    result.norm = l2_norm(gradients);
-    result.scale = std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
+    result.norm = l2_norm(gradients) * result.scale;
+    result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
   }
   return result;
+}
+
+/// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
+/// makes useful).
+bool Runner::scaled_gradients_overflow(const at::Tensor& gradients, ClippedGradients& result) {
+  result.scale = 1 / scaler_->scale();
+  result.overflow = !std::isfinite(l2_norm(gradients));
+  scaler_->update(!result.overflow);
+  return result.overflow;
 }
 
 void Runner::drop_gradients() { arena_->gradients().view(-1).zero_(); }
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
+  const std::optional<Autocast> mixed = autocast();
   set_training(false);
   std::vector<NamedMetric> metrics = model_->evaluation_step(model_batch(batch));
   views_.release();
@@ -131,6 +188,7 @@ std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
 
 Prediction Runner::predict(const Batch& batch) {
   const at::NoGradGuard no_gradients;
+  const std::optional<Autocast> mixed = autocast();
   set_training(false);
   Prediction prediction = model_->predict(model_batch(batch));
   views_.release();
@@ -139,6 +197,7 @@ Prediction Runner::predict(const Batch& batch) {
 
 Prediction Runner::generate(const std::string& split) {
   const at::NoGradGuard no_gradients;
+  const std::optional<Autocast> mixed = autocast();
   set_training(false);
   return model_->predict({.split = split, .tensors = {}});
 }
@@ -155,7 +214,7 @@ ModelInfo Runner::model_info() const {
   return {.rank = context_.rank,
           .model = options_.model.plugin,
           .device = accelerator_->device(device_index_).str(),
-          .precision = options_.precision,
+          .precision = precision_.name,
           .parameters = arena_->parameter_count(),
           .arena_bytes = arena_->bytes()};
 }

@@ -2,16 +2,21 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "accelerators/accelerator.h"
 #include "components/accelerator_host/batch_views.h"
+#include "components/accelerator_host/loss_scaler.h"
 #include "core/component/context.h"
 #include "messages/batch.h"
 #include "models/model.h"
 #include "strategies/strategy.h"
 #include "tensors/arena.h"
+#include "tensors/autocast.h"
+#include "tensors/half_emulation.h"
+#include "tensors/precision.h"
 
 namespace trainyard {
 
@@ -24,6 +29,7 @@ struct RunnerOptions {
   std::string precision;
   bool deterministic = false;
   bool detect_anomaly = false;
+  LossScaling loss_scaling;  ///< Looked at in 16-mixed only.
 };
 
 /// How gradients are bounded before the optimizer sees them; 0 = not.
@@ -34,8 +40,9 @@ struct Clipping {
 
 /// What came out of the gradients of a step.
 struct ClippedGradients {
-  double scale = 1;  ///< The optimizer multiplies by it.
-  double norm = 0;   ///< Before scaling; 0 = not computed.
+  double scale = 1;       ///< The optimizer multiplies by it: clipping, and the inverse of the loss scale.
+  double norm = 0;        ///< Before clipping, without the loss scale; 0 = not computed.
+  bool overflow = false;  ///< Loss scaling found numbers that are not finite: the step must be skipped.
 };
 
 /// The computing half of the accelerator host: accelerator, strategy, model and arena. Knows no messages' order and
@@ -49,13 +56,14 @@ class Runner {
   void build(const DatasetInfo& data);
 
   /// All ranks start from the same parameters; to be called when a checkpoint, if any, has been restored.
-  void start() { strategy_->start(arena_->parameters()); }
+  void start();
 
   /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss.
   /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
   at::Tensor train(const Batch& batch, double weight);
 
-  /// Ends a step's accumulation: reduces over ranks, then clips.
+  /// Ends a step's accumulation: reduces over ranks, looks for overflow where the loss is scaled, then clips. Throws
+  /// kInvalidArgument if no loss scale is small enough.
   ClippedGradients finish_gradients(const Clipping& clipping);
 
   /// Forgets what was accumulated; only for steps that are given up.
@@ -70,7 +78,10 @@ class Runner {
   void sum_over_ranks(std::vector<double>& sums);
 
   /// The optimizer has changed the parameters.
-  void after_update() { strategy_->after_update(arena_->parameters()); }
+  void after_update();
+
+  /// Null unless the loss is scaled.
+  LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
   const Arena& arena() const { return *arena_; }
   Accelerator& accelerator() { return *accelerator_; }
@@ -81,14 +92,20 @@ class Runner {
   ModelBatch model_batch(const Batch& batch);
   void set_training(bool training);
   void check_fit() const;
+  void apply_precision();
+  bool scaled_gradients_overflow(const at::Tensor& gradients, ClippedGradients& result);
+  std::optional<Autocast> autocast() const;
   void check_finite(const at::Tensor& loss, const Batch& batch) const;
 
   RunnerOptions options_;
+  Precision precision_;
   ComponentContext context_;
   std::unique_ptr<Accelerator> accelerator_;
   std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Arena> arena_;
+  std::optional<LossScaler> scaler_;
+  std::optional<HalfEmulation> half_;  ///< 16-mixed where LibTorch cannot compute in float16.
   BatchViews views_;
   int device_index_ = 0;
   bool training_ = true;

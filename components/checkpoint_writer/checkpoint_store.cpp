@@ -62,6 +62,7 @@ RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
           .cursor = snapshot.cursor,
           .rng = snapshot.rng,
           .metrics = snapshot.metrics,
+          .host_state = snapshot.host_state,
           .reason = snapshot.reason,
           .model = model_,
           .optimizer = optimizer_,

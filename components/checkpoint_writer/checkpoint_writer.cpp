@@ -118,7 +118,8 @@ RunState CheckpointWriter::restore() {
           .samples = resumed.run.samples,
           .cursor = resumed.run.cursor,
           .rng = resumed.run.rng,
-          .metrics = resumed.run.metrics};
+          .metrics = resumed.run.metrics,
+          .host_state = resumed.run.host_state};
 }
 
 // Answered now if a copy is free, else as soon as one is; never out of order.

@@ -37,9 +37,9 @@ ordered_json metrics_to(const std::vector<Scalar>& metrics) {
   return list;
 }
 
-std::vector<Scalar> metrics_from(const json& list, const std::string& where) {
+std::vector<Scalar> metrics_from(const json& list, const std::string& where, const char* key = "metrics") {
   std::vector<Scalar> metrics;
-  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'metrics' is no list", where);
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: '{}' is no list", where, key);
   for (const json& item : list) {
     metrics.push_back({string_member(item, "name", where), number_from(member(item, "value", where), where)});
   }
@@ -70,6 +70,7 @@ std::string format_run_record(const RunRecord& record) {
       {"optimizer", record.optimizer},
       {"hyperparameters", std::move(hyperparameters)},
       {"metrics", metrics_to(record.metrics)},
+      {"host_state", metrics_to(record.host_state)},
       {"rng", to_hex(record.rng)},
   };
   // Bytes that are no UTF-8, in a reason that somebody typed, must not make the checkpoint impossible.
@@ -86,6 +87,9 @@ RunRecord parse_run_record(const std::string& text, const std::string& where) {
           .cursor = {unsigned_member(cursor, "epoch", where), unsigned_member(cursor, "batch", where)},
           .rng = from_hex(string_member(root, "rng", where), where + ": 'rng'"),
           .metrics = metrics_from(member(root, "metrics", where), where),
+          // Checkpoints of version 0.1 have none.
+          .host_state = root.contains("host_state") ? metrics_from(root["host_state"], where, "host_state")
+                                                    : std::vector<Scalar>{},
           .reason = string_member(root, "reason", where),
           .model = string_member(root, "model", where),
           .optimizer = string_member(root, "optimizer", where),

@@ -16,11 +16,12 @@ struct RunRecord {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator; hexadecimal in the file.
-  std::vector<Scalar> metrics;    ///< The newest validation metrics.
-  std::string reason;             ///< Why it was saved: "interval", "best", "interrupted", ...
-  std::string model;              ///< Name of the model plugin.
-  std::string optimizer;          ///< Name of the rule; empty without optimizer state.
+  std::vector<std::uint8_t> rng;   ///< State of the accelerator host's random generator; hexadecimal in the file.
+  std::vector<Scalar> metrics;     ///< The newest validation metrics.
+  std::vector<Scalar> host_state;  ///< The accelerator host's own numbers: its loss scale.
+  std::string reason;              ///< Why it was saved: "interval", "best", "interrupted", ...
+  std::string model;               ///< Name of the model plugin.
+  std::string optimizer;           ///< Name of the rule; empty without optimizer state.
   std::map<std::string, double> hyperparameters;
   std::string time;  ///< UTC, ISO 8601.
 };

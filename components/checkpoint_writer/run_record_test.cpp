@@ -20,6 +20,7 @@ RunRecord example() {
           .cursor = {3, 17},
           .rng = {0, 255, 16},
           .metrics = {{"loss", 1.0 / 3}, {"accuracy", 0.5}},
+          .host_state = {{"loss_scale", 32768}},
           .reason = "interval",
           .model = "gpt",
           .optimizer = "adamw",
@@ -39,8 +40,17 @@ TEST(RunRecordTest, ReadsBackExactly) {
   ASSERT_EQ(after.metrics.size(), 2u);
   EXPECT_EQ(after.metrics[0].name, "loss");
   EXPECT_EQ(after.metrics[0].value, 1.0 / 3);
+  ASSERT_EQ(after.host_state.size(), 1u);
+  EXPECT_EQ(after.host_state[0].name, "loss_scale");
+  EXPECT_EQ(after.host_state[0].value, 32768);
   EXPECT_EQ(after.hyperparameters, before.hyperparameters);
   EXPECT_EQ(after.time, before.time);
+}
+
+TEST(RunRecordTest, AnOlderRecordWithoutHostStateIsRead) {
+  nlohmann::json root = nlohmann::json::parse(format_run_record(example()));
+  root.erase("host_state");
+  EXPECT_TRUE(parse_run_record(root.dump(), "run.json").host_state.empty());
 }
 
 TEST(RunRecordTest, ADivergedRunIsSavedAsItIs) {

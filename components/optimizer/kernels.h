@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace trainyard::optimizer {
 
@@ -22,6 +24,19 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
+/// Sixteen-bit numbers as they lie in memory; the kernels calculate with them in float.
+struct BFloat16 {
+  std::uint16_t bits;
+};
+struct Float16 {
+  std::uint16_t bits;
+};
+
+/// What blocks of T are calculated in, and what their state is kept in: an average of squares that is updated by a
+/// thousandth of itself would stand still in eight or eleven bits.
+template <class T>
+using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
+
 /// The numbers of one step that are the same for every element of a segment.
 template <class T>
 struct Coefficients {
@@ -35,6 +50,7 @@ struct Coefficients {
   T gain2 = 1;
   T root_scale = 1;  ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;
+  T root_divisor = 1;  ///< adam: sqrt(1 - beta2^step), where dividing matters to the last bit.
 };
 
 /// A stretch of the flat blocks. `state` holds as many pointers as the formula has state blocks, in their order.
@@ -42,27 +58,29 @@ template <class T>
 struct Slices {
   T* parameter = nullptr;
   T* gradient = nullptr;
-  T* state[3] = {};
+  Arithmetic<T>* state[3] = {};
   std::size_t count = 0;  ///< Elements.
 };
 
 /// One pass over the slices: reads gradient, state and parameter once, writes each once, leaves the gradient zero.
 template <class T>
-using Kernel = void (*)(const Slices<T>&, const Coefficients<T>&);
+using Kernel = void (*)(const Slices<T>&, const Coefficients<Arithmetic<T>>&);
 
 /// The kernels of one instruction set, indexed by Formula. All sets give the same bits.
 struct KernelSet {
   std::string_view name;
   Kernel<float> float32[kFormulas];
   Kernel<double> float64[kFormulas];
+  Kernel<BFloat16> bfloat16[kFormulas];
+  Kernel<Float16> float16[kFormulas];
 
   template <class T>
   Kernel<T> get(Formula formula) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      return float32[static_cast<std::size_t>(formula)];
-    } else {
-      return float64[static_cast<std::size_t>(formula)];
-    }
+    const auto index = static_cast<std::size_t>(formula);
+    if constexpr (std::is_same_v<T, float>) return float32[index];
+    if constexpr (std::is_same_v<T, double>) return float64[index];
+    if constexpr (std::is_same_v<T, BFloat16>) return bfloat16[index];
+    if constexpr (std::is_same_v<T, Float16>) return float16[index];
   }
 };
 

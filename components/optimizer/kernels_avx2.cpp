@@ -9,7 +9,7 @@ namespace trainyard::optimizer {
 const KernelSet* avx2_kernels() {
 #ifdef __AVX2__
   static constexpr KernelSet set = kernels_named("avx2");
-  return __builtin_cpu_supports("avx2") ? &set : nullptr;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &set : nullptr;
 #else
   return nullptr;  // Built for another kind of processor.
 #endif

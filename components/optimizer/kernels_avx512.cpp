@@ -9,7 +9,7 @@ namespace trainyard::optimizer {
 const KernelSet* avx512_kernels() {
 #ifdef __AVX512F__
   static constexpr KernelSet set = kernels_named("avx512");
-  return __builtin_cpu_supports("avx512f") ? &set : nullptr;
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("fma") ? &set : nullptr;
 #else
   return nullptr;  // Built for another kind of processor.
 #endif

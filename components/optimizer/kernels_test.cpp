@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -46,7 +47,7 @@ std::vector<const KernelSet*> sets() {
 
 template <class T>
 Coefficients<T> some_coefficients() {
-  return {T(0.7), T(0.01), T(0.999), T(0.02), T(0.9), T(0.1), T(0.99), T(0.01), T(1.7), T(1e-8)};
+  return {T(0.7), T(0.01), T(0.999), T(0.02), T(0.9), T(0.1), T(0.99), T(0.01), T(1.7), T(1e-8), T(1 / 1.7)};
 }
 
 template <class T>
@@ -79,6 +80,86 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBits) {
     expect_same_bits<float>(size);
     expect_same_bits<double>(size);
   }
+}
+
+/// One pass of a formula over all 65536 halves as parameters, with gradients and state that differ from each other.
+template <class T>
+std::vector<std::vector<std::uint32_t>> after_all_halves(const KernelSet& set, std::size_t formula) {
+  constexpr std::size_t kAll = 65536;
+  std::vector<T> parameters(kAll), gradients(kAll);
+  std::vector<std::vector<float>> state(3, std::vector<float>(kAll));
+  for (std::size_t i = 0; i < kAll; ++i) {
+    parameters[i].bits = static_cast<std::uint16_t>(i);
+    gradients[i].bits = static_cast<std::uint16_t>(i * 40503);
+    for (auto& block : state) block[i] = static_cast<float>(i % 97) / 7;
+  }
+  set.get<T>(static_cast<Formula>(formula))(
+      {parameters.data(), gradients.data(), {state[0].data(), state[1].data(), state[2].data()}, kAll},
+      some_coefficients<float>());
+  std::vector<std::vector<std::uint32_t>> bits(4, std::vector<std::uint32_t>(kAll));
+  const auto put = [](float value) { return std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value); };
+  // Which of two NaNs comes out of an operation is the compiler's choice.
+  const std::uint16_t infinity = std::is_same_v<T, BFloat16> ? 0x7f80 : 0x7c00;
+  for (std::size_t i = 0; i < kAll; ++i) {
+    bits[0][i] = (parameters[i].bits & 0x7fff) > infinity ? 0x7fff : parameters[i].bits;
+    for (std::size_t block = 0; block < 3; ++block) bits[block + 1][i] = put(state[block][i]);
+  }
+  return bits;
+}
+
+TEST(KernelsTest, EveryInstructionSetGivesTheSameBitsForHalves) {
+  for (const std::size_t formula : {0u, 1u, 5u, 10u}) {
+    for (const KernelSet* set : sets()) {
+      EXPECT_TRUE(after_all_halves<BFloat16>(*set, formula) == after_all_halves<BFloat16>(*generic_kernels(), formula))
+          << set->name << ", bfloat16, formula " << formula;
+      EXPECT_TRUE(after_all_halves<Float16>(*set, formula) == after_all_halves<Float16>(*generic_kernels(), formula))
+          << set->name << ", float16, formula " << formula;
+    }
+  }
+}
+
+/// What comes out of sgd with parameter 0, gradient 1 and step size -x: x, rounded to T.
+template <class T>
+std::uint16_t rounded(float x, std::uint16_t one) {
+  T parameter{0}, gradient{one};
+  Coefficients<float> c;
+  c.step_size = -x;
+  generic_kernels()->get<T>(Formula::kSgd)({&parameter, &gradient, {}, 1}, c);
+  return parameter.bits;
+}
+
+std::vector<float> many_floats() {
+  std::mt19937 random(3);
+  std::vector<float> all{1e-8f,    65504,      65519.996f, 65520,        1e30f,
+                         0x1p-24f, 0x1.8p-25f, 0x1p-25f,   0x1.fffp-15f, INFINITY};
+  std::uniform_real_distribution<float> exponents(-30, 20);
+  for (int i = 0; i < 20000; ++i) all.push_back(std::exp2(exponents(random)));
+  for (int i = 0; i < 2048; ++i) all.push_back(1.0f + static_cast<float>(i) * 0x1p-13f);  // Ties among them.
+  return all;
+}
+
+TEST(KernelsTest, HalvesAreRoundedAsTheCompilerRoundsThem) {
+#ifdef __FLT16_MAX__
+  for (const float x : many_floats()) {
+    ASSERT_EQ(rounded<Float16>(x, 0x3c00), std::bit_cast<std::uint16_t>(static_cast<_Float16>(x))) << x;
+    ASSERT_EQ(rounded<Float16>(-x, 0x3c00), std::bit_cast<std::uint16_t>(static_cast<_Float16>(-x))) << x;
+  }
+#else
+  GTEST_SKIP() << "the compiler has no _Float16 to compare with";
+#endif
+}
+
+TEST(KernelsTest, BrainFloatsAreTheNearerOfTheirTwoNeighboursAndEvenOnTies) {
+  for (const float x : many_floats()) {
+    if (std::isinf(x)) continue;
+    const std::uint32_t below = std::bit_cast<std::uint32_t>(x) >> 16;
+    const auto value = [](std::uint32_t bits) { return static_cast<double>(std::bit_cast<float>(bits << 16)); };
+    const double down = x - value(below), up = value(below + 1) - x;
+    const bool takes_below = down < up || (down == up && below % 2 == 0);
+    ASSERT_EQ(rounded<BFloat16>(x, 0x3f80), takes_below ? below : below + 1) << x;
+  }
+  EXPECT_EQ(rounded<BFloat16>(INFINITY, 0x3f80), 0x7f80);
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(static_cast<std::uint32_t>(rounded<BFloat16>(NAN, 0x3f80)) << 16)));
 }
 
 TEST(KernelsTest, GradientsAreZeroAfterwardsAndNothingBeyondTheEndIsTouched) {

@@ -16,13 +16,15 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name) {
   throw Error(Code::kNotFound, "the arena of rank {} has no block '{}'; it has: {}", arena.rank, name, known);
 }
 
-/// Writes `value` to every element of a parameter, not to the padding between parameters.
+/// Writes `value` to every element of a parameter, not to the padding between parameters. Elements of `block` lie where
+/// those of the parameters do, but may be wider.
 template <class T>
 void fill_entries(const Tensor& block, const ArenaInfo& arena, double value) {
   for (const ArenaEntry& entry : arena.entries) {
     if (entry.block != "parameters") continue;
-    T* first = reinterpret_cast<T*>(block.data() + entry.offset_bytes);
-    std::fill_n(first, checked_bytes(block.dtype, entry.shape) / sizeof(T), static_cast<T>(value));
+    const std::uint64_t first = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
+    std::fill_n(reinterpret_cast<T*>(block.data()) + first, checked_bytes(block.dtype, entry.shape) / sizeof(T),
+                static_cast<T>(value));
   }
 }
 
@@ -64,7 +66,8 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
 }
 
 Tensor Optimizer::make_state(const std::string& name, const ArenaInfo& arena, const Tensor& parameters) const {
-  Tensor block{parameters.dtype, parameters.shape, 0, context().pool->allocate_permanent(parameters.bytes())};
+  Tensor block{optimizer::state_dtype_of(parameters.dtype), parameters.shape, 0, {}};
+  block.buffer = context().pool->allocate_permanent(block.bytes());
   if (name == "sum" && *initial_accumulator_value_ != 0) {
     if (block.dtype == DType::kFloat64) {
       fill_entries<double>(block, arena, *initial_accumulator_value_);

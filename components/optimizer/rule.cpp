@@ -26,7 +26,8 @@ void set_adam(Exact& c, const Rule& rule, const StepInputs& inputs) {
   c.decay2 = rule.beta2;
   c.gain2 = 1 - rule.beta2;
   c.step_size = inputs.lr / (1 - std::pow(beta1, step));
-  c.root_scale = 1 / std::sqrt(1 - std::pow(rule.beta2, step));
+  c.root_divisor = std::sqrt(1 - std::pow(rule.beta2, step));
+  c.root_scale = 1 / c.root_divisor;
   if (rule.name == "adamw") c.keep = 1 - inputs.lr * inputs.weight_decay;
 }
 
@@ -143,9 +144,9 @@ template <class T>
 Coefficients<T> coefficients(const Rule& rule, const StepInputs& inputs) {
   const Exact c = exact_coefficients(rule, inputs);
   const auto rounded = [](double x) { return static_cast<T>(x); };
-  return {rounded(c.gradient_scale), rounded(c.weight_decay), rounded(c.keep),   rounded(c.step_size),
-          rounded(c.decay1),         rounded(c.gain1),        rounded(c.decay2), rounded(c.gain2),
-          rounded(c.root_scale),     rounded(c.eps)};
+  return {rounded(c.gradient_scale), rounded(c.weight_decay), rounded(c.keep),        rounded(c.step_size),
+          rounded(c.decay1),         rounded(c.gain1),        rounded(c.decay2),      rounded(c.gain2),
+          rounded(c.root_scale),     rounded(c.eps),          rounded(c.root_divisor)};
 }
 
 template Coefficients<float> coefficients(const Rule&, const StepInputs&);

@@ -88,6 +88,14 @@ double largest_difference(const json& test, const KernelSet& kernels) {
   return largest;
 }
 
+bool fuses_multiply_add() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("fma") != 0;
+#else
+  return true;
+#endif
+}
+
 TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
   const json tests = reference("rules");
   if (tests.is_null()) GTEST_SKIP() << "needs /usr/bin/python3 with torch (Debian: python3-torch)";
@@ -98,7 +106,8 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
       EXPECT_LT(largest_difference<float>(test, best_kernels()), 1e-6);
       EXPECT_LT(largest_difference<float>(test, *generic_kernels()), 1e-6);
     } else {
-      EXPECT_LT(largest_difference<double>(test, best_kernels()), 1e-13);
+      // LibTorch fuses where the processor can, and then every bit is the same.
+      EXPECT_LE(largest_difference<double>(test, best_kernels()), fuses_multiply_add() ? 0 : 1e-13);
     }
   }
 }

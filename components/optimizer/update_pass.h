@@ -11,11 +11,15 @@
 
 namespace trainyard::optimizer {
 
+/// What the state of such parameters is kept in: their own dtype, but float32 for halves, whose few bits would let
+/// averages stand still. Throws kUnsupported for what the optimizer cannot update.
+DType state_dtype_of(DType parameters);
+
 /// One step of a rule over the flat blocks of an arena, in place. Keeps references to the blocks; takes no memory.
 class UpdatePass {
  public:
-  /// `state`: the blocks of state_names(formula), laid out like the parameters. Throws kUnsupported for a dtype other
-  /// than float32 and float64, kShapeMismatch where blocks differ.
+  /// `state`: the blocks of state_names(formula), laid out like the parameters, element for element. Throws
+  /// kUnsupported for a dtype that state_dtype_of refuses, kShapeMismatch where blocks differ.
   UpdatePass(Rule rule, Formula formula, std::vector<Segment> segments, Tensor parameters, Tensor gradients,
              std::vector<Tensor> state, const KernelSet& kernels = best_kernels());
 

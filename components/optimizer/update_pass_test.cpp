@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 #include "messages/error.h"
 
@@ -69,13 +70,39 @@ TEST(UpdatePassTest, ManySegmentsGiveTheSameBitsAsOne) {
   EXPECT_EQ(train({{0, 64, 1, 0.1}}), train({{0, 17, 1, 0.1}, {17, 30, 1, 0.1}, {47, 17, 1, 0.1}}));
 }
 
+TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
+  // 1.0 and 0.5 in both formats; 1 - 0.25 * 0.5 = 0.875 is exact in them.
+  for (const auto& [dtype, one, half, wanted] :
+       {std::tuple(DType::kBFloat16, 0x3f80, 0x3f00, 0x3f60), std::tuple(DType::kFloat16, 0x3c00, 0x3800, 0x3b00)}) {
+    const Tensor parameters = filled(8, 0, dtype), gradients = filled(8, 0, dtype), buffer = filled(8, 0);
+    std::ranges::fill(parameters.as<std::uint16_t>(), static_cast<std::uint16_t>(one));
+    std::ranges::fill(gradients.as<std::uint16_t>(), static_cast<std::uint16_t>(half));
+    const UpdatePass pass({.name = "sgd", .momentum = 0.9}, Formula::kSgdMomentum, {{0, 8, 1, 0}}, parameters,
+                          gradients, {buffer});
+    pass.run({.step = 1, .lr = 0.25});
+    EXPECT_THAT(parameters.as<std::uint16_t>(), Each(wanted)) << name_of(dtype);
+    EXPECT_THAT(gradients.as<std::uint16_t>(), Each(0)) << name_of(dtype);
+    EXPECT_THAT(buffer.as<float>(), Each(0.5f)) << name_of(dtype);
+  }
+}
+
 TEST(UpdatePassTest, BlocksThatDoNotFitAreNamed) {
   const Rule rule{.name = "adamw"};
   const auto make = [&](DType dtype, std::int64_t gradients, std::vector<Tensor> state) {
     UpdatePass(rule, Formula::kAdamW, {}, filled(8, 0, dtype), filled(gradients, 0, dtype), std::move(state));
   };
-  EXPECT_THAT([&] { make(DType::kBFloat16, 8, {}); },
-              ThrowsMessage<Error>(HasSubstr("given bfloat16 parameters; float32 and float64 are supported")));
+  EXPECT_THAT(
+      [&] { make(DType::kInt32, 8, {}); },
+      ThrowsMessage<Error>(HasSubstr("given int32 parameters; float64, float32, bfloat16 and float16 are supported")));
+  EXPECT_THAT([&] { make(DType::kBFloat16, 8, {filled(8, 0, DType::kBFloat16)}); },
+              ThrowsMessage<Error>(HasSubstr("has 2 state blocks, 1 were given")));
+  const Tensor half = filled(8, 0, DType::kBFloat16);
+  EXPECT_THAT(
+      [&] {
+        make(DType::kBFloat16, 8, {half, half});
+      },
+      ThrowsMessage<Error>(HasSubstr("block of exp_avg is bfloat16 [8], that of the parameters bfloat16 [8]; it "
+                                     "must be float32")));
   EXPECT_THAT([&] { make(DType::kFloat32, 9, {}); },
               ThrowsMessage<Error>(HasSubstr("block of gradients is float32 [9], that of the parameters float32 [8]")));
   EXPECT_THAT(

@@ -63,7 +63,8 @@ std::vector<NamedTensor> Convnet::parameters() {
 
 /// Logits (B, classes).
 at::Tensor Convnet::forward(const at::Tensor& input) const {
-  at::Tensor values_BCHW = float_input(input).view({input.size(0), image_[0], image_[1], image_[2]});
+  at::Tensor values_BCHW = float_input(input, output_layer_.weight.scalar_type());
+  values_BCHW = values_BCHW.view({input.size(0), image_[0], image_[1], image_[2]});
   for (const Layer& layer : convolutions_) {
     // Padding keeps the size, so that only pooling shrinks the image.
     values_BCHW = at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);

@@ -59,7 +59,7 @@ std::vector<NamedTensor> Mlp::parameters() {
 
 /// Logits (B, classes); the activation stands between layers, not behind the last.
 at::Tensor Mlp::forward(const at::Tensor& input) const {
-  at::Tensor values = float_input(input);
+  at::Tensor values = float_input(input, layers_.front().weight.scalar_type());
   if (values.dim() != 2) values = values.flatten(1);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     if (i > 0) values = activate_(values);

@@ -8,7 +8,8 @@
 namespace trainyard::fused {
 
 /// True if the kernels take these tensors: float or double, all alike, contiguous, on the CPU. Undefined ones are left
-/// out.
+/// out. Under autocast that leaves to the kernels what stays in float32 (embeddings, norms); what comes out of a matrix
+/// product has 16 bits there and goes to LibTorch.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;

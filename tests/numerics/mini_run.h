@@ -32,6 +32,15 @@ class MiniRun {
   /// A copy of one parameter.
   at::Tensor parameter(const std::string& name) const;
 
+  /// Names of all parameters, in the order of the model.
+  std::vector<std::string> parameter_names() const;
+
+  /// A flat view of a block of the optimizer's state: "exp_avg".
+  at::Tensor state(const std::string& block) const;
+
+  /// The newest training metric of this name.
+  double metric(const std::string& name) const;
+
  private:
   void send(std::vector<Batch> batches, const std::string& split);
 

@@ -63,9 +63,32 @@ at::Tensor MiniRun::parameters() const { return view_of(arena_.blocks.at(0).data
 at::Tensor MiniRun::parameter(const std::string& name) const {
   for (const ArenaEntry& entry : arena_.entries) {
     if (entry.name != name) continue;
-    return view_of({DType::kFloat32, entry.shape, entry.offset_bytes, arena_.blocks.at(0).data.buffer}).clone();
+    return view_of({static_cast<DType>(entry.dtype), entry.shape, entry.offset_bytes, arena_.blocks.at(0).data.buffer})
+        .clone();
   }
   throw Error(Code::kNotFound, "the arena has no parameter '{}'", name);
+}
+
+std::vector<std::string> MiniRun::parameter_names() const {
+  std::vector<std::string> names;
+  for (const ArenaEntry& entry : arena_.entries) {
+    if (entry.block == "parameters") names.push_back(entry.name);
+  }
+  return names;
+}
+
+at::Tensor MiniRun::state(const std::string& block) const {
+  for (const ArenaBlock& one : rig_.received<OptimizerState>("optimizer_state").at(0)->blocks) {
+    if (one.name == block) return view_of(one.data);
+  }
+  throw Error(Code::kNotFound, "the optimizer has no block '{}'", block);
+}
+
+double MiniRun::metric(const std::string& name) const {
+  for (const Scalar& scalar : rig_.received<Metrics>("/metrics").back()->values) {
+    if (scalar.name == name) return scalar.value;
+  }
+  throw Error(Code::kNotFound, "the newest metrics have no '{}'", name);
 }
 
 Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes) {

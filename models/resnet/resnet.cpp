@@ -1,0 +1,140 @@
+#include "models/resnet/resnet.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/adaptive_avg_pool2d.h>
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/conv2d.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "messages/error.h"
+#include "models/classification.h"
+#include "models/initialise.h"
+
+// Shapes: B batch, C channels, H height, W width.
+namespace trainyard {
+namespace {
+
+constexpr double kMomentum = 0.1;
+constexpr double kEpsilon = 1e-5;
+constexpr std::int64_t kSmallImage = 64;  ///< Up to here the ImageNet stem would leave next to nothing.
+
+using Stages = std::array<int, 4>;
+constexpr Stages kResnet18{2, 2, 2, 2};
+constexpr Stages kResnet34{3, 4, 6, 3};
+
+}  // namespace
+
+bool Resnet::cifar_stem(const std::vector<std::int64_t>& image) const {
+  if (*stem_ != "auto") return *stem_ == "cifar";
+  return image[1] <= kSmallImage && image[2] <= kSmallImage;
+}
+
+/// Kaiming's normal initialisation by fan-out, as torchvision has it.
+Resnet::Unit Resnet::make_unit(const std::string& convolution, const std::string& norm, std::int64_t in,
+                               std::int64_t out, std::int64_t kernel, std::int64_t stride) {
+  const double deviation = std::sqrt(2.0 / static_cast<double>(out * kernel * kernel));
+  Unit unit{.weight = normal_parameter({out, in, kernel, kernel}, deviation),
+            .norm = {.gain = constant_parameter({out}, 1),
+                     .bias = constant_parameter({out}, 0),
+                     .mean = at::zeros({out}),
+                     .variance = at::ones({out}),
+                     .batches = at::zeros({}, at::kLong)},
+            .stride = stride};
+  parameters_.push_back({convolution + ".weight", unit.weight});
+  parameters_.push_back({norm + ".weight", unit.norm.gain});
+  parameters_.push_back({norm + ".bias", unit.norm.bias});
+  buffers_.push_back({norm + ".running_mean", unit.norm.mean});
+  buffers_.push_back({norm + ".running_var", unit.norm.variance});
+  buffers_.push_back({norm + ".num_batches_tracked", unit.norm.batches});
+  return unit;
+}
+
+Resnet::Block Resnet::make_block(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t stride) {
+  Block block{.first = make_unit(name + ".conv1", name + ".bn1", in, out, 3, stride),
+              .second = make_unit(name + ".conv2", name + ".bn2", out, out, 3, 1),
+              .shortcut = {}};
+  if (stride != 1 || in != out) {
+    block.shortcut = make_unit(name + ".downsample.0", name + ".downsample.1", in, out, 1, stride);
+  }
+  return block;
+}
+
+void Resnet::build(const DatasetInfo& data) {
+  const ClassificationSizes sizes = classification_sizes(data, where());
+  if (sizes.input.size() != 3) {
+    throw Error(Code::kShapeMismatch, "{} needs images (channels, height, width); dataset '{}' has {}", where(),
+                data.dataset, to_text(sizes.input));
+  }
+  if (*layers_ != 18 && *layers_ != 34) {
+    throw Error(Code::kInvalidArgument, "{}: layers = {} is not allowed; 18 or 34", where(), *layers_);
+  }
+  vocabulary_ = data.vocabulary;
+  const bool cifar = cifar_stem(sizes.input);
+  stem_unit_ = make_unit("conv1", "bn1", sizes.input[0], *width_, cifar ? 3 : 7, cifar ? 1 : 2);
+  pools_ = !cifar;
+  std::int64_t channels = *width_;
+  const Stages& stages = *layers_ == 18 ? kResnet18 : kResnet34;
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    const std::int64_t out = *width_ << stage;
+    for (int i = 0; i < stages[stage]; ++i) {
+      const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
+      blocks_.push_back(make_block(fmt::format("layer{}.{}", stage + 1, i), channels, out, stride));
+      channels = out;
+    }
+  }
+  head_weight_ = uniform_parameter({sizes.classes, channels}, channels);
+  head_bias_ = uniform_parameter({sizes.classes}, channels);
+  parameters_.push_back({"fc.weight", head_weight_});
+  parameters_.push_back({"fc.bias", head_bias_});
+}
+
+/// Padding keeps the size of what a stride of 1 goes over.
+at::Tensor Resnet::apply(const Unit& unit, const at::Tensor& x) const {
+  const at::Tensor y = at::conv2d(x, unit.weight, {}, unit.stride, unit.weight.size(2) / 2);
+  if (training_) unit.norm.batches.add_(1);
+  return at::batch_norm(y, unit.norm.gain, unit.norm.bias, unit.norm.mean, unit.norm.variance, training_, kMomentum,
+                        kEpsilon, /*cudnn_enabled=*/true);
+}
+
+at::Tensor Resnet::apply(const Block& block, const at::Tensor& x) const {
+  at::Tensor y = apply(block.first, x).relu_();
+  y = apply(block.second, y);
+  // In place: neither batch norm nor addition needs its result to go backward.
+  return y.add_(block.shortcut ? apply(*block.shortcut, x) : x).relu_();
+}
+
+/// Logits (B, classes).
+at::Tensor Resnet::forward(const at::Tensor& input) const {
+  at::Tensor x_BCHW = apply(stem_unit_, float_input(input, head_weight_.scalar_type())).relu_();
+  if (pools_) x_BCHW = at::max_pool2d(x_BCHW, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
+  for (const Block& block : blocks_) x_BCHW = apply(block, x_BCHW);
+  return at::linear(at::adaptive_avg_pool2d(x_BCHW, {1, 1}).flatten(1), head_weight_, head_bias_);
+}
+
+at::Tensor Resnet::training_step(const ModelBatch& batch) {
+  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Resnet::evaluation_step(const ModelBatch& batch) {
+  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+}
+
+Prediction Resnet::predict(const ModelBatch& batch) {
+  if (batch.tensors.empty()) {
+    throw Error(Code::kUnsupported, "{} classifies images; it was asked to predict without any ('{}')", where(),
+                batch.split);
+  }
+  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+}
+
+}  // namespace trainyard
+
+TRAINYARD_MODEL(trainyard::Resnet, "resnet", "ResNet-18 and 34 for classifying images, with torchvision's names.")

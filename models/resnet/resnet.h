@@ -1,0 +1,82 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace trainyard {
+
+/// ResNet-18 and ResNet-34 for classifying images of shape (channels, height, width), after He et al., "Deep Residual
+/// Learning for Image Recognition" (CVPR 2016).
+///
+/// Tensors have the names and shapes of torchvision's resnet18 and resnet34, so that a checkpoint's weights are a state
+/// dict of those and the other way round. The CIFAR stem is a 3 x 3 convolution without pooling, for small images; its
+/// "conv1.weight" has another shape than torchvision's.
+///
+/// Batch norms keep running means as buffers, with torchvision's momentum of 0.1. Every rank has its own.
+class Resnet final : public Model {
+ public:
+  explicit Resnet(ModelContext& context) : Model(context) {}
+
+  /// Throws kShapeMismatch for data that is no images with classes.
+  void build(const DatasetInfo& data) override;
+  std::vector<NamedTensor> parameters() override { return parameters_; }
+  std::vector<NamedTensor> buffers() override { return buffers_; }
+  void set_training(bool training) override { training_ = training; }
+  at::Tensor training_step(const ModelBatch& batch) override;
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
+  Prediction predict(const ModelBatch& batch) override;
+
+ private:
+  struct Norm {
+    at::Tensor gain;
+    at::Tensor bias;
+    at::Tensor mean;  ///< Running, as is the variance.
+    at::Tensor variance;
+    at::Tensor batches;  ///< Trained on; int64. Nothing here reads it, torchvision's state dict has it.
+  };
+  /// A convolution without bias and the batch norm behind it.
+  struct Unit {
+    at::Tensor weight;
+    Norm norm;
+    std::int64_t stride = 1;
+  };
+  /// Two 3 x 3 units around a shortcut, which is a 1 x 1 unit where the shape changes.
+  struct Block {
+    Unit first;
+    Unit second;
+    std::optional<Unit> shortcut;
+  };
+
+  bool cifar_stem(const std::vector<std::int64_t>& image) const;
+  Unit make_unit(const std::string& convolution, const std::string& norm, std::int64_t in, std::int64_t out,
+                 std::int64_t kernel, std::int64_t stride);
+  Block make_block(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t stride);
+  at::Tensor apply(const Unit& unit, const at::Tensor& x) const;
+  at::Tensor apply(const Block& block, const at::Tensor& x) const;
+  at::Tensor forward(const at::Tensor& input) const;
+
+  Parameter<std::int64_t> layers_{*this, "layers", 18, "18 or 34", between(18, 34)};
+  Parameter<std::string> stem_{*this, "stem", "auto",
+                               "cifar: 3 x 3, for small images; imagenet: 7 x 7 with stride 2 and pooling; auto: cifar "
+                               "for images of up to 64 x 64",
+                               one_of({"auto", "cifar", "imagenet"})};
+  Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each of the others doubles them",
+                                 at_least(1)};
+
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+  Unit stem_unit_;
+  bool pools_ = false;  ///< The stem ends in a pooling.
+  std::vector<Block> blocks_;
+  at::Tensor head_weight_;
+  at::Tensor head_bias_;
+  std::vector<std::string> vocabulary_;
+  bool training_ = true;
+};
+
+}  // namespace trainyard

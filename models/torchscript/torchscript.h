@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+
+namespace trainyard {
+
+/// A module that was exported from Python (`torch.jit.script(module).save("net.pt")`), trained here.
+///
+/// Its `forward` is called with the input of a batch and returns one tensor, from which the loss named in the launch
+/// file is made. Parameters and buffers keep the module's names, so that a checkpoint's weights load back into the
+/// Python module. Parameters that do not require a gradient are treated like buffers: saved, and left as they are.
+/// Bytes become floats from 0 to 1.
+///
+/// Such a file contains a program, and loading it runs it: `trust = true` says that its origin is known.
+///
+/// Parameters  path   required
+///             trust  false: the file is refused
+///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
+/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no TorchScript), kShapeMismatch (data or result)
+class TorchScript final : public Model {
+ public:
+  explicit TorchScript(ModelContext& context);
+  ~TorchScript() override;
+
+  void build(const DatasetInfo& data) override;
+  std::vector<NamedTensor> parameters() override { return parameters_; }
+  std::vector<NamedTensor> buffers() override { return buffers_; }
+  void set_training(bool training) override;
+  at::Tensor training_step(const ModelBatch& batch) override;
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
+  Prediction predict(const ModelBatch& batch) override;
+
+ private:
+  struct Module;  // Keeps torch/script.h out of here.
+
+  bool classifies() const { return *loss_ == "cross_entropy" || *loss_ == "nll"; }
+  void load();
+  void list_tensors();
+  at::Tensor forward(const at::Tensor& input);
+  at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
+
+  Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
+  Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};
+  Parameter<std::string> loss_{*this, "loss", "cross_entropy", "made of the module's result and the target",
+                               one_of({"cross_entropy", "nll", "mse", "l1", "bce_with_logits"})};
+
+  std::unique_ptr<Module> module_;
+  std::vector<NamedTensor> parameters_;
+  std::vector<NamedTensor> buffers_;
+  std::vector<std::string> vocabulary_;
+};
+
+}  // namespace trainyard
