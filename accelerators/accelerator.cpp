@@ -1,5 +1,6 @@
 #include "accelerators/accelerator.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Tensor.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +9,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "accelerators/generator.h"
 #include "core/memory/shared_pool.h"
 #include "messages/error.h"
 
@@ -85,11 +87,28 @@ std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   return first_devices(count);
 }
 
+void Accelerator::claim(int index) {
+  set_up(index);
+  index_ = index;
+}
+
+void Accelerator::seed(std::uint64_t seed) { seed_generator(at::detail::getDefaultCPUGenerator(), seed); }
+
+std::vector<std::uint8_t> Accelerator::rng_state() const {
+  return state_of_generator(at::detail::getDefaultCPUGenerator());
+}
+
+void Accelerator::set_rng_state(const std::vector<std::uint8_t>& state) {
+  restore_generator(at::detail::getDefaultCPUGenerator(), state, where());
+}
+
+/// The copies wait: what they read belongs to the data loader again when the step is done, whether or not the device
+/// has got round to it.
 std::vector<at::Tensor> Accelerator::to_device(std::vector<at::Tensor> tensors) const {
-  if (tensors.empty()) return tensors;
-  const at::Device target = device(0);
+  const at::Device target = claimed();
   for (at::Tensor& tensor : tensors) {
-    if (tensor.device().type() != target.type()) tensor = tensor.to(target, /*non_blocking=*/true);
+    const bool there = target.is_cpu() ? tensor.device().is_cpu() : tensor.device() == target;
+    if (!there) tensor = tensor.to(target, /*non_blocking=*/false);
   }
   return tensors;
 }
@@ -98,15 +117,21 @@ Buffer Accelerator::allocate_arena(std::size_t bytes) { return context_.pool->al
 
 std::map<std::string, std::string> Accelerator::facts() const {
   const AcceleratorTraits rules = traits();
-  return {
-      {"available", is_available() ? "true" : "false"},
+  const bool available = is_available();
+  std::map<std::string, std::string> facts{
+      {"available", available ? "true" : "false"},
       {"devices", fmt::format("{}", device_count())},
       {"device_counts", rules.device_counts.empty() ? "any" : fmt::format("{}", fmt::join(rules.device_counts, ", "))},
       {"precisions", fmt::format("{}", fmt::join(rules.precisions, ", "))},
       {"gradient_clipping", rules.gradient_clipping ? "true" : "false"},
       {"static_graph_only", rules.static_graph_only ? "true" : "false"},
       {"host_memory", rules.host_memory ? "true" : "false"},
+      {"auto_rank", fmt::format("{}", rules.auto_rank)},
   };
+  if (rules.memory_limit_bytes > 0) facts["memory_limit_bytes"] = fmt::format("{}", rules.memory_limit_bytes);
+  if (!rules.rules.empty()) facts["rules"] = rules.rules;
+  if (!available && !problem().empty()) facts["problem"] = problem();
+  return facts;
 }
 
 }  // namespace trainyard

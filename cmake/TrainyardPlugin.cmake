@@ -4,14 +4,14 @@ function(trainyard_folder_of_kind kind result)
   set(${result} "${stem}s" PARENT_SCOPE)
 endfunction()
 
-# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...])
+# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...] [TEST_LABELS label...])
 #
 # Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
 # .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
 # it goes to `<build>/test_plugins` and is not installed.
 # The same call works outside the tree after find_package(trainyard).
 function(trainyard_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES;TEST_LABELS")
   if(NOT arg_NAME)
     get_filename_component(arg_NAME "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   endif()
@@ -56,7 +56,8 @@ function(trainyard_plugin)
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(TRAINYARD_TESTS AND tests)
-    trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES})
+    trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES}
+      LABELS ${arg_TEST_LABELS})
   endif()
 endfunction()
 

@@ -23,14 +23,15 @@ struct ComponentPlan {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
   std::string parameters = "{}";              ///< JSON object.
+  std::map<std::string, std::string> places;  ///< Where those parameters were written, for errors: "mnist.toml:12".
   std::map<std::string, std::string> topics;  ///< Port name to full topic name.
   std::vector<std::uint32_t> cpus;            ///< Pinned to these; empty = not pinned.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(index), CEREAL_NVP(name), CEREAL_NVP(plugin), CEREAL_NVP(library), CEREAL_NVP(process),
-            CEREAL_NVP(thread), CEREAL_NVP(rank), CEREAL_NVP(world_size), CEREAL_NVP(parameters), CEREAL_NVP(topics),
-            CEREAL_NVP(cpus));
+            CEREAL_NVP(thread), CEREAL_NVP(rank), CEREAL_NVP(world_size), CEREAL_NVP(parameters), CEREAL_NVP(places),
+            CEREAL_NVP(topics), CEREAL_NVP(cpus));
   }
 };
 

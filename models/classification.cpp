@@ -66,7 +66,8 @@ std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, con
 }
 
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary) {
-  const auto [probability, number] = at::softmax(at_least_float(logits_BC), 1).max(1);
+  // One transfer, instead of two for every sample below.
+  const auto [probability, number] = at::softmax(at_least_float(logits_BC.to(at::kCPU)), 1).max(1);
   Prediction prediction{.title = "class and probability", .text = "", .tensors = {}};
   for (std::int64_t i = 0; i < number.size(0); ++i) {
     const auto index = number[i].item<std::int64_t>();

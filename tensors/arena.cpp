@@ -7,6 +7,7 @@
 
 #include "messages/error.h"
 #include "tensors/bridge.h"
+#include "tensors/replace_data.h"
 
 namespace trainyard {
 namespace {
@@ -19,23 +20,11 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
-/// A one-dimensional tensor over the whole of `block`.
-Tensor flat(const Buffer& block, DType dtype) {
-  return {.dtype = dtype,
-          .shape = {static_cast<std::int64_t>(block.size() / size_of(dtype))},
-          .offset = 0,
-          .buffer = block};
-}
-
-at::Tensor entry_view(const Buffer& block, const ArenaEntry& entry) {
-  return view_of({static_cast<DType>(entry.dtype), entry.shape, entry.offset_bytes, block});
-}
-
 /// The tensor keeps its identity (the model holds it), its bytes move.
 void move_into(const NamedTensor& named, const at::Tensor& place) {
   const at::NoGradGuard no_gradients;
   place.copy_(named.tensor);
-  named.tensor.set_data(place);
+  replace_data(named.tensor, place);
 }
 
 /// The dtype that all parameters share, after a look at what cannot be moved: one flat view needs one type, and
@@ -66,26 +55,27 @@ void check_names_differ(const std::vector<ArenaEntry>& entries) {
 }  // namespace
 
 Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers,
-             const Allocate& allocate) {
+             const Allocate& allocate, const DeviceMemory& own) {
   const DType dtype = dtype_of_parameters(parameters);
   const std::uint64_t parameter_bytes = lay_out(parameters, kParameters);
   const std::uint64_t buffer_bytes = lay_out(buffers, kBuffers);
   check_names_differ(entries_);
-  parameters_block_ = allocate(parameter_bytes);
-  gradients_block_ = allocate(parameter_bytes);
-  if (buffer_bytes > 0) buffers_block_ = allocate(buffer_bytes);
+  parameters_ = MirroredBlock(allocate(parameter_bytes), dtype, own);
+  gradients_ = MirroredBlock(allocate(parameter_bytes), dtype, own);
+  if (buffer_bytes > 0) buffers_ = MirroredBlock(allocate(buffer_bytes), DType::kUInt8, own);
 
   // A gradient that is defined before the first backward pass is the place that autograd adds to.
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    move_into(parameters[i], entry_view(parameters_block_, entries_[i]));
-    parameters[i].tensor.mutable_grad() = entry_view(gradients_block_, entries_[i]);
+    move_into(parameters[i], parameters_.entry(entries_[i]));
+    parameters[i].tensor.mutable_grad() = gradients_.entry(entries_[i]);
     parameter_count_ += static_cast<std::uint64_t>(parameters[i].tensor.numel());
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    move_into(buffers[i], entry_view(buffers_block_, entries_[parameters.size() + i]));
+    move_into(buffers[i], buffers_.entry(entries_[parameters.size() + i]));
   }
-  parameters_ = view_of(flat(parameters_block_, dtype));
-  gradients_ = view_of(flat(gradients_block_, dtype));
+  // Whoever reads the announced blocks finds the initial values there.
+  publish_parameters();
+  publish_buffers();
 }
 
 /// Appends an entry for every tensor, one after the other; returns the bytes of the block.
@@ -102,17 +92,22 @@ std::uint64_t Arena::lay_out(const std::vector<NamedTensor>& tensors, const std:
   return offset;
 }
 
-std::uint64_t Arena::bytes() const {
-  return parameters_block_.size() + gradients_block_.size() + buffers_block_.size();
+std::uint64_t Arena::bytes() const { return parameters_.bytes() + gradients_.bytes() + buffers_.bytes(); }
+
+void Arena::publish_gradients() const {
+  if (gradients_.to_host()) at::Tensor(gradients()).zero_();
+}
+
+void Arena::fetch_all() const {
+  parameters_.to_device();
+  buffers_.to_device();
 }
 
 ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::string& model) const {
-  const DType dtype = dtype_of(parameters_.scalar_type());
   ArenaInfo info{.rank = rank, .device = device, .model = model, .blocks = {}, .entries = entries_};
-  info.blocks.push_back({kParameters, flat(parameters_block_, dtype)});
-  info.blocks.push_back({kGradients, flat(gradients_block_, dtype)});
-  // Buffers may have different dtypes; the block as a whole is bytes.
-  if (has_buffers()) info.blocks.push_back({kBuffers, flat(buffers_block_, DType::kUInt8)});
+  info.blocks.push_back({kParameters, parameters_.message()});
+  info.blocks.push_back({kGradients, gradients_.message()});
+  if (has_buffers()) info.blocks.push_back({kBuffers, buffers_.message()});
   return info;
 }
 

@@ -1,16 +1,12 @@
 #include "accelerators/cpu/cpu.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fstream>
-#include <mutex>
 
 #include "accelerators/cpu/host.h"
 #include "messages/error.h"
@@ -37,7 +33,7 @@ int Cpu::device_count() const { return usable_cores(); }
 
 /// 16-mixed is emulated where LibTorch has no float16 kernels for the CPU; 16-true, which needs them all, is not there.
 AcceleratorTraits Cpu::traits() const {
-  AcceleratorTraits traits{.device_counts = {}, .precisions = {}};
+  AcceleratorTraits traits{.precisions = {}, .auto_rank = 1};
   for (const std::string& name : precision_names()) {
     if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
   }
@@ -46,9 +42,25 @@ AcceleratorTraits Cpu::traits() const {
 
 at::Device Cpu::device(int) const { return at::Device(at::kCPU); }
 
+/// The cores of this rank: an equal, contiguous part of those that are named, so that neighbours stay together.
+std::vector<int> Cpu::own_cores() const {
+  const std::size_t ranks = context().world_size;
+  const std::size_t share = cpus_->size() / ranks;
+  if (share == 0 && !cpus_->empty()) {
+    throw Error(Code::kInvalidArgument, "{}: cpus names {} cores for {} ranks; every rank needs one", where(),
+                cpus_->size(), ranks);
+  }
+  const auto first = cpus_->begin() + static_cast<std::ptrdiff_t>(share * context().rank);
+  return {first, first + static_cast<std::ptrdiff_t>(share)};
+}
+
 /// Ranks of one host share its cores; all ranks are taken to be on this one.
 int Cpu::threads() const {
-  if (*threads_ == "auto") return std::max(1, usable_cores() / static_cast<int>(context().world_size));
+  if (*threads_ == "auto") {
+    const std::size_t cores = own_cores().size();
+    if (cores > 0) return static_cast<int>(cores);
+    return std::max(1, usable_cores() / static_cast<int>(context().world_size));
+  }
   int number = 0;
   const char* end = threads_->data() + threads_->size();
   const auto [rest, error] = std::from_chars(threads_->data(), end, number);
@@ -59,14 +71,10 @@ int Cpu::threads() const {
   return number;
 }
 
-void Cpu::pin() const {
-  if (cpus_->empty()) return;
-  pin_to_cores(std::vector<int>(cpus_->begin(), cpus_->end()));
-}
-
 /// Pinning comes first: memory that is touched later then lies near those cores.
 void Cpu::set_up(int) {
-  pin();
+  const std::vector<int> cores = own_cores();
+  if (!cores.empty()) pin_to_cores(cores);
   keep_freed_memory();
   at::set_num_threads(threads());
   set_blas_threads(threads());
@@ -77,33 +85,6 @@ void Cpu::set_up(int) {
         "libopenblas0-pthread",
         where(), blas.path);
   }
-}
-
-void Cpu::seed(std::uint64_t seed) {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  generator.set_current_seed(seed);
-}
-
-std::vector<std::uint8_t> Cpu::rng_state() const {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  const at::Tensor state = generator.get_state();
-  const auto* bytes = state.data_ptr<std::uint8_t>();
-  return {bytes, bytes + state.numel()};
-}
-
-void Cpu::set_rng_state(const std::vector<std::uint8_t>& state) {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  const auto wanted = static_cast<std::size_t>(generator.get_state().numel());
-  if (state.size() != wanted) {
-    throw Error(Code::kCorrupt, "{}: a random generator state of {} bytes was given; this LibTorch has {}", where(),
-                state.size(), wanted);
-  }
-  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(state.size())}, at::kByte);
-  std::memcpy(tensor.data_ptr(), state.data(), state.size());
-  generator.set_state(tensor);
 }
 
 std::map<std::string, double> Cpu::stats() const {

@@ -17,25 +17,23 @@ class Cpu final : public Accelerator {
   AcceleratorTraits traits() const override;
   at::Device device(int index) const override;
 
+  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
+  std::map<std::string, double> stats() const override;
+
+ protected:
   /// Sets the threads of LibTorch and its BLAS, pins this thread if asked to, and stops malloc
   /// from returning memory to the system after every step. All but the pinning hold for the whole process.
   void set_up(int index) override;
 
-  void seed(std::uint64_t seed) override;
-  std::vector<std::uint8_t> rng_state() const override;
-  void set_rng_state(const std::vector<std::uint8_t>& state) override;
-
-  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
-  std::map<std::string, double> stats() const override;
-
  private:
   int threads() const;
-  void pin() const;
+  std::vector<int> own_cores() const;
 
   Parameter<std::string> threads_{*this, "threads", "auto",
                                   "threads for kernels: a number, or auto = the cores of this process shared by ranks"};
   Parameter<std::vector<std::int64_t>> cpus_{*this, "cpus", std::vector<std::int64_t>{},
-                                             "cores to run on, by number; empty = any"};
+                                             "cores to run on, by number, shared out among the ranks in turn; "
+                                             "empty = any"};
 };
 
 }  // namespace trainyard

@@ -85,7 +85,7 @@ TEST_F(CpuTest, AStateOfAnotherLengthIsRefusedWithBothLengths) {
 TEST_F(CpuTest, ThreadsComeFromTheParameter) {
   AcceleratorContext context = context_with(R"({"threads": "1"})");
   Cpu cpu(context);
-  cpu.set_up(0);
+  cpu.claim(0);
   EXPECT_EQ(at::get_num_threads(), 1);
   EXPECT_EQ(cpu.stats().at("threads"), 1);
 }
@@ -94,7 +94,7 @@ TEST_F(CpuTest, AutomaticThreadsAreSharedByTheRanks) {
   AcceleratorContext context = context_with("{}");
   context.world_size = 1000;
   Cpu cpu(context);
-  cpu.set_up(0);
+  cpu.claim(0);
   EXPECT_EQ(at::get_num_threads(), 1) << "never less than one";
 }
 
@@ -102,7 +102,7 @@ TEST_F(CpuTest, WrongNumbersOfThreadsAreRefused) {
   for (const char* wrong : {"0", "-1", "many", "1.5", "2 "}) {
     AcceleratorContext context = context_with(fmt::format(R"({{"threads": "{}"}})", wrong));
     Cpu cpu(context);
-    EXPECT_EQ(text_of_error([&] { cpu.set_up(0); }),
+    EXPECT_EQ(text_of_error([&] { cpu.claim(0); }),
               fmt::format("accelerator 'cpu': threads = '{}' is not allowed; a number >= 1, or 'auto'", wrong));
   }
 }
@@ -114,12 +114,42 @@ TEST_F(CpuTest, PinningHoldsForTheThreadThatSetsUp) {
     int core = 0;
     while (!CPU_ISSET(core, &before)) ++core;
     AcceleratorContext context = context_with(fmt::format(R"({{"cpus": [{}]}})", core));
-    Cpu(context).set_up(0);
+    Cpu(context).claim(0);
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
     EXPECT_EQ(CPU_COUNT(&set), 1);
     EXPECT_TRUE(CPU_ISSET(core, &set));
   }).join();
+}
+
+TEST_F(CpuTest, NamedCoresAreSharedOutAmongTheRanks) {
+  std::thread([] {
+    cpu_set_t before;
+    sched_getaffinity(0, sizeof before, &before);
+    if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "one core only";
+    std::vector<int> cores;
+    for (int core = 0; cores.size() < 2; ++core) {
+      if (CPU_ISSET(core, &before)) cores.push_back(core);
+    }
+    AcceleratorContext context = context_with(fmt::format(R"({{"cpus": [{}, {}]}})", cores[0], cores[1]));
+    context.world_size = 2;
+    context.rank = 1;
+    Cpu cpu(context);
+    cpu.claim(0);
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    EXPECT_EQ(CPU_COUNT(&set), 1);
+    EXPECT_TRUE(CPU_ISSET(cores[1], &set));
+    EXPECT_EQ(cpu.stats().at("threads"), 1) << "as many as it has cores";
+  }).join();
+}
+
+TEST_F(CpuTest, FewerCoresThanRanksAreRefused) {
+  AcceleratorContext context = context_with(R"({"cpus": [0]})");
+  context.world_size = 2;
+  Cpu cpu(context);
+  EXPECT_EQ(text_of_error([&] { cpu.claim(0); }),
+            "accelerator 'cpu': cpus names 1 cores for 2 ranks; every rank needs one");
 }
 
 TEST_F(CpuTest, CoresThatDoNotExistAreRefused) {

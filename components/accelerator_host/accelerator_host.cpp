@@ -71,6 +71,8 @@ void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   // What belongs to an order that was given up is dropped, which returns its credit.
   if (ending_ || batch->order <= finished_order_) return;
   next_batch_ = batch;
+  // Nothing is computed until the optimizer or the checkpoint writer is done: time to bring the batch to the device.
+  if (ready_ && !can_compute()) runner_->prefetch(*batch);
   proceed();
 }
 

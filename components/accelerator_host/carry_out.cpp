@@ -166,6 +166,7 @@ void AcceleratorHost::take_snapshot(const Order& order) {
                snapshot_.name());
     return;
   }
+  runner_->before_snapshot();
   snapshot_pending_ = true;
   snapshot_.send(
       Snapshot{.order = order.id,

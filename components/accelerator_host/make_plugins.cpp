@@ -29,14 +29,21 @@ std::unique_ptr<Kind> make(const PluginSpec& spec, const ComponentContext& conte
   return made;
 }
 
+/// Of those that are available, the one that ranks highest; of equals the first by name.
 std::string best_accelerator(const ComponentContext& context) {
+  std::string best;
+  int best_rank = 0;
   for (const PluginLoader::Found& found : context.plugins->list()) {
-    if (found.label.kind != Accelerator::kKind || found.label.name == "cpu") continue;
-    if (!abi_matches(found.label.abi_tag, host_abi_tag())) continue;
+    if (found.label.kind != Accelerator::kKind || !abi_matches(found.label.abi_tag, host_abi_tag())) continue;
     const PluginSpec spec{found.label.name, "{}"};
-    if (make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context))->is_available()) return spec.plugin;
+    const auto one = make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context));
+    const int rank = one->traits().auto_rank;
+    if (rank <= best_rank || !one->is_available()) continue;
+    best = spec.plugin;
+    best_rank = rank;
   }
-  return "cpu";
+  if (best.empty()) throw Error(Code::kNotFound, "{}: no accelerator is available on this host", context.where);
+  return best;
 }
 
 }  // namespace
@@ -46,8 +53,9 @@ std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const Comp
   if (chosen.plugin == kAuto) chosen.plugin = best_accelerator(context);
   auto accelerator = make<Accelerator>(chosen, context, inner_context<Accelerator>(chosen, context));
   if (!accelerator->is_available()) {
-    throw Error(Code::kUnsupported, "{}: it is not available on this host (devices: {})", accelerator->where(),
-                accelerator->device_count());
+    const std::string problem = accelerator->problem();
+    throw Error(Code::kUnsupported, "{}: it is not available on this host (devices: {}){}{}", accelerator->where(),
+                accelerator->device_count(), problem.empty() ? "" : "; ", problem);
   }
   return accelerator;
 }

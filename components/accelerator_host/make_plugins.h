@@ -12,7 +12,7 @@ namespace trainyard {
 
 // The plugins inside an accelerator host, each with its parameters checked. All throw kNotFound for an unknown name.
 
-/// "auto": the first available one that is not the cpu, else the cpu. Throws kUnsupported if it is not available.
+/// "auto": the available one with the highest auto_rank. Throws kUnsupported if the chosen one is not available.
 std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);
 
 /// "auto": single_device for one rank, ddp for several.

@@ -28,6 +28,12 @@ std::uint64_t seed_of_rank(std::uint64_t seed, std::uint32_t rank) {
   return mixed ^ (mixed >> 31);
 }
 
+std::uint64_t batch_bytes(const DatasetInfo& data) {
+  std::uint64_t bytes = 0;
+  for (const DatasetField& field : data.fields) bytes += checked_bytes(static_cast<DType>(field.dtype), field.shape);
+  return bytes * data.batch_size;
+}
+
 }  // namespace
 
 Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
@@ -53,7 +59,8 @@ void Runner::check_fit() const {
 }
 
 void Runner::build(const DatasetInfo& data) {
-  accelerator_->set_up(device_index_);
+  accelerator_->claim(device_index_);
+  has_own_memory_ = !accelerator_->traits().host_memory;
   at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
   // Every rank draws the same parameters, and different numbers from then on.
@@ -61,8 +68,10 @@ void Runner::build(const DatasetInfo& data) {
   model_->build(data);
   accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
   apply_precision();
-  arena_ = std::make_unique<Arena>(model_->parameters(), model_->buffers(),
-                                   [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); });
+  arena_ = std::make_unique<Arena>(
+      model_->parameters(), model_->buffers(),
+      [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); }, own_memory());
+  check_memory(data);
   if (precision_.scales_loss) scaler_.emplace(options_.loss_scaling);
   if (precision_.computation == at::kHalf && precision_.mixed() && !autocast()) {
     half_.emplace(model_->parameters(), *arena_);
@@ -88,28 +97,51 @@ void Runner::apply_precision() {
 
 /// Around forward and loss where computation differs from parameters, if LibTorch can.
 std::optional<Autocast> Runner::autocast() const {
-  const at::DeviceType device = accelerator_->device(device_index_).type();
+  const at::DeviceType device = accelerator_->claimed().type();
   const bool lacks_half = device == at::kCPU && precision_.computation == at::kHalf && !kHalfOnCpu;
   if (!precision_.mixed() || lacks_half) return {};
   return std::optional<Autocast>(std::in_place, device, precision_.computation);
 }
 
-void Runner::start() {
-  strategy_->start(arena_->parameters());
-  if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
+/// Optimizer and checkpoint writer work on host memory whatever the device is; see docs/decisions/0007.
+DeviceMemory Runner::own_memory() const {
+  if (!has_own_memory_) return {};
+  return {.device = accelerator_->claimed(),
+          .copy = [this](at::Tensor to, const at::Tensor& from) { accelerator_->copy_block(std::move(to), from); }};
 }
 
-void Runner::after_update() {
-  strategy_->after_update(arena_->parameters());
-  if (half_) half_->refresh();
+/// The planner cannot know how large a model becomes; this is the first moment at which anybody does.
+void Runner::check_memory(const DatasetInfo& data) const {
+  const std::uint64_t limit = accelerator_->traits().memory_limit_bytes;
+  const std::uint64_t batch = batch_bytes(data);
+  if (limit == 0 || arena_->bytes() + batch <= limit) return;
+  const auto place = context_.places.find("accelerator");
+  throw Error(Code::kUnsupported,
+              "{}{}: {} bytes are not allowed, rule memory_limit_bytes: {}; the arena of model '{}' has {} bytes, a "
+              "batch of {} samples has {}",
+              place == context_.places.end() ? "" : place->second + ": ", accelerator_->where(),
+              arena_->bytes() + batch, limit, options_.model.plugin, arena_->bytes(), data.batch_size, batch);
 }
 
 /// Views on the message's memory, moved to the device if that has memory of its own.
+std::vector<at::Tensor> Runner::move_to_device(const Batch& batch) {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(batch.tensors.size());
+  for (const Tensor& tensor : batch.tensors) tensors.push_back(views_.view(tensor));
+  return accelerator_->to_device(std::move(tensors));
+}
+
+void Runner::prefetch(const Batch& batch) {
+  if (!has_own_memory_) return;
+  prefetched_ = {batch.order, batch.epoch, batch.index, move_to_device(batch)};
+  views_.release();
+}
+
 ModelBatch Runner::model_batch(const Batch& batch) {
   ModelBatch result{.split = batch.split, .tensors = {}};
-  result.tensors.reserve(batch.tensors.size());
-  for (const Tensor& tensor : batch.tensors) result.tensors.push_back(views_.view(tensor));
-  result.tensors = accelerator_->to_device(std::move(result.tensors));
+  const bool is_there = prefetched_ && prefetched_->is(batch);
+  result.tensors = is_there ? std::move(prefetched_->tensors) : move_to_device(batch);
+  if (is_there) prefetched_.reset();
   for (at::Tensor& tensor : result.tensors) tensor = with_precision(tensor, precision_);
   return result;
 }
@@ -149,6 +181,23 @@ void Runner::check_finite(const at::Tensor& loss, const Batch& batch) const {
               context_.where, value, batch.index, batch.epoch, batch.split);
 }
 
+/// A restored checkpoint is in host memory; a strategy may change the parameters of the device.
+void Runner::start() {
+  arena_->fetch_all();
+  strategy_->start(arena_->parameters());
+  arena_->publish_parameters();
+  if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
+}
+
+/// Only a strategy that has touched the parameters makes a second copy necessary.
+void Runner::after_update() {
+  arena_->fetch_parameters();
+  const auto version = arena_->parameters()._version();
+  strategy_->after_update(arena_->parameters());
+  if (arena_->parameters()._version() != version) arena_->publish_parameters();
+  if (half_) half_->refresh();
+}
+
 /// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
 /// to the optimizer, whose pass reads every gradient anyway.
 ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
@@ -163,6 +212,7 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
     result.norm = l2_norm(gradients) * result.scale;
     result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
   }
+  arena_->publish_gradients();
   return result;
 }
 
@@ -207,13 +257,14 @@ void Runner::sum_over_ranks(std::vector<double>& sums) {
 }
 
 ArenaInfo Runner::arena_info() const {
-  return arena_->info(context_.rank, accelerator_->device(device_index_).str(), options_.model.plugin);
+  // Where the announced blocks are, not where kernels work.
+  return arena_->info(context_.rank, "cpu", options_.model.plugin);
 }
 
 ModelInfo Runner::model_info() const {
   return {.rank = context_.rank,
           .model = options_.model.plugin,
-          .device = accelerator_->device(device_index_).str(),
+          .device = accelerator_->claimed_name(),
           .precision = precision_.name,
           .parameters = arena_->parameter_count(),
           .arena_bytes = arena_->bytes()};

@@ -62,8 +62,11 @@ class Runner {
   /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
   at::Tensor train(const Batch& batch, double weight);
 
-  /// Ends a step's accumulation: reduces over ranks, looks for overflow where the loss is scaled, then clips. Throws
-  /// kInvalidArgument if no loss scale is small enough.
+  /// Begins to move a batch that will be wanted later to a device with memory of its own; others have it already.
+  void prefetch(const Batch& batch);
+
+  /// Ends a step's accumulation: reduces over ranks, looks for overflow where the loss is scaled, clips, then lets the
+  /// optimizer see the gradients. Throws kInvalidArgument if no loss scale is small enough.
   ClippedGradients finish_gradients(const Clipping& clipping);
 
   /// Forgets what was accumulated; only for steps that are given up.
@@ -83,18 +86,31 @@ class Runner {
   /// Null unless the loss is scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
+  /// Lets the checkpoint writer see what the optimizer does not change.
+  void before_snapshot() { arena_->publish_buffers(); }
+
   const Arena& arena() const { return *arena_; }
   Accelerator& accelerator() { return *accelerator_; }
   ArenaInfo arena_info() const;
   ModelInfo model_info() const;
 
  private:
+  /// A batch that is on its way to the device; known by its place in the run.
+  struct Prefetched {
+    std::uint64_t order, epoch, index;
+    std::vector<at::Tensor> tensors;
+    bool is(const Batch& batch) const { return order == batch.order && epoch == batch.epoch && index == batch.index; }
+  };
+
   ModelBatch model_batch(const Batch& batch);
+  std::vector<at::Tensor> move_to_device(const Batch& batch);
   void set_training(bool training);
   void check_fit() const;
   void apply_precision();
   bool scaled_gradients_overflow(const at::Tensor& gradients, ClippedGradients& result);
   std::optional<Autocast> autocast() const;
+  void check_memory(const DatasetInfo& data) const;
+  DeviceMemory own_memory() const;
   void check_finite(const at::Tensor& loss, const Batch& batch) const;
 
   RunnerOptions options_;
@@ -107,7 +123,9 @@ class Runner {
   std::optional<LossScaler> scaler_;
   std::optional<HalfEmulation> half_;  ///< 16-mixed where LibTorch cannot compute in float16.
   BatchViews views_;
+  std::optional<Prefetched> prefetched_;
   int device_index_ = 0;
+  bool has_own_memory_ = false;  ///< The device has; kernels do not work on the host's.
   bool training_ = true;
   at::Tensor weight_;        ///< 0-dimensional: the newest micro-batch weight.
   double weight_value_ = 0;  ///< What `weight_` holds.

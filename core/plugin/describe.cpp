@@ -50,14 +50,14 @@ void describe_component(const Component& component, PluginInfo& info) {
 
 }  // namespace
 
-PluginInfo describe_plugin(PluginLoader& loader, const std::string& path) {
+PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters) {
   PluginInfo info;
   info.label = read_plugin_label(path);
   info.path = path;
   const PluginEntry& entry = loader.load(path);
   const std::string where = info.label.kind + " '" + info.label.name + "'";
   // Made, asked and thrown away: it is never configured.
-  const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where));
+  const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where, parameters));
   if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
   for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());
   info.facts = plugin->facts();

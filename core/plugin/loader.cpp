@@ -157,8 +157,9 @@ void* PluginLoader::create(const PluginEntry& entry, void* context, const std::s
   return named(entry, where, [&] { return entry.create(context); });
 }
 
-Configurable* PluginLoader::describe(const PluginEntry& entry, const std::string& where) {
-  return named(entry, where, [&] { return entry.describe(where.c_str()); });
+Configurable* PluginLoader::describe(const PluginEntry& entry, const std::string& where,
+                                     const std::string& parameters) {
+  return named(entry, where, [&] { return entry.describe(where.c_str(), parameters.c_str()); });
 }
 
 }  // namespace trainyard

@@ -47,9 +47,9 @@ class PluginLoader {
   /// The same for a library whose path is known; `context` is the kind's context and the result the kind's base class.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// A plugin that only declares its parameters and ports: made with an empty context, never to be configured. The
-  /// caller owns it.
-  static Configurable* describe(const PluginEntry& entry, const std::string& where);
+  /// A plugin that only declares its parameters and ports, and says what it knows with these parameters: made with
+  /// an otherwise empty context, never to be configured. The caller owns it.
+  static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
   /// In the order of search.
   const std::vector<std::string>& directories() const { return directories_; }

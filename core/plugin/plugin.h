@@ -15,7 +15,9 @@ struct PluginEntry {
   const char* name;
   // Untyped, since the symbol is C; TRAINYARD_PLUGIN puts the types back on both sides.
   void* (*create)(void* context);
-  Configurable* (*describe)(const char* where);  ///< Makes one that only declares: with an empty context.
+  /// Makes one that only says what it is. `parameters`: empty, or a JSON object if what it says depends on them; the
+  /// rest of its context is empty.
+  Configurable* (*describe)(const char* where, const char* parameters);
 };
 
 }  // namespace trainyard
@@ -31,9 +33,10 @@ struct PluginEntry {
   const ::trainyard::PluginEntry trainyard_plugin_entry = {                                                  \
       TRAINYARD_ABI_TAG, kind, name,                                                                         \
       [](void* context) -> void* { return static_cast<Base*>(new Class(*static_cast<Context*>(context))); }, \
-      [](const char* where) -> ::trainyard::Configurable* {                                                  \
+      [](const char* where, const char* parameters) -> ::trainyard::Configurable* {                          \
         Context context{};                                                                                   \
         context.where = where;                                                                               \
+        context.parameters = parameters;                                                                     \
         return new Class(context);                                                                           \
       }};                                                                                                    \
   }

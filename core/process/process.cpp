@@ -107,6 +107,7 @@ void Process::make_component(const ComponentPlan& plan) {
   Worker& worker = *workers_.at(plan.thread);
   ComponentContext context;
   context.where = "component '" + plan.name + "'";
+  context.places = plan.places;
   context.parameters = plan.parameters;
   context.seed = plan_.seed;
   context.rank = plan.rank;

@@ -16,24 +16,26 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: trainyard-process --control ENDPOINT --process NAME   host components for a launcher\n"
-    "       trainyard-process --describe FILE                     print a plugin's declaration as JSON\n"
+    "       trainyard-process --describe FILE [--parameters JSON]  print a plugin's declaration as JSON\n"
     "Started by `trainyard launch`; see `trainyard --help`.\n";
 
 /// In a process of its own, since loading a library runs its code.
-int describe(const std::string& path) {
+int describe(const std::string& path, const std::string& parameters) {
   trainyard::PluginLoader loader({});
-  std::printf("%s\n", to_json(trainyard::describe_plugin(loader, path)).dump().c_str());
+  std::printf("%s\n", to_json(trainyard::describe_plugin(loader, path, parameters)).dump().c_str());
   return 0;
 }
 
 int run(int argc, char** argv) {
-  std::string control, name;
+  std::string control, name, described, parameters;
   // By hand: this program is started by ours alone, and links no parser for it.
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--describe") == 0) return describe(argv[i + 1]);
+    if (std::strcmp(argv[i], "--describe") == 0) described = argv[i + 1];
+    if (std::strcmp(argv[i], "--parameters") == 0) parameters = argv[i + 1];
     if (std::strcmp(argv[i], "--control") == 0) control = argv[i + 1];
     if (std::strcmp(argv[i], "--process") == 0) name = argv[i + 1];
   }
+  if (!described.empty()) return describe(described, parameters);
   if (control.empty() || name.empty()) {
     std::fputs(kUsage, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;

@@ -1,7 +1,7 @@
 #include "launch/plan/draft.h"
 
-#include "launch/file/toml_reader.h"
 #include "launch/plan/catalogue.h"
+#include "launch/plan/device_request.h"
 
 namespace trainyard {
 
@@ -21,23 +21,6 @@ const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   } catch (const Error& error) {
     throw error_at(spec.plugin.origin, spec.key + ".plugin", error.what(), error.code());
   }
-}
-
-/// A request may come as text, from an argument: "2", "[0, 1]".
-Value read_request(const Value& devices) {
-  const auto* text = devices.get_if<std::string>();
-  if (text == nullptr || *text == "auto") return devices;
-  Value read = read_command_line_value(*text);
-  read.origin = devices.origin;
-  return read;
-}
-
-/// 0 for what is no request at all.
-std::int64_t count_of(const Value& request) {
-  if (const auto* count = request.get_if<std::int64_t>()) return *count == -1 ? 1 : *count;
-  if (const auto* list = request.get_if<Value::List>()) return static_cast<std::int64_t>(list->size());
-  const auto* text = request.get_if<std::string>();
-  return text != nullptr && *text == "auto" ? 1 : 0;
 }
 
 /// "auto" if none is given; `strategy = { plugin = "ddp" }` counts as "ddp".
@@ -68,7 +51,7 @@ std::uint32_t world_size(const TopologySpec& topology) {
   const auto devices = topology.given.find("devices");
   if (devices == topology.given.end()) return 1;
   // Only their number; which devices they are is the accelerator's business.
-  const std::int64_t count = count_of(read_request(devices->second));
+  const std::int64_t count = read_device_request(devices->second).count;
   if (count < 1 || count > kMostRanks) {
     throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
   }

@@ -4,6 +4,7 @@
 
 #include "core/config/nearest.h"
 #include "launch/file/overrides.h"
+#include "launch/plan/accelerator_rules.h"
 #include "launch/plan/parameter_check.h"
 
 namespace trainyard {
@@ -100,7 +101,9 @@ void plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalog
     // Ranks of one component get the same values; what differs between them comes from the context.
     const Given given = gather(file, draft);
     checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
+    check_accelerator_rules(draft, given, catalogue);
     draft.plan.parameters = dump(given, *draft.spec);
+    for (const auto& [name, parameter] : given) draft.plan.places[name] = to_text(parameter.value.origin);
   }
 }
 

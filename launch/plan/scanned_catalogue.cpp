@@ -23,6 +23,9 @@ namespace {
 /// Loading LibTorch from a cold disk takes some seconds; a plugin that hangs must not hang the launch.
 constexpr std::chrono::seconds kDescribeDeadline{60};
 
+/// Sets of parameters whose facts are kept for one plugin: a sweep over values must not let the file grow for ever.
+constexpr std::size_t kMostRemembered = 32;
+
 /// As the XDG base directory specification says; empty (no cache) without a home.
 std::string default_cache_file() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
@@ -87,20 +90,40 @@ std::vector<PluginLabel> ScannedCatalogue::list() {
 }
 
 const PluginInfo& ScannedCatalogue::describe(const std::string& path, const std::string& stamp) {
+  PluginInfo info = run_description(path, "");
+  changed_ = true;
+  return (entries_[path] = Entry{stamp, std::move(info), {}}).info;
+}
+
+PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
   refuse_foreign_abi(path);
   // The child prints JSON and nothing else on its standard output; a plugin that prints breaks its own description.
-  const ChildOutput output = run_child({process_program_, "--describe", path}, kDescribeDeadline);
+  std::vector<std::string> command{process_program_, "--describe", path};
+  if (!parameters.empty()) command.insert(command.end(), {"--parameters", parameters});
+  const ChildOutput output = run_child(command, kDescribeDeadline);
   if (!output.succeeded()) {
     throw Error(Code::kPluginLoad, "{} cannot be described: {}", path, output.failure());
   }
   try {
-    PluginInfo info = plugin_info_from_json(json::parse(output.text));
-    // The file is written once, at the end, and only if something is new.
-    changed_ = true;
-    return (entries_[path] = Entry{stamp, std::move(info)}).info;
+    return plugin_info_from_json(json::parse(output.text));
   } catch (const json::exception& error) {
     throw Error(Code::kPluginLoad, "{} was described in words that make no sense: {}", path, error.what());
   }
+}
+
+Catalogue::Facts ScannedCatalogue::facts(std::string_view kind, std::string_view name, const std::string& parameters,
+                                         bool anew) {
+  const PluginInfo& plugin = info(kind, name);
+  Entry& entry = entries_.at(plugin.path);
+  const bool plain = parameters.empty() || parameters == "{}";
+  if (!anew && plain) return plugin.facts;
+  const auto known = entry.facts.find(parameters);
+  if (!anew && known != entry.facts.end()) return known->second;
+  Facts facts = run_description(plugin.path, plain ? "" : parameters).facts;
+  changed_ = true;
+  if (plain) return entry.info.facts = std::move(facts);
+  if (entry.facts.size() >= kMostRemembered) entry.facts.clear();
+  return entry.facts[parameters] = std::move(facts);
 }
 
 void ScannedCatalogue::load_cache() {
@@ -112,7 +135,7 @@ void ScannedCatalogue::load_cache() {
     for (const json& entry : cache.at("plugins")) {
       PluginInfo info = plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
-      entries_[path] = Entry{entry.at("stamp"), std::move(info)};
+      entries_[path] = Entry{entry.at("stamp"), std::move(info), entry.at("facts").get<std::map<std::string, Facts>>()};
     }
   } catch (const json::exception&) {
     entries_.clear();  // Written by another version, or cut off: it is made anew.
@@ -123,7 +146,8 @@ void ScannedCatalogue::save_cache() const {
   json plugins = json::array();
   for (const auto& [path, entry] : entries_) {
     // What is gone is forgotten, or the cache would grow with every build folder.
-    if (fs::exists(path)) plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}});
+    if (fs::exists(path))
+      plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}, {"facts", entry.facts}});
   }
   fs::create_directories(fs::path(cache_file_).parent_path());
   // Renamed into place: of several launches at once each writes a whole file, and the last one stays.

@@ -23,12 +23,15 @@ class ScannedCatalogue final : public Catalogue {
   /// Reads the labels of all plugin files; runs none of their code.
   std::vector<PluginLabel> list() override;
 
+  Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
+
   /// Describes the plugin anew, whatever the cache says: for facts that change, like the number of devices.
   const PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
   // Asks a child process and remembers the answer.
   const PluginInfo& describe(const std::string& path, const std::string& stamp);
+  PluginInfo run_description(const std::string& path, const std::string& parameters) const;
   // What is in the file; nothing, without a word, if it cannot be read.
   void load_cache();
   void save_cache() const;
@@ -39,6 +42,7 @@ class ScannedCatalogue final : public Catalogue {
   struct Entry {
     std::string stamp;  ///< Size, time of change and this installation's ABI tag.
     PluginInfo info;
+    std::map<std::string, Facts> facts;  ///< By parameters, of those that were asked for with some.
   };
   std::map<std::string, Entry> entries_;  ///< By path.
   bool changed_ = false;

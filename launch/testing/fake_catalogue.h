@@ -33,6 +33,16 @@ class FakeCatalogue final : public Catalogue {
     throw Error(Code::kNotFound, "no {} named '{}'{}", kind, name, suggestion(name, known));
   }
 
+  Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override {
+    if (anew) ++asked_anew;
+    const auto special = special_facts.find({std::string(name), parameters});
+    return special == special_facts.end() ? info(kind, name).facts : special->second;
+  }
+
+  /// By name and parameters; everything else has the facts of its description.
+  std::map<std::pair<std::string, std::string>, Facts> special_facts;
+  int asked_anew = 0;
+
   std::vector<PluginLabel> list() override {
     std::vector<PluginLabel> labels;
     for (const auto& [key, info] : plugins_) labels.push_back(info.label);
@@ -91,7 +101,8 @@ inline void add_host(FakeCatalogue& catalogue) {
       parameter("devices", ValueKind::kString, R"("auto")"),
       parameter("strategy", ValueKind::kPlugin, R"({"plugin":"single_device"})", plugin_kind("strategy")),
       parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed"})),
-      parameter("model", ValueKind::kPlugin, "", plugin_kind("model"))};
+      parameter("model", ValueKind::kPlugin, "", plugin_kind("model")),
+      parameter("clip_norm", ValueKind::kNumber, "0.0", at_least(0))};
   info.per_rank = true;
   info.thread = "compute";
 }
@@ -134,6 +145,21 @@ inline void add_observers(FakeCatalogue& catalogue) {
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }
 
+/// The rules of hardware that is not here, as the real one tells them.
+inline void add_simulated(FakeCatalogue& catalogue) {
+  PluginInfo& info = catalogue.add("accelerator", "simulated");
+  info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
+                     parameter("memory_limit_bytes", ValueKind::kInteger, "0", at_least(0))};
+  Catalogue::Facts ipu{{"available", "true"},
+                       {"devices", "64"},
+                       {"device_counts", "1, 2, 4, 8, 16, 32, 64"},
+                       {"precisions", "32-true, 16-mixed"},
+                       {"gradient_clipping", "false"},
+                       {"rules", "ipu"}};
+  Catalogue::Facts hpu{{"available", "true"}, {"devices", "8"}, {"device_counts", "any"}, {"rules", "hpu"}};
+  catalogue.special_facts = {{{"simulated", R"({"kind":"ipu"})"}, ipu}, {{"simulated", R"({"kind":"hpu"})"}, hpu}};
+}
+
 /// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
 inline FakeCatalogue standard_catalogue() {
   FakeCatalogue catalogue;
@@ -143,6 +169,7 @@ inline FakeCatalogue standard_catalogue() {
   add_manager(catalogue);
   add_observers(catalogue);
   catalogue.add("accelerator", "cpu").parameters = {parameter("threads", ValueKind::kInteger, "1", positive())};
+  add_simulated(catalogue);
   catalogue.add("strategy", "single_device");
   catalogue.add("strategy", "ddp");
   catalogue.add("model", "mlp").parameters = {parameter("hidden", ValueKind::kIntegers, "[128]", positive())};

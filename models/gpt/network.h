@@ -42,6 +42,9 @@ class GptNetwork {
   /// What it was made with.
   const GptSizes& sizes() const { return sizes_; }
 
+  /// Where the parameters are, and what is fed in has to be.
+  at::Device device() const { return token_embedding_.device(); }
+
  private:
   // Weights stand as (out, in), as torch.nn.Linear has them.
   struct Linear {

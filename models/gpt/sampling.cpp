@@ -45,7 +45,8 @@ std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int
         at::from_blob(tokens.data() + tokens.size() - static_cast<std::size_t>(length), {1, length}, at::kLong);
     // The window is computed anew for every token: a cache of keys and values would be quicker, and one more thing to
     // keep right where the window begins to slide.
-    tokens.push_back(draw(network.forward(window_1T, /*training=*/false)[-1], options));
+    const at::Tensor logits_TV = network.forward(window_1T.to(network.device()), /*training=*/false);
+    tokens.push_back(draw(logits_TV[-1], options));
   }
   return tokens;
 }

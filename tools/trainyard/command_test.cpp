@@ -67,6 +67,29 @@ TEST_F(CommandTest, SaysThatNothingRuns) {
   }
 }
 
+TEST_F(CommandTest, ListsAcceleratorsWithWhatIsThereNow) {
+  ASSERT_EQ(run({"plugin", "list", "accelerators"}), kExitOk) << err_;
+  EXPECT_THAT(out_, ::testing::ContainsRegex("cpu +yes +[1-9][0-9]* +"));
+  EXPECT_THAT(out_, HasSubstr("simulated"));
+  EXPECT_EQ(run({"plugin", "list", "accelerator", "--json"}), kExitOk);
+  EXPECT_THAT(out_, HasSubstr(R"("available": true)"));
+  EXPECT_EQ(run({"plugin", "list", "strategies"}), kExitOk);
+  EXPECT_THAT(out_, HasSubstr("single_device"));
+}
+
+TEST_F(CommandTest, RefusesWhatAnAcceleratorsRulesForbidBeforeAnythingStarts) {
+  const std::string folder = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/";
+  for (const char* name : {"three_ipus", "clipping_on_an_ipu", "precision_that_an_ipu_lacks", "more_devices_than_exist",
+                           "unknown_accelerator"}) {
+    for (const char* verb : {"plan", "check", "launch"}) {
+      EXPECT_EQ(run({verb, folder + name + ".toml"}), kExitUsage) << verb << " " << name;
+      EXPECT_THAT(err_, HasSubstr(std::string(name) + ".toml:")) << verb;
+      EXPECT_EQ(std::ranges::count(err_, '\n'), 1) << err_;
+    }
+  }
+  EXPECT_EQ(run({"plan", folder + "three_ipus.toml", "devices=4"}), kExitOk) << err_;
+}
+
 TEST_F(CommandTest, CallsABrokenLaunchFileBadInputAndStartsNothing) {
   for (const char* verb : {"launch", "plan", "check"}) {
     EXPECT_EQ(run({verb, folder_.path() + "/missing.toml"}), kExitUsage) << verb;

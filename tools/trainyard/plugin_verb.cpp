@@ -24,27 +24,75 @@ struct PluginArguments {
   bool as_json = false;
 };
 
-/// From the labels in the files alone: runs no plugin, and shows those of a foreign ABI tag as well.
-int list(const PluginArguments& arguments) {
-  Table table({"kind", "name", "version", "description"});
-  std::vector<std::string> kinds;
+/// "strategies" is as good as "strategy".
+std::string singular(const std::string& kind) {
+  if (kind.ends_with("ies")) return kind.substr(0, kind.size() - 3) + "y";
+  return kind.ends_with('s') ? kind.substr(0, kind.size() - 1) : kind;
+}
+
+nlohmann::json to_json(const PluginLoader::Found& found) {
+  const PluginLabel& label = found.label;
+  return {{"kind", label.kind},
+          {"name", label.name},
+          {"version", label.version},
+          {"description", label.description},
+          {"path", found.path}};
+}
+
+void show(const Table& table, const nlohmann::json& json, bool as_json) {
+  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours()).c_str(), stdout);
+}
+
+/// What an accelerator says now, in a process of its own: a broken one is a row like any other.
+Catalogue::Facts facts_now(ScannedCatalogue& catalogue, const std::string& name) {
+  try {
+    return catalogue.facts("accelerator", name, "{}", /*anew=*/true);
+  } catch (const Error& error) {
+    return {{"available", "false"}, {"devices", "0"}, {"problem", error.what()}};
+  }
+}
+
+/// Accelerators are asked whether their hardware is there.
+int list_accelerators(const std::vector<PluginLoader::Found>& accelerators, bool as_json) {
+  const auto catalogue = open_catalogue();
+  Table table({"name", "available", "devices", "version", "description"});
   nlohmann::json json = nlohmann::json::array();
-  for (const PluginLoader::Found& found : PluginLoader(PluginLoader::default_directories()).list()) {
-    const PluginLabel& label = found.label;
-    if (std::ranges::find(kinds, label.kind) == kinds.end()) kinds.push_back(label.kind);
-    if (!arguments.kind.empty() && label.kind != arguments.kind) continue;
-    table.add({label.kind, label.name, label.version, label.description});
-    json.push_back({{"kind", label.kind},
-                    {"name", label.name},
-                    {"version", label.version},
-                    {"description", label.description},
-                    {"path", found.path}});
+  for (const PluginLoader::Found& found : accelerators) {
+    Catalogue::Facts facts = facts_now(*catalogue, found.label.name);
+    const bool available = facts["available"] == "true";
+    const std::string why = facts["problem"].empty() ? "" : ": " + facts["problem"];
+    table.add({found.label.name, available ? "yes" : "no" + why, facts["devices"], found.label.version,
+               found.label.description});
+    json.push_back(to_json(found));
+    json.back().update({{"available", available}, {"devices", std::stoi("0" + facts["devices"])}});
+    if (!facts["problem"].empty()) json.back()["problem"] = facts["problem"];
+  }
+  show(table, json, as_json);
+  return kExitOk;
+}
+
+/// From the labels in the files alone, but for accelerators: runs no plugin, and shows those of a foreign ABI tag as
+/// well.
+int list(const PluginArguments& arguments) {
+  const std::string wanted = singular(arguments.kind);
+  std::vector<std::string> kinds;
+  std::vector<PluginLoader::Found> matching;
+  for (PluginLoader::Found& found : PluginLoader(PluginLoader::default_directories()).list()) {
+    if (std::ranges::find(kinds, found.label.kind) == kinds.end()) kinds.push_back(found.label.kind);
+    if (wanted.empty() || found.label.kind == wanted) matching.push_back(std::move(found));
   }
   // A kind that nothing is of is most likely a slip. Without a kind an empty list is an answer.
-  if (table.empty() && !arguments.kind.empty()) {
-    throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(arguments.kind, kinds));
+  if (matching.empty() && !wanted.empty()) {
+    throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(wanted, kinds));
   }
-  std::fputs(arguments.as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours()).c_str(), stdout);
+  if (wanted == "accelerator") return list_accelerators(matching, arguments.as_json);
+  Table table({"kind", "name", "version", "description"});
+  nlohmann::json json = nlohmann::json::array();
+  for (const PluginLoader::Found& found : matching) {
+    table.add({found.label.kind, found.label.name, found.label.version, found.label.description});
+    json.push_back(to_json(found));
+  }
+  show(table, json, arguments.as_json);
   return kExitOk;
 }
 
@@ -114,11 +162,11 @@ int info(const PluginArguments& arguments) {
 void add_plugin(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("plugin", "What can be launched on this machine")->require_subcommand(1);
   family->footer(
-      "Examples:\n  trainyard plugin list model\n  trainyard plugin info optimizer\n"
+      "Examples:\n  trainyard plugin list accelerators\n  trainyard plugin info optimizer\n"
       "  TRAINYARD_PLUGIN_PATH=/my/plugins trainyard plugin list");
   const auto arguments = std::make_shared<PluginArguments>();
   CLI::App* lister = family->add_subcommand("list", "Plugins found, of all kinds or of one");
-  lister->add_option("KIND", arguments->kind, "component, accelerator, strategy, model or dataset");
+  lister->add_option("KIND", arguments->kind, "components, accelerators, strategies, models or datasets");
   lister->add_flag("--json", arguments->as_json, "for programs");
   lister->callback([=, &chosen] { chosen = [=] { return list(*arguments); }; });
   CLI::App* shower = family->add_subcommand("info", "Parameters, ports and services of one plugin");

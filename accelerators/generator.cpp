@@ -1,0 +1,68 @@
+#include "accelerators/generator.h"
+
+#include <ATen/ops/empty.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "messages/error.h"
+
+namespace trainyard {
+
+void seed_generator(at::Generator generator, std::uint64_t seed) {
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+std::vector<std::uint8_t> state_of_generator(at::Generator generator) {
+  const std::lock_guard lock(generator.mutex());
+  const at::Tensor state = generator.get_state();  // Of bytes, on the CPU, whatever the generator's device.
+  const auto* bytes = state.data_ptr<std::uint8_t>();
+  return {bytes, bytes + state.numel()};
+}
+
+void restore_generator(at::Generator generator, const std::vector<std::uint8_t>& state, const std::string& where) {
+  const std::lock_guard lock(generator.mutex());
+  const auto wanted = static_cast<std::size_t>(generator.get_state().numel());
+  if (state.size() != wanted) {
+    throw Error(Code::kCorrupt, "{}: a random generator state of {} bytes was given; this LibTorch has {}", where,
+                state.size(), wanted);
+  }
+  const at::Tensor tensor = at::empty({static_cast<std::int64_t>(state.size())}, at::kByte);
+  std::memcpy(tensor.data_ptr(), state.data(), state.size());
+  generator.set_state(tensor);
+}
+
+std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators) {
+  std::vector<std::uint8_t> states;
+  for (const at::Generator& generator : generators) {
+    const std::vector<std::uint8_t> state = state_of_generator(generator);
+    const std::uint64_t size = state.size();
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(&size);
+    states.insert(states.end(), bytes, bytes + sizeof size);
+    states.insert(states.end(), state.begin(), state.end());
+  }
+  return states;
+}
+
+void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
+                        const std::string& where) {
+  std::size_t at = 0;
+  for (const at::Generator& generator : generators) {
+    std::uint64_t size = 0;
+    const std::size_t left = states.size() - at;
+    if (left >= sizeof size) std::memcpy(&size, states.data() + at, sizeof size);
+    if (left < sizeof size || size > left - sizeof size) {
+      throw Error(Code::kCorrupt, "{}: the states of {} random generators were wanted; {} bytes do not hold them",
+                  where, generators.size(), states.size());
+    }
+    const auto* first = states.data() + at + sizeof size;
+    restore_generator(generator, {first, first + size}, where);
+    at += sizeof size + size;
+  }
+  if (at == states.size()) return;
+  throw Error(Code::kCorrupt, "{}: {} bytes follow the states of {} random generators; they are of another device",
+              where, states.size() - at, generators.size());
+}
+
+}  // namespace trainyard

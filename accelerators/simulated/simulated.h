@@ -1,0 +1,70 @@
+#pragma once
+
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "accelerators/accelerator.h"
+#include "accelerators/simulated/rules.h"
+
+namespace trainyard {
+
+/// Hardware that is not here: computes on the processor, under the published rules of another device and with the
+/// delays of its link, so that a launch file can be rehearsed where that device is missing.
+///
+///     accelerator = { plugin = "simulated", kind = "ipu" }
+///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
+///
+/// What is given besides `kind` replaces that rule. Losses are those of the processor, bit for bit; times are those of
+/// the processor plus the time that the link would take, which is computed from the bytes and then really waited for.
+class Simulated final : public Accelerator {
+ public:
+  explicit Simulated(AcceleratorContext& context);
+
+  std::vector<int> parse_devices(const std::string& request) const override;
+  bool is_available() const override { return true; }
+  int device_count() const override { return rules_.devices; }
+  AcceleratorTraits traits() const override { return rules_.traits; }
+  at::Device device(int) const override { return at::kCPU; }
+  std::string device_name(int index) const override;
+
+  /// Waits for the link and the device's start of a step. Warns of shapes that a static graph would be compiled anew
+  /// for.
+  std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors) const override;
+
+  void copy_block(at::Tensor to, const at::Tensor& from) const override;
+
+  /// "link_bytes", and "waited_seconds" of all transfers and starts.
+  std::map<std::string, double> stats() const override;
+
+ protected:
+  void set_up(int) override {}
+
+ private:
+  bool given(const std::string& parameter) const;
+  void wait(std::size_t bytes, double latency_us) const;
+  void watch_shapes(const std::vector<at::Tensor>& tensors) const;
+
+  Parameter<std::string> kind_{*this, "kind", "custom", "whose rules", one_of({"ipu", "tpu", "hpu", "custom"})};
+  Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
+                                                      "allowed numbers of devices; empty = any"};
+  Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{},
+                                                  "precisions that it has"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
+  Parameter<std::int64_t> memory_limit_bytes_{*this, "memory_limit_bytes", 0, "for the arena and a batch; 0 = any",
+                                              at_least(0) | in_unit("bytes")};
+  Parameter<double> link_gb_per_s_{*this, "link_gb_per_s", 0.0, "from host to device; 0 = takes no time",
+                                   at_least(0) | in_unit("GB/s")};
+  Parameter<double> step_latency_us_{*this, "step_latency_us", 0.0, "from a batch to the first kernel",
+                                     at_least(0) | in_unit("us")};
+
+  simulated::Rules rules_;
+
+  // What has been simulated; the calls that count are const, because they change no device.
+  mutable double link_bytes_ = 0;
+  mutable double waited_seconds_ = 0;
+  mutable std::set<std::vector<std::vector<std::int64_t>>> shapes_;
+};
+
+}  // namespace trainyard

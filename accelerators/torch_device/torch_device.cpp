@@ -1,0 +1,93 @@
+#include "accelerators/torch_device/torch_device.h"
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Why a library cannot be loaded; empty if it now is. Never unloaded: LibTorch keeps pointers into it.
+std::string load(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return fmt::format("library = '{}': there is no such file", path);
+  if ((status.st_mode & S_IWOTH) != 0) {
+    return fmt::format("library = '{}' can be written by everyone; take that right away (chmod o-w)", path);
+  }
+  // Global: kernels of a vendor are often spread over libraries that find each other's symbols that way.
+  if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
+  return fmt::format("library = '{}' cannot be loaded: {}", path, ::dlerror());
+}
+
+/// Null for a name that LibTorch does not know (yet: a backend may bring its name with it).
+std::optional<at::DeviceType> type_named(const std::string& name) {
+  try {
+    return at::Device(name).type();
+  } catch (const c10::Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+const TorchDevice::Found& TorchDevice::found() const {
+  if (!found_) found_ = look();
+  return *found_;
+}
+
+TorchDevice::Found TorchDevice::look() const {
+  if (device_type_->empty()) return {.type = {}, .problem = "device_type must be given: hpu, ipu, xla, xpu, ..."};
+  if (!library_->empty()) {
+    if (const std::string problem = load(*library_); !problem.empty()) return {.type = {}, .problem = problem};
+  }
+  const std::optional<at::DeviceType> type = type_named(*device_type_);
+  if (!type) return {.type = {}, .problem = fmt::format("device_type = '{}' is unknown to LibTorch", *device_type_)};
+  if (!c10::impl::hasDeviceGuardImpl(*type)) {
+    const std::string hint = library_->empty() ? "give the library that brings it" : "the library brings another one";
+    return {.type = {}, .problem = fmt::format("no backend is registered for '{}'; {}", *device_type_, hint)};
+  }
+  const int devices = c10::impl::getDeviceGuardImpl(*type)->deviceCount();
+  return {.type = type, .devices = devices, .problem = devices > 0 ? "" : "its backend finds no device"};
+}
+
+std::vector<int> TorchDevice::parse_devices(const std::string& request) const {
+  if (request == "auto" && is_available()) return {0};
+  return Accelerator::parse_devices(request);
+}
+
+std::string TorchDevice::problem() const { return found().problem; }
+
+int TorchDevice::device_count() const { return found().devices; }
+
+AcceleratorTraits TorchDevice::traits() const {
+  AcceleratorTraits traits{.precisions = *precisions_, .host_memory = false, .rules = *device_type_, .auto_rank = 0};
+  traits.device_counts.assign(device_counts_->begin(), device_counts_->end());
+  traits.gradient_clipping = *gradient_clipping_;
+  traits.static_graph_only = *static_graph_only_;
+  traits.memory_limit_bytes = static_cast<std::uint64_t>(*memory_limit_bytes_);
+  return traits;
+}
+
+at::Device TorchDevice::device(int index) const {
+  if (!found().type) throw Error(Code::kUnsupported, "{}: {}", where(), problem());
+  return {*found().type, static_cast<c10::DeviceIndex>(index)};
+}
+
+void TorchDevice::set_up(int index) {
+  const at::Device chosen = device(index);
+  c10::impl::getDeviceGuardImpl(chosen.type())->setDevice(chosen);
+}
+
+void TorchDevice::synchronize() {
+  const at::Device device = claimed();
+  const auto* guard = c10::impl::getDeviceGuardImpl(device.type());
+  guard->synchronizeStream(guard->getStream(device));
+}
+
+}  // namespace trainyard
+
+TRAINYARD_ACCELERATOR(trainyard::TorchDevice, "torch_device",
+                      "Any device that a vendor's library adds to LibTorch: hpu, ipu, xla, xpu, ...")

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "accelerators/accelerator.h"
+
+namespace trainyard {
+
+/// Any device that a vendor's backend adds to LibTorch: hpu, ipu, xla, xpu, or PrivateUse1 under whatever name.
+///
+///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
+///
+/// The library registers itself with LibTorch when it is loaded; from then on LibTorch knows the devices, their number
+/// and their kernels. What LibTorch cannot tell are the rules: they are parameters, and their defaults promise little.
+/// Loading a library runs its code, which is why it is named in the launch file and never searched for.
+///
+/// A library that was built for another LibTorch may load and crash; that it loads at all is checked, and the plugin is
+/// described in a process of its own.
+class TorchDevice final : public Accelerator {
+ public:
+  explicit TorchDevice(AcceleratorContext& context) : Accelerator(context) {}
+
+  /// One device for "auto": vendors' devices are seldom shared.
+  std::vector<int> parse_devices(const std::string& request) const override;
+  bool is_available() const override { return device_count() > 0; }
+  std::string problem() const override;
+  int device_count() const override;
+  AcceleratorTraits traits() const override;
+
+  /// Throws kUnsupported with `problem()` if there is no such device.
+  at::Device device(int index) const override;
+
+  /// Waits for the device's own stream.
+  void synchronize() override;
+
+ protected:
+  /// Makes it the current device of this thread.
+  void set_up(int index) override;
+
+ private:
+  struct Found {
+    std::optional<at::DeviceType> type;
+    int devices = 0;
+    std::string problem;
+  };
+  const Found& found() const;
+  Found look() const;
+
+  Parameter<std::string> library_{*this, "library", "",
+                                  "path of the vendor's library; empty = LibTorch has the device"};
+  Parameter<std::string> device_type_{*this, "device_type", "",
+                                      "LibTorch's name of the device: hpu, ipu, xla, xpu, ..."};
+  Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
+                                                      "allowed numbers of devices; empty = any"};
+  Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{"32-true"},
+                                                  "precisions that it has"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
+  Parameter<bool> static_graph_only_{*this, "static_graph_only", false, "its graph is compiled ahead of time"};
+  Parameter<std::int64_t> memory_limit_bytes_{*this, "memory_limit_bytes", 0, "for the arena and a batch; 0 = unknown",
+                                              at_least(0) | in_unit("bytes")};
+
+  mutable std::optional<Found> found_;  ///< The library is loaded once, when it is first asked for.
+};
+
+}  // namespace trainyard

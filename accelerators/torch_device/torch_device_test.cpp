@@ -1,0 +1,89 @@
+#include "accelerators/torch_device/torch_device.h"
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TorchDeviceTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<TorchDevice> make(const std::string& parameters) {
+    context_.where = "accelerator 'torch_device'";
+    context_.parameters = parameters;
+    return std::make_unique<TorchDevice>(context_);
+  }
+
+  std::string problem(const std::string& parameters) {
+    const auto made = make(parameters);
+    EXPECT_FALSE(made->is_available());
+    EXPECT_EQ(made->device_count(), 0);
+    return made->problem();
+  }
+
+  AcceleratorContext context_;
+};
+
+TEST_F(TorchDeviceTest, WithoutATypeItSaysWhatIsMissing) {
+  EXPECT_EQ(problem("{}"), "device_type must be given: hpu, ipu, xla, xpu, ...");
+  EXPECT_EQ(make("{}")->traits().auto_rank, 0) << "never taken by itself";
+}
+
+TEST_F(TorchDeviceTest, TypesThatNobodyHasBroughtAreRefused) {
+  EXPECT_EQ(problem(R"({"device_type": "hpu"})"),
+            "no backend is registered for 'hpu'; give the library that brings it");
+  EXPECT_EQ(problem(R"({"device_type": "abacus"})"), "device_type = 'abacus' is unknown to LibTorch");
+  try {
+    make(R"({"device_type": "hpu"})")->device(0);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("accelerator 'torch_device': no backend is registered"));
+  }
+}
+
+TEST_F(TorchDeviceTest, LibrariesThatCannotBeLoadedAreNamedWithTheReason) {
+  EXPECT_EQ(problem(R"({"device_type": "hpu", "library": "/nowhere/libhpu.so"})"),
+            "library = '/nowhere/libhpu.so': there is no such file");
+  const std::string text = ::testing::TempDir() + "libtext.so";
+  std::ofstream(text) << "no library";
+  EXPECT_THAT(problem(fmt::format(R"({{"device_type": "hpu", "library": "{}"}})", text)),
+              HasSubstr("cannot be loaded: "));
+  ::chmod(text.c_str(), 0666);
+  EXPECT_THAT(problem(fmt::format(R"({{"device_type": "hpu", "library": "{}"}})", text)),
+              HasSubstr("can be written by everyone"));
+}
+
+/// One test, because a library cannot be unloaded: afterwards the type is known for good.
+TEST_F(TorchDeviceTest, ALibraryBringsItsDevicesAndTheParametersBringTheirRules) {
+  const std::string library = fmt::format(R"("library": "{}")", TRAINYARD_TINY_BACKEND);
+  EXPECT_EQ(problem("{" + library + R"(, "device_type": "hpu"})"),
+            "no backend is registered for 'hpu'; the library brings another one");
+  const auto device = make("{" + library + R"(, "device_type": "privateuseone", "device_counts": [1, 3],
+                                                "precisions": ["32-true", "bf16-mixed"], "gradient_clipping": false})");
+  EXPECT_TRUE(device->is_available()) << device->problem();
+  EXPECT_EQ(device->device_count(), 3);
+  EXPECT_THAT(device->parse_devices("auto"), ::testing::ElementsAre(0));
+  EXPECT_THAT(device->parse_devices("3"), ::testing::ElementsAre(0, 1, 2));
+  device->claim(2);
+  EXPECT_EQ(device->claimed(), at::Device(at::kPrivateUse1, 2));
+  EXPECT_EQ(c10::impl::getDeviceGuardImpl(at::kPrivateUse1)->getDevice().index(), 2);
+  device->synchronize();
+  const auto facts = device->facts();
+  EXPECT_EQ(facts.at("available"), "true");
+  EXPECT_EQ(facts.at("device_counts"), "1, 3");
+  EXPECT_EQ(facts.at("gradient_clipping"), "false");
+  EXPECT_EQ(facts.at("host_memory"), "false");
+  EXPECT_EQ(facts.at("rules"), "privateuseone");
+}
+
+}  // namespace
+}  // namespace trainyard

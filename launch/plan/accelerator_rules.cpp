@@ -1,0 +1,181 @@
+#include "launch/plan/accelerator_rules.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "launch/plan/device_request.h"
+
+namespace trainyard {
+namespace {
+
+constexpr const char* kAccelerator = "accelerator";
+using Given = std::map<std::string, GivenParameter>;
+using Facts = Catalogue::Facts;
+
+/// The accelerator that a component asks for.
+struct Choice {
+  std::string name;
+  std::string parameters = "{}";
+  GivenParameter place;  ///< Of its name; the component itself if it is a default.
+};
+
+/// What the rules are held against.
+struct Question {
+  const Given& given;
+  Choice choice;
+  Facts facts;
+
+  std::string label() const {
+    const auto rules = facts.find("rules");
+    return rules == facts.end() ? choice.name : fmt::format("{} ({})", choice.name, rules->second);
+  }
+  /// Null if the accelerator says nothing about it: then anything goes.
+  const std::string* fact(const std::string& name) const {
+    const auto found = facts.find(name);
+    return found == facts.end() ? nullptr : &found->second;
+  }
+};
+
+using Refusal = std::optional<Error>;
+
+/// As it was written: a request for devices has become text on its way here.
+std::string shown(const Value& value) {
+  const auto* text = value.get_if<std::string>();
+  return text == nullptr ? to_text(value) : *text;
+}
+
+Refusal refuse(const Question& question, const GivenParameter& value, const std::string& rule,
+               const std::string& allowed) {
+  return error_at(value.value.origin, value.key,
+                  fmt::format("{} is not allowed with the accelerator {}, rule {}: {}", shown(value.value),
+                              question.label(), rule, allowed));
+}
+
+Refusal check_available(const Question& question) {
+  const std::string* available = question.fact("available");
+  if (available == nullptr || *available == "true") return {};
+  const std::string* problem = question.fact("problem");
+  return error_at(question.choice.place.value.origin, question.choice.place.key,
+                  fmt::format("the accelerator {} is not available on this machine, rule available: {}",
+                              question.label(), problem == nullptr ? "it has no devices" : *problem));
+}
+
+/// "1, 2, 4" has the number 2.
+bool lists_number(const std::string& list, std::int64_t number) {
+  std::istringstream numbers(list);
+  for (std::string one; std::getline(numbers, one, ',');) {
+    if (std::stoll(one) == number) return true;
+  }
+  return false;
+}
+
+Refusal check_devices(const Question& question) {
+  const auto devices = question.given.find("devices");
+  if (devices == question.given.end()) return {};
+  const DeviceRequest request = read_device_request(devices->second.value);
+  if (request.count == 0 || request.automatic) return {};  // Words that make no sense are refused elsewhere.
+  const std::string* counts = question.fact("device_counts");
+  if (counts != nullptr && *counts != "any" && !lists_number(*counts, request.count)) {
+    return refuse(question, devices->second, "device_counts", *counts);
+  }
+  const std::string* there = question.fact("devices");
+  if (there == nullptr) return {};
+  const std::int64_t most = std::stoll(*there);
+  const bool missing = std::ranges::any_of(request.indices, [most](auto index) { return index < 0 || index >= most; });
+  if (request.count <= most && !missing) return {};
+  return refuse(question, devices->second, "devices",
+                fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
+}
+
+Refusal check_precision(const Question& question) {
+  const std::string* precisions = question.fact("precisions");
+  const auto given = question.given.find("precision");
+  if (precisions == nullptr || given == question.given.end()) return {};
+  const auto* precision = given->second.value.get_if<std::string>();
+  if (precision == nullptr || (", " + *precisions + ",").find(" " + *precision + ",") != std::string::npos) return {};
+  return refuse(question, given->second, "precisions", *precisions);
+}
+
+Refusal check_clipping(const Question& question) {
+  const std::string* clipping = question.fact("gradient_clipping");
+  if (clipping == nullptr || *clipping == "true") return {};
+  for (const char* name : {"clip_norm", "clip_value"}) {
+    const auto given = question.given.find(name);
+    if (given == question.given.end() || to_json(given->second.value) == 0) continue;
+    return refuse(question, given->second, "gradient_clipping", "none, that is 0");
+  }
+  return {};
+}
+
+Refusal broken_rule(const Question& question) {
+  for (const auto check : {&check_available, &check_devices, &check_precision, &check_clipping}) {
+    if (Refusal refusal = check(question)) return refusal;
+  }
+  return {};
+}
+
+/// What the component would take by itself: of those that are available, the one that ranks highest.
+std::string automatic(Catalogue& catalogue) {
+  std::string best;
+  int best_rank = 0;
+  for (const PluginLabel& label : catalogue.list()) {
+    if (label.kind != kAccelerator) continue;
+    const Facts& facts = catalogue.info(kAccelerator, label.name).facts;
+    const auto available = facts.find("available");
+    const auto rank = facts.find("auto_rank");
+    if (available == facts.end() || available->second != "true" || rank == facts.end()) continue;
+    if (std::stoi(rank->second) <= best_rank) continue;
+    best = label.name;
+    best_rank = std::stoi(rank->second);
+  }
+  return best;
+}
+
+std::string text_of(const Value& value) {
+  const auto* text = value.get_if<std::string>();
+  return text == nullptr ? "" : *text;
+}
+
+Choice given_choice(const GivenParameter& given) {
+  const Value* inner = given.value.find("plugin");
+  if (inner == nullptr) return {text_of(given.value), "{}", given};
+  nlohmann::json parameters = to_json(given.value);
+  parameters.erase("plugin");
+  return {text_of(*inner), parameters.dump(), {*inner, join_key(given.key, "plugin")}};
+}
+
+Choice default_choice(const ParameterInfo& declared, const Draft& draft) {
+  const auto spec = nlohmann::json::parse(declared.default_json, nullptr, /*allow_exceptions=*/false);
+  const std::string name = spec.is_object() ? spec.value("plugin", "") : "";
+  const std::string key = draft.spec->key + ".params." + declared.name;
+  return {name, "{}", {Value{name, draft.spec->origin}, key}};
+}
+
+Facts facts_of(const Choice& choice, Catalogue& catalogue, bool anew) {
+  try {
+    return catalogue.facts(kAccelerator, choice.name, choice.parameters, anew);
+  } catch (const Error& error) {
+    throw error_at(choice.place.value.origin, choice.place.key, error.what(), error.code());
+  }
+}
+
+}  // namespace
+
+void check_accelerator_rules(const Draft& draft, const Given& given, Catalogue& catalogue) {
+  const auto declared = std::ranges::find_if(draft.info->parameters, [](const ParameterInfo& info) {
+    return info.kind == ValueKind::kPlugin && info.rules.plugin_kind == kAccelerator;
+  });
+  if (declared == draft.info->parameters.end()) return;
+  const auto named = given.find(declared->name);
+  Choice choice = named == given.end() ? default_choice(*declared, draft) : given_choice(named->second);
+  if (choice.name == "auto") choice.name = automatic(catalogue);
+  if (choice.name.empty()) return;
+  if (!broken_rule({given, choice, facts_of(choice, catalogue, /*anew=*/false)})) return;
+  if (Refusal refusal = broken_rule({given, choice, facts_of(choice, catalogue, /*anew=*/true)})) throw *refusal;
+}
+
+}  // namespace trainyard

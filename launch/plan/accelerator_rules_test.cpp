@@ -1,0 +1,113 @@
+#include "launch/plan/accelerator_rules.h"
+
+#include "launch/testing/plan_fixture.h"
+
+namespace trainyard {
+namespace {
+
+/// An accelerator `card` whose rules the test writes; `params` chooses others.
+class AcceleratorRulesTest : public testing::PlanFixture {
+ protected:
+  AcceleratorRulesTest() { card().facts = kFree; }
+
+  PluginInfo& card() { return catalogue_.add("accelerator", "card"); }
+
+  std::string refusal(const std::string& text, const std::vector<std::string>& arguments = {}) {
+    return error_six(text, arguments);
+  }
+
+  const Catalogue::Facts kFree{{"available", "true"},         {"devices", "4"},
+                               {"device_counts", "any"},      {"precisions", "32-true, bf16-mixed"},
+                               {"gradient_clipping", "true"}, {"auto_rank", "50"}};
+};
+
+constexpr const char* kCard = "[topology]\naccelerator = 'card'\n";
+
+TEST_F(AcceleratorRulesTest, WhatKeepsTheRulesPasses) {
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = [3]\nprecision = 'bf16-mixed'"), "(no error)");
+  EXPECT_EQ(catalogue_.asked_anew, 0) << "what was remembered is enough";
+}
+
+TEST_F(AcceleratorRulesTest, AnAcceleratorThatIsNotThereIsRefusedWithItsOwnWords) {
+  card().facts["available"] = "false";
+  EXPECT_EQ(refusal(kCard),
+            "a.toml:3: topology.accelerator: the accelerator card is not available on this machine, "
+            "rule available: it has no devices");
+  card().facts["problem"] = "libcard.so: no such file";
+  EXPECT_EQ(refusal(kCard),
+            "a.toml:3: topology.accelerator: the accelerator card is not available on this machine, "
+            "rule available: libcard.so: no such file");
+}
+
+TEST_F(AcceleratorRulesTest, BeforeItIsRefusedItIsAskedAnew) {
+  card().facts["available"] = "false";
+  refusal(kCard);
+  EXPECT_EQ(catalogue_.asked_anew, 1);
+}
+
+TEST_F(AcceleratorRulesTest, MoreDevicesThanThereAreAreRefused) {
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = 5"),
+            "a.toml:4: topology.devices: 5 is not allowed with the accelerator card, rule devices: this machine has 4");
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = [0, 4]"),
+            "a.toml:4: topology.devices: [0,4] is not allowed with the accelerator card, rule devices: this machine "
+            "has 4, counted from 0");
+}
+
+TEST_F(AcceleratorRulesTest, TheCommandLineIsNamedWhereItGaveTheValue) {
+  EXPECT_EQ(refusal(kCard, {"devices=5"}),
+            "command line: topology.devices: 5 is not allowed with the accelerator card, rule devices: this machine "
+            "has 4");
+}
+
+TEST_F(AcceleratorRulesTest, NumbersOfDevicesThatItsRulesLackAreRefused) {
+  card().facts["device_counts"] = "1, 4";
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = 4"), "(no error)");
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = 2"),
+            "a.toml:4: topology.devices: 2 is not allowed with the accelerator card, rule device_counts: 1, 4");
+}
+
+TEST_F(AcceleratorRulesTest, APrecisionThatItLacksIsRefused) {
+  card().facts["precisions"] = "32-true";
+  EXPECT_EQ(refusal(std::string(kCard) + "precision = 'bf16-mixed'"),
+            "a.toml:4: topology.precision: bf16-mixed is not allowed with the accelerator card, rule precisions: "
+            "32-true");
+}
+
+TEST_F(AcceleratorRulesTest, ClippingIsRefusedUnlessItIsSwitchedOff) {
+  card().facts["gradient_clipping"] = "false";
+  EXPECT_EQ(refusal(kCard, {"component.accelerator_host.params.clip_norm=0"}), "(no error)");
+  EXPECT_EQ(refusal(std::string(kCard) + "[component.accelerator_host.params]\nclip_norm = 1.5"),
+            "a.toml:5: component.accelerator_host.params.clip_norm: 1.5 is not allowed with the accelerator card, rule "
+            "gradient_clipping: none, that is 0");
+}
+
+TEST_F(AcceleratorRulesTest, RulesMayDependOnTheAcceleratorsOwnParameters) {
+  card().parameters = {testing::parameter("kind", ValueKind::kString, R"("free")")};
+  catalogue_.special_facts[{"card", R"({"kind":"strict"})"}] = {{"device_counts", "1"}, {"rules", "strict"}};
+  EXPECT_EQ(refusal("[topology]\naccelerator = { plugin = 'card', kind = 'free' }\ndevices = 2"), "(no error)");
+  EXPECT_EQ(refusal("[topology]\naccelerator = { plugin = 'card', kind = 'strict' }\ndevices = 2"),
+            "a.toml:4: topology.devices: 2 is not allowed with the accelerator card (strict), rule device_counts: 1");
+}
+
+TEST_F(AcceleratorRulesTest, AutoIsHeldToTheRulesOfTheOneThatWouldBeTaken) {
+  catalogue_.add("accelerator", "better").facts = {{"available", "true"}, {"auto_rank", "90"}, {"devices", "1"}};
+  catalogue_.add("accelerator", "best").facts = {{"available", "false"}, {"auto_rank", "99"}, {"devices", "0"}};
+  catalogue_.add("accelerator", "rehearsal").facts = {{"available", "true"}, {"auto_rank", "0"}, {"devices", "64"}};
+  EXPECT_EQ(refusal("[topology]\naccelerator = 'auto'\ndevices = 3"),
+            "a.toml:4: topology.devices: 3 is not allowed with the accelerator better, rule devices: this machine has "
+            "1");
+}
+
+TEST_F(AcceleratorRulesTest, ADefaultAcceleratorHasRulesToo) {
+  catalogue_.add("accelerator", "cpu").facts = {{"devices", "2"}};
+  EXPECT_EQ(refusal("", {"devices=3"}),
+            "command line: topology.devices: 3 is not allowed with the accelerator cpu, rule devices: this machine has "
+            "2");
+}
+
+TEST_F(AcceleratorRulesTest, ThePlanSaysWhereParametersWereWritten) {
+  EXPECT_EQ(component(plan_six(kCard), "accelerator_host").places.at("accelerator"), folder_.path() + "/a.toml:3");
+}
+
+}  // namespace
+}  // namespace trainyard

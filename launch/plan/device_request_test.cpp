@@ -1,0 +1,40 @@
+#include "launch/plan/device_request.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainyard {
+namespace {
+
+Value text(const std::string& value) { return {value, {}}; }
+Value number(std::int64_t value) { return {value, {}}; }
+
+TEST(DeviceRequestTest, ACountIsAsManyRanks) {
+  EXPECT_EQ(read_device_request(number(4)).count, 4);
+  EXPECT_EQ(read_device_request(text("4")).count, 4) << "as the command line gives it";
+  EXPECT_FALSE(read_device_request(number(4)).automatic);
+}
+
+TEST(DeviceRequestTest, AListNamesItsDevices) {
+  const Value list{Value::List{number(0), number(3)}, {}};
+  for (const Value& request : {list, text("[0, 3]")}) {
+    EXPECT_EQ(read_device_request(request).count, 2);
+    EXPECT_THAT(read_device_request(request).indices, testing::ElementsAre(0, 3));
+  }
+}
+
+TEST(DeviceRequestTest, AutoAndAllAreLeftToTheAcceleratorAndCountAsOneRank) {
+  for (const Value& request : {text("auto"), text("-1"), number(-1)}) {
+    EXPECT_TRUE(read_device_request(request).automatic);
+    EXPECT_EQ(read_device_request(request).count, 1);
+  }
+}
+
+TEST(DeviceRequestTest, EverythingElseIsNoRequest) {
+  for (const Value& request : {text("many"), text("1.5"), text("[0, 'a']"), text(""), Value{true, {}}}) {
+    EXPECT_EQ(read_device_request(request).count, 0);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

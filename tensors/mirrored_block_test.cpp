@@ -1,0 +1,142 @@
+#include "tensors/mirrored_block.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "messages/error.h"
+#include "tensors/arena.h"
+#include "tensors/replace_data.h"
+
+namespace trainyard {
+namespace {
+
+Buffer zeroed(std::size_t bytes) {
+  Buffer buffer = Buffer::heap(bytes);
+  std::memset(buffer.data(), 0, bytes);
+  return buffer;
+}
+
+/// The CPU in the part of a device with memory of its own: everything but the addresses is as on a real one.
+const DeviceMemory kOwn{.device = at::Device(at::kCPU), .copy = {}};
+
+float* host_values(const ArenaInfo& info, std::size_t block) { return info.blocks[block].data.as<float>().data(); }
+
+TEST(MirroredBlockTest, WithoutMemoryOfItsOwnBothSidesAreTheSameBytes) {
+  const Buffer host = zeroed(64);
+  const MirroredBlock block(host, DType::kFloat32, {});
+  EXPECT_EQ(block.flat().data_ptr(), host.data());
+  EXPECT_FALSE(block.to_host());
+  EXPECT_FALSE(block.to_device());
+}
+
+TEST(MirroredBlockTest, WithItsOwnMemoryNothingIsSeenBeforeItIsCopied) {
+  const Buffer host = zeroed(64);
+  const MirroredBlock block(host, DType::kFloat32, kOwn);
+  auto* values = reinterpret_cast<float*>(host.data());
+  EXPECT_NE(block.flat().data_ptr(), static_cast<void*>(values));
+  block.flat().narrow(0, 3, 1).fill_(5);
+  EXPECT_EQ(values[3], 0);
+  EXPECT_TRUE(block.to_host());
+  EXPECT_EQ(values[3], 5);
+  values[4] = 7;
+  EXPECT_TRUE(block.to_device());
+  EXPECT_EQ(block.flat()[4].item<float>(), 7);
+}
+
+TEST(MirroredBlockTest, EntriesOfAnotherTypeAreViewsOfTheSameMemory) {
+  const MirroredBlock block(zeroed(128), DType::kUInt8, kOwn);
+  const ArenaEntry count{.name = "count",
+                         .block = "buffers",
+                         .dtype = static_cast<std::uint8_t>(DType::kInt64),
+                         .shape = {},
+                         .offset_bytes = 64};
+  block.entry(count).fill_(300);
+  EXPECT_EQ(block.flat()[64].item<int>(), 300 % 256);
+  EXPECT_EQ(block.flat()[65].item<int>(), 1);
+  EXPECT_EQ(block.entry(count).dim(), 0);
+}
+
+TEST(MirroredBlockTest, TheAcceleratorsOwnCopyIsUsedForWholeBlocks) {
+  int copies = 0;
+  const DeviceMemory own{.device = at::Device(at::kCPU), .copy = [&copies](at::Tensor to, const at::Tensor& from) {
+                           EXPECT_EQ(from.numel(), 16);
+                           to.copy_(from);
+                           ++copies;
+                         }};
+  const MirroredBlock block(zeroed(64), DType::kFloat32, own);
+  block.to_host();
+  block.to_device();
+  EXPECT_EQ(copies, 2);
+}
+
+/// An arena whose weight has memory of its own, with a buffer.
+class OwnMemoryArenaTest : public testing::Test {
+ protected:
+  at::Tensor weight_ = at::ones({4}).set_requires_grad(true);
+  at::Tensor mean_ = at::ones({3});
+  Arena arena_{{{"weight", weight_}}, {{"mean", mean_}}, &zeroed, kOwn};
+  ArenaInfo info_ = arena_.info(0, "cpu", "");
+};
+
+TEST_F(OwnMemoryArenaTest, AnnouncesTheInitialValuesInHostMemory) {
+  EXPECT_EQ(host_values(info_, 0)[3], 1);
+  EXPECT_EQ(reinterpret_cast<float*>(info_.blocks[2].data.data())[2], 1);
+  EXPECT_NE(static_cast<void*>(host_values(info_, 0)), weight_.data_ptr());
+}
+
+TEST_F(OwnMemoryArenaTest, GradientsArePublishedOnceAndZeroedOnTheDevice) {
+  (weight_ * 3).sum().backward();
+  (weight_ * 2).sum().backward();
+  EXPECT_EQ(host_values(info_, 1)[0], 0) << "accumulated on the device";
+  arena_.publish_gradients();
+  EXPECT_EQ(host_values(info_, 1)[0], 5);
+  EXPECT_EQ(arena_.gradients().abs().sum().item<float>(), 0);
+  (weight_ * 4).sum().backward();
+  arena_.publish_gradients();
+  EXPECT_EQ(host_values(info_, 1)[0], 4) << "not added to those of the step before";
+}
+
+TEST_F(OwnMemoryArenaTest, TheOptimizersParametersReachTheModel) {
+  host_values(info_, 0)[2] = 9;
+  EXPECT_EQ(weight_[2].item<float>(), 1);
+  arena_.fetch_parameters();
+  EXPECT_EQ(weight_[2].item<float>(), 9);
+}
+
+TEST_F(OwnMemoryArenaTest, ARestoredCheckpointReachesParametersAndBuffersAndBuffersReachTheNextOne) {
+  host_values(info_, 0)[0] = 2;
+  auto* mean = reinterpret_cast<float*>(info_.blocks[2].data.data());
+  mean[1] = 8;
+  arena_.fetch_all();
+  EXPECT_EQ(weight_[0].item<float>(), 2);
+  EXPECT_EQ(mean_[1].item<float>(), 8);
+  mean_.add_(1);
+  EXPECT_EQ(mean[1], 8);
+  arena_.publish_buffers();
+  EXPECT_EQ(mean[1], 9);
+}
+
+TEST(ReplaceDataTest, TheTensorStaysTheSameObjectAndTakesOverDeviceAndMemory) {
+  const at::Tensor tensor = at::ones({2}).set_requires_grad(true);
+  const at::Tensor same = tensor;
+  const at::Tensor data = at::ones({3}, at::kFloat);
+  replace_data(tensor, data);
+  EXPECT_EQ(same.data_ptr(), data.data_ptr());
+  EXPECT_EQ(same.numel(), 3);
+  EXPECT_TRUE(same.requires_grad());
+}
+
+/// The meta device is on LibTorch's list of those that cannot be exchanged, as vendors' devices are.
+TEST(ReplaceDataTest, WorksBetweenDevicesThatLibTorchDoesNotList) {
+  const at::Tensor tensor = at::ones({2}).set_requires_grad(true);
+  replace_data(tensor, at::ones({5}, at::TensorOptions().device(at::kMeta)));
+  EXPECT_TRUE(tensor.is_meta());
+  EXPECT_EQ(tensor.numel(), 5);
+  EXPECT_TRUE(tensor.requires_grad());
+}
+
+}  // namespace
+}  // namespace trainyard

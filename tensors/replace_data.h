@@ -1,0 +1,15 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace trainyard {
+
+/// Gives `tensor` the memory, the device and the type of `data`, while everybody who holds it (a model, autograd) keeps
+/// the same object. Its autograd history and `requires_grad` stay as they are.
+///
+/// This is `set_data` of LibTorch for every device: LibTorch's own refuses to change between device types that are
+/// not on its list (ipu, xla, PrivateUse1). Throws kUnsupported where the device's tensors are of a C++ class of their
+/// own, which cannot become the content of an ordinary one.
+void replace_data(const at::Tensor& tensor, const at::Tensor& data);
+
+}  // namespace trainyard

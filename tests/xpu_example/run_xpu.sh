@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# run_xpu.sh BUILD SOURCE [EPOCHS]: installs BUILD, shows that accelerator=xpu is refused, builds the example against the
+# installation, runs the tests of its device, then trains on cpu and on xpu and compares: with the digits of MNIST where
+# TRAINYARD_TEST_DATA or SOURCE/../shared/data has them, else with made-up samples.
+set -euo pipefail
+build="$1" source="$2" epochs="${3:-2}"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME="$work/cache"
+unset TRAINYARD_PLUGIN_PATH
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+trainyard="$work/prefix/bin/trainyard"
+installed="$(find "$work/prefix" -type f -exec sha256sum {} + | sort | sha256sum)"
+
+data="${TRAINYARD_TEST_DATA:-$source/../shared/data}/mnist"
+if [ -d "$data" ]; then
+  launch=("$source/launch/files/mnist.toml" "folder=$data" "epochs=$epochs")
+else
+  echo "no digits at $data: training on made-up samples"
+  launch=("$source/launch/files/mlp.toml" run.max_steps=300 run.validate_every_steps=100)
+fi
+
+# Without the example there is no such accelerator, and the answer says which there are.
+if "$trainyard" check "${launch[@]}" accelerator=xpu >"$work/refused.log" 2>&1; then fail "xpu exists already"; fi
+grep -q "topology.accelerator: no accelerator named 'xpu'.*known: cpu, " "$work/refused.log" ||
+  { cat "$work/refused.log"; fail "the refusal does not name what is known"; }
+
+cp -r "$source/examples/xpu_accelerator" "$work/xpu"
+cmake -S "$work/xpu" -B "$work/xpu/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release -DXPU_TESTS=ON \
+  >"$work/build.log" && cmake --build "$work/xpu/build" -j2 >>"$work/build.log" 2>&1 ||
+  { cat "$work/build.log"; fail "the example does not build"; }
+"$work/xpu/build/xpu_test" >"$work/test.log" 2>&1 || { cat "$work/test.log"; fail "the tests of the device"; }
+
+export TRAINYARD_PLUGIN_PATH="$work/xpu/build/plugins"
+"$trainyard" plugin list accelerators | tee "$work/list.log"
+grep -Eq '^xpu +yes +2 ' "$work/list.log" || fail "the list does not show two xpus"
+
+# Prints the last validation accuracy of the run on accelerator $1.
+train() {
+  "$trainyard" launch "${launch[@]}" "accelerator=$1" "run.directory=$work/run_$1" >"$work/$1.log" 2>&1 ||
+    { cat "$work/$1.log"; fail "training on $1"; }
+  awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i ~ /^accuracy/) column = i } { last = $column }
+           END { sub(/\r/, "", last); print last }' "$(find "$work/run_$1" -name metrics_validate.csv)"
+}
+on_cpu="$(train cpu)"
+on_xpu="$(train xpu)"
+echo "validation accuracy: cpu $on_cpu, xpu $on_xpu"
+awk -v a="$on_cpu" -v b="$on_xpu" 'BEGIN { exit !(a > 0 && a - b <= 0.003 && b - a <= 0.003) }' ||
+  fail "the accuracies differ by more than 0.3 points"
+
+# The device's own account of the run: batches, parameters and gradients were in its memory.
+account="$(grep -o 'xpu:0: allocations.*' "$work/xpu.log" | tail -n 1)"
+echo "$account"
+for counter in batch_tensors blocks_in blocks_out kernels; do
+  value="$(grep -oE "$counter [0-9]+" <<<"$account" | cut -d ' ' -f 2)"
+  [ "${value:-0}" -gt 100 ] || fail "$counter = ${value:-missing}: more than 100 were expected of such a run"
+done
+[ "$(find "$work/prefix" -type f -exec sha256sum {} + | sort | sha256sum)" = "$installed" ] || fail "the installation changed"
