@@ -97,6 +97,11 @@ TEST(BinaryTest, WritesATensorAsDtypeRankShapePayloadAndOffset) {
   EXPECT_EQ(bytes_of(Tensor{}), "\x07\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0"s);
 }
 
+TEST(BinaryTest, WritesNoTensorThatItsReaderWouldRefuse) {
+  EXPECT_THROW(bytes_of(Tensor{DType::kUInt8, std::vector<std::int64_t>(17, 0), 0, {}}), Error);
+  EXPECT_EQ(read<Tensor>(bytes_of(Tensor{DType::kUInt8, {0}, 64, {}})).offset, 0u);
+}
+
 TEST(BinaryTest, ListsASharedBufferOnce) {
   const Buffer buffer = Buffer::heap(64);
   const Tensor first{DType::kFloat32, {4}, 0, buffer};

@@ -19,12 +19,16 @@ void BinaryWriter::write_count(std::size_t count) {
 
 // The order of the fields is that of docs/wire_format.md, section 6.
 void BinaryWriter::write_tensor(const Tensor& tensor) {
+  if (tensor.shape.size() > kMaxRank) {
+    throw Error(Code::kInvalidArgument, "a tensor in a message has {} dimensions; at most {} are allowed",
+                tensor.shape.size(), kMaxRank);
+  }
   write_number(static_cast<std::uint8_t>(tensor.dtype));
   write_number(static_cast<std::uint8_t>(tensor.shape.size()));
   write(tensor.shape.data(), tensor.shape.size() * sizeof(std::int64_t));
   // A tensor without bytes needs no payload.
   write_number(tensor.buffer.empty() ? kNoPayload : payload_index(tensor.buffer));
-  write_number(tensor.offset);
+  write_number(tensor.buffer.empty() ? decltype(tensor.offset){0} : tensor.offset);
 }
 
 // A linear search: messages have a few buffers, 64 at most, and a map would allocate on the step path.

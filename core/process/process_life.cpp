@@ -64,11 +64,13 @@ void Process::on_connect(const Connect& connect) {
     // A publisher that is not up has no address; it is told in a later Connect.
     if (endpoint == connect.endpoints.end()) continue;  // Stays unconnected; the launcher's deadline names it.
     each.worker->loop.post([this, inlet = inlet, each = each, address = endpoint->second] {
-      // A further Connect, because some process was restarted; this publisher was not that one.
-      if (each.worker->inlets.contains(each.from)) {
-        loop_.post([this, inlet] { report_connected(inlet); });
-      } else {
+      // A further Connect, because some process was restarted; this publisher was not that one. An inlet that is still
+      // being connected reports by itself.
+      const auto known = each.worker->inlets.find(each.from);
+      if (known == each.worker->inlets.end()) {
         connect_inlet(*each.worker, each.from, address, each.edges);
+      } else if (known->second->connected()) {
+        loop_.post([this, inlet] { report_connected(inlet); });
       }
     });
   }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "core/component/boundary.h"
+
 namespace trainyard {
 
 Worker::Worker(std::string process, std::string thread) : loop(thread), key_(process + "/" + thread) {}
@@ -19,8 +21,19 @@ void Worker::start(std::vector<std::uint32_t> cpus) {
       for (const std::uint32_t cpu : cpus) CPU_SET(cpu, &set);
       ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
     }
-    loop.run();
+    run_loop();
   });
+}
+
+// Handlers and hooks report their own exceptions. What comes out here is a fault below them, after which nothing on this
+// thread can be trusted. The process stays to say so, and the launcher ends it.
+void Worker::run_loop() {
+  try {
+    loop.run();
+  } catch (...) {
+    const std::string what = describe_current_exception();
+    for (const auto& component : components) component->fail(what);
+  }
 }
 
 void Worker::stop() {

@@ -45,6 +45,8 @@ class Worker {
   std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< By the key of the sending worker.
 
  private:
+  void run_loop();
+
   std::string key_;
   std::jthread thread_;
 };

@@ -177,9 +177,12 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   }
   // Only from here on is its ring read: what lies in it was written for this subscription.
   receiver.connected = true;
-  const bool all = std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
   // Once: after a reconnect acknowledgements come again.
-  if (all && connected_) std::exchange(connected_, nullptr)();
+  if (connected() && connected_) std::exchange(connected_, nullptr)();
+}
+
+bool Inlet::connected() const {
+  return std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
 }
 
 // frames[3 + i] exists: handle_data() has compared their number with the header.

@@ -83,6 +83,9 @@ class Inlet final : public Source {
   /// component can do nothing but fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
+  /// Whether that has happened.
+  bool connected() const;
+
   /// The address that it was connected to.
   const std::string& endpoint() const { return endpoint_; }
 

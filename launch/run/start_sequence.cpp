@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/plugin/abi.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -32,10 +33,15 @@ void StartSequence::cancel() {
 }
 
 // A second Hello of a process that has its plan is ignored: the plan is not sent twice.
-void StartSequence::on_hello(const std::string& process, const Hello&) {
+void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   const ChildProcess* child = run_.crew.find(process);
   // A run that is to end starts nobody any more; the process is ended by the stop.
   if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
+  if (!abi_matches(hello.abi_tag, host_abi_tag())) {
+    failed_(fmt::format("process '{}' is of another build: its ABI tag is '{}', the launcher's is '{}'", process,
+                        hello.abi_tag, host_abi_tag()));
+    return;
+  }
   run_.barrier.set_stage(process, Stage::kConfiguring);
   run_.control.send(process,
                     process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));

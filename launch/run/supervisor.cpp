@@ -65,7 +65,9 @@ void Supervisor::listen() {
   });
   control.on<StateChanged>(
       [this](const auto& process, const StateChanged& change) { on_state_changed(process, change); });
-  control.on<RunFinished>([this](const auto&, const RunFinished& finished) { on_finished(finished); });
+  control.on<RunFinished>([=, this](const std::string& process, const RunFinished& finished) {
+    if (known(process)) on_finished(finished);
+  });
   control.on<Heartbeat>([](const auto&, const Heartbeat&) {});
   control.on<Reply>([this](const auto&, const Reply& reply) { run_.calls.answered(reply.id, reply.ok, reply.body); });
   control.on<Request>([this](const auto& process, const Request& request) { registry_.forward(process, request); });
@@ -186,7 +188,9 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   // "process 'main' (optimizer, logger) was killed by signal 9 (Killed)"
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);
-  if (!harmless && child.planned().required) {
+  // While the run starts, all wait for all: without this one it would only end later, at the deadline.
+  const bool awaited = child.has_components() && !start_.complete();
+  if (!harmless && (child.planned().required || awaited)) {
     fail(what, &child);
   } else {
     run_.console.say(what);

@@ -107,6 +107,21 @@ TEST_F(SupervisorTest, ReportsAProcessThatEndsBeforeItIsConfiguredAtOnce) {
   EXPECT_THAT(run.output(), HasSubstr("process 'p1' (c1) ended with exit code 7"));
 }
 
+TEST_F(SupervisorTest, ReportsAtOnceThatAnOptionalProcessEndsBeforeTheRunHasStarted) {
+  Plan plan = fake_plan({"{}", R"({"die": "configured", "code": 7})"});
+  plan.processes[1].required = false;
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("process 'p1' (c1) ended with exit code 7"));
+}
+
+TEST_F(SupervisorTest, RefusesAProcessOfAnotherBuild) {
+  LaunchedRun run(fake_plan({R"({"abi": "trainyard-0/other"})"}));
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("process 'p0' is of another build: its ABI tag is 'trainyard-0/other', the "
+                                      "launcher's is '"));
+}
+
 TEST_F(SupervisorTest, NamesTheProgramThatCannotBeStarted) {
   LaunchOptions options;
   options.process_program = "/nowhere/trainyard-process";

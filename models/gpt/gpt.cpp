@@ -71,7 +71,7 @@ Prediction Gpt::predict(const ModelBatch& batch) {
     prediction.text = continuation(first_tokens());
     return prediction;
   }
-  const at::Tensor input_BT = token_numbers(batch.tensors[0]).contiguous();
+  const at::Tensor input_BT = token_numbers(batch.tensors[0]).to(at::kCPU).contiguous();
   // One by one: texts differ in nothing but their start, and a prediction is rare.
   for (std::int64_t row = 0; row < input_BT.size(0); ++row) {
     const auto* tokens = input_BT.data_ptr<std::int64_t>() + row * input_BT.size(1);

@@ -77,7 +77,7 @@ void print(const CheckpointSummary& checkpoint, bool tensors) {
 int show(const CheckpointArguments& arguments) {
   const CheckpointSummary checkpoint = read_checkpoint(find_checkpoint(arguments.path));
   if (arguments.as_json) {
-    std::printf("%s\n", to_json(checkpoint).dump(2).c_str());
+    std::printf("%s\n", to_json(checkpoint).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
     print(checkpoint, arguments.tensors);
   }

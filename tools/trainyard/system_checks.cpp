@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -13,6 +12,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 #include <thread>
 
 #include "core/plugin/loader.h"
@@ -40,13 +41,28 @@ SystemCheck check_blas() {
   return judge_blas(fs::weakly_canonical(info.dli_fname).string());
 }
 
+/// A number of bytes of a control group, which a container's limit is; nothing if there is no such limit.
+std::optional<std::uint64_t> cgroup_bytes(const char* name) {
+  std::ifstream file(std::string("/sys/fs/cgroup/") + name);
+  std::uint64_t bytes = 0;
+  if (file >> bytes) return bytes;
+  return {};
+}
+
+/// Memory by handle is not a file in /dev/shm: what bounds it is memory, and the limit of the container.
 SystemCheck check_shared_memory() {
-  struct statvfs status = {};
-  if (::statvfs("/dev/shm", &status) != 0) {
-    return {Verdict::kWarning, "/dev/shm", std::strerror(errno), "mount a tmpfs there"};
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t total = 0, available = 0, kib = 0;
+  std::string unit;
+  for (std::string name; file >> name >> kib; std::getline(file, unit)) {
+    if (name == "MemTotal:") total = kib << 10;
+    if (name == "MemAvailable:") available = kib << 10;
   }
-  return judge_shared_memory(std::uint64_t{status.f_blocks} * status.f_frsize,
-                             std::uint64_t{status.f_bavail} * status.f_frsize);
+  if (const auto limit = cgroup_bytes("memory.max")) {
+    total = std::min(total, *limit);
+    available = std::min(available, *limit - std::min(*limit, cgroup_bytes("memory.current").value_or(0)));
+  }
+  return judge_shared_memory(total, available);
 }
 
 /// Another process must be able to open the memory through /proc: containers and hidepid can forbid it.
@@ -142,8 +158,8 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
   constexpr std::uint64_t kMiB = 1 << 20;
   constexpr std::uint64_t kComfortable = 256 * kMiB;
   const std::string finding = fmt::format("{} MiB, {} MiB free", total_bytes / kMiB, free_bytes / kMiB);
-  if (free_bytes >= kComfortable) return {Verdict::kGood, "/dev/shm", finding, ""};
-  return {Verdict::kWarning, "/dev/shm", finding, "in a container: start it with --shm-size=1g"};
+  if (free_bytes >= kComfortable) return {Verdict::kGood, "shared memory", finding, ""};
+  return {Verdict::kWarning, "shared memory", finding, "in a container: start it with a larger --memory"};
 }
 
 // Facts first, for bug reports; then what may be wrong.

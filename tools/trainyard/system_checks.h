@@ -33,7 +33,7 @@ SystemCheck judge_blas(const std::string& resolved_path);
 /// Open files: each process needs some for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
-/// Free bytes where shared memory lives; memfd counts against it in containers.
+/// Bytes of memory, and those of them that shared blocks can still take.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
 }  // namespace trainyard

@@ -24,7 +24,7 @@ TEST(SystemChecksTest, AdvisesOnlyWhatTheHardLimitAllows) {
   EXPECT_EQ(judge_open_files(1024, 4096).verdict, Verdict::kGood);
 }
 
-TEST(SystemChecksTest, WarnsOfTheSmallSharedMemoryOfContainers) {
+TEST(SystemChecksTest, WarnsOfTheSmallMemoryOfContainers) {
   constexpr std::uint64_t kMiB = 1 << 20;
   EXPECT_EQ(judge_shared_memory(64 * kMiB, 64 * kMiB).verdict, Verdict::kWarning);
   EXPECT_EQ(judge_shared_memory(64 * kMiB, 64 * kMiB).finding, "64 MiB, 64 MiB free");
@@ -34,7 +34,7 @@ TEST(SystemChecksTest, WarnsOfTheSmallSharedMemoryOfContainers) {
 TEST(SystemChecksTest, LooksAtEverythingThatWasAskedFor) {
   std::vector<std::string> names;
   for (const SystemCheck& check : check_system()) names.push_back(check.name);
-  for (const char* name : {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "/dev/shm", "memfd", "open files"}) {
+  for (const char* name : {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "shared memory", "memfd", "open files"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
   }
 }

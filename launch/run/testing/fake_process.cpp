@@ -4,6 +4,7 @@
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`
 //   finish  state at which it says that the run is finished; `success` says how
+//   abi     ABI tag that it claims to be of
 //   print   lines for stdout at the start
 //   trace   file to which it adds a line for all that it is asked to do
 
@@ -16,6 +17,7 @@
 #include <string>
 #include <zmq.hpp>
 
+#include "core/plugin/abi.h"
 #include "messages/control.h"
 #include "messages/message_type.h"
 #include "messages/plan.h"
@@ -39,7 +41,7 @@ class FakeProcess {
     for (const auto& line : fake_.value("print", nlohmann::json::array())) std::puts(line.get<std::string>().c_str());
     std::fflush(stdout);
     trace("hello");
-    at("hello", [this] { send(Hello{name_, ::getpid(), "fake"}); });
+    at("hello", [this] { send(Hello{name_, ::getpid(), fake_.value("abi", std::string(host_abi_tag()))}); });
     while (open_ > 0) receive();
     at("exit", [] {});
     while (fake_.value("hang", "") == "exit") ::pause();
