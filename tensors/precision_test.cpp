@@ -1,5 +1,6 @@
 #include "tensors/precision.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>

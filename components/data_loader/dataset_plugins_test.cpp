@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "components/data_loader/data_loader.h"
+#include "core/testing/python.h"
 #include "core/testing/rig.h"
 #include "datasets/testing/dataset_testing.h"
-#include "datasets/testing/python.h"
 
 namespace trainyard {
 namespace {
@@ -130,9 +130,10 @@ for i in range(40):
                   folder.path(""));
   for (const int workers : {0, 1, 3, 8}) {
     Rig rig;
-    rig.add<DataLoader>("data_loader", fmt::format(R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": 16,
+    rig.add<DataLoader>("data_loader",
+                        fmt::format(R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": 16,
         "validate_fraction": 0}}, "transforms": ["random_flip"], "batch_size": 6, "workers": {}, "drop_last": false}})",
-                                                   folder.path(""), workers));
+                                    folder.path(""), workers));
     rig.start();
     rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 7, .cursor = {1, 0}});
     rig.run_until([&] { return rig.received<Batch>("batches").size() == 7; });

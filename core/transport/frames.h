@@ -14,8 +14,8 @@ namespace trainyard {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Takes one whole message off the socket without waiting; false if there is none. `frames` stays empty for one with more
-/// frames than any message of ours has. It is reused, so a steady stream grows no vector.
+/// Takes one whole message off the socket without waiting; false if there is none. `frames` stays empty for one with
+/// more frames than any message of ours has. It is reused, so a steady stream grows no vector.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
 /// Sends without waiting. False if the peer is gone or would not take it; nothing of the message is sent then.

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
+#include "core/testing/python.h"
 #include "datasets/testing/dataset_testing.h"
-#include "datasets/testing/python.h"
 
 namespace trainyard {
 namespace {

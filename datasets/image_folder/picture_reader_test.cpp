@@ -6,10 +6,10 @@
 
 #include <cmath>
 
+#include "core/testing/python.h"
 #include "datasets/random.h"
 #include "datasets/testing/dataset_testing.h"
 #include "datasets/testing/files.h"
-#include "datasets/testing/python.h"
 
 namespace trainyard {
 namespace {

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/testing/python.h"
 #include "datasets/testing/dataset_testing.h"
-#include "datasets/testing/python.h"
 
 namespace trainyard {
 namespace {

@@ -21,9 +21,9 @@ class Catalogue {
   /// Labels of all plugins that can be found.
   virtual std::vector<PluginLabel> list() = 0;
 
-  /// What a plugin says of itself when it is made with `parameters` (a JSON object): whether it is available, its rules.
-  /// Often remembered from an earlier launch; `anew` asks it again, as what it says may have changed since. Throws as
-  /// `info`, and kPluginLoad with what the plugin has against its parameters.
+  /// What a plugin says of itself when it is made with `parameters` (a JSON object): whether it is available, its
+  /// rules. Often remembered from an earlier launch; `anew` asks it again, as what it says may have changed since.
+  /// Throws as `info`, and kPluginLoad with what the plugin has against its parameters.
   using Facts = std::map<std::string, std::string>;
   virtual Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) = 0;
 };

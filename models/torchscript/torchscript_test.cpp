@@ -8,7 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "datasets/testing/python.h"
+#include "core/testing/python.h"
 #include "messages/error.h"
 
 // tests/torchscript trains one on MNIST and takes the weights back to Python.

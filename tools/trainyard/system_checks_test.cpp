@@ -34,7 +34,8 @@ TEST(SystemChecksTest, WarnsOfTheSmallMemoryOfContainers) {
 TEST(SystemChecksTest, LooksAtEverythingThatWasAskedFor) {
   std::vector<std::string> names;
   for (const SystemCheck& check : check_system()) names.push_back(check.name);
-  for (const char* name : {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "shared memory", "memfd", "open files"}) {
+  for (const char* name :
+       {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "shared memory", "memfd", "open files"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
   }
 }

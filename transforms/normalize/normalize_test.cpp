@@ -6,8 +6,8 @@
 
 #include <bit>
 
+#include "core/testing/python.h"
 #include "datasets/testing/dataset_testing.h"
-#include "datasets/testing/python.h"
 #include "transforms/testing/transform_testing.h"
 
 namespace trainyard {

@@ -21,8 +21,8 @@ struct TrainedStep {
 /// data that reports every step. What happens around it is looked at through the registry, as any program could.
 class TrainingTest : public LaunchTest {
  protected:
-  /// Starts the training, practically without end unless `arguments` give one. `more` is appended to its launch file. Results lie
-  /// in `directory`.
+  /// Starts the training, practically without end unless `arguments` give one. `more` is appended to its launch file.
+  /// Results lie in `directory`.
   std::unique_ptr<Command> train(const std::string& directory, std::vector<std::string> arguments,
                                  const std::string& more = "");
 
