@@ -83,7 +83,8 @@ class Accelerator : public Configurable {
   /// may be overwritten as soon as this returns.
   virtual std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors) const;
 
-  /// Copies one flat block between host and device, complete on return. Only for those with memory of their own.
+  /// Copies one flat block between host and device; only for those with memory of their own. What comes to the host is
+  /// complete on return; what goes to the device must be so for whatever is computed there later.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) const { to.copy_(from); }
 
   /// Waits until everything submitted to the device is done.

@@ -25,8 +25,10 @@ void restore_generator(at::Generator generator, const std::vector<std::uint8_t>&
   const std::lock_guard lock(generator.mutex());
   const auto wanted = static_cast<std::size_t>(generator.get_state().numel());
   if (state.size() != wanted) {
-    throw Error(Code::kCorrupt, "{}: a random generator state of {} bytes was given; this LibTorch has {}", where,
-                state.size(), wanted);
+    throw Error(Code::kCorrupt,
+                "{}: a random generator state of {} bytes was given, {} are wanted: it comes from another "
+                "LibTorch or kind of accelerator",
+                where, state.size(), wanted);
   }
   const at::Tensor tensor = at::empty({static_cast<std::int64_t>(state.size())}, at::kByte);
   std::memcpy(tensor.data_ptr(), state.data(), state.size());
@@ -53,15 +55,20 @@ void restore_generators(const std::vector<at::Generator>& generators, const std:
     const std::size_t left = states.size() - at;
     if (left >= sizeof size) std::memcpy(&size, states.data() + at, sizeof size);
     if (left < sizeof size || size > left - sizeof size) {
-      throw Error(Code::kCorrupt, "{}: the states of {} random generators were wanted; {} bytes do not hold them",
-                  where, generators.size(), states.size());
+      throw Error(
+          Code::kCorrupt,
+          "{}: the states of {} random generators were wanted; {} bytes do not hold them: they come from another "
+          "kind of accelerator; resume on that one, or start anew from the weights",
+          where, generators.size(), states.size());
     }
     const auto* first = states.data() + at + sizeof size;
     restore_generator(generator, {first, first + size}, where);
     at += sizeof size + size;
   }
   if (at == states.size()) return;
-  throw Error(Code::kCorrupt, "{}: {} bytes follow the states of {} random generators; they are of another device",
+  throw Error(Code::kCorrupt,
+              "{}: {} bytes follow the states of {} random generators; they come from another kind of "
+              "accelerator; resume on that one, or start anew from the weights",
               where, states.size() - at, generators.size());
 }
 

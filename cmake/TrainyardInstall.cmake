@@ -16,4 +16,3 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/trainyard-config-version.c
 install(FILES "${CMAKE_BINARY_DIR}/trainyard-config.cmake" "${CMAKE_BINARY_DIR}/trainyard-config-version.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/TrainyardPlugin.cmake" "${CMAKE_CURRENT_LIST_DIR}/TrainyardDependencies.cmake"
   DESTINATION "${package_dir}")
-install(DIRECTORY "${CMAKE_SOURCE_DIR}/launch/files/" DESTINATION "${CMAKE_INSTALL_DATADIR}/trainyard/launch")

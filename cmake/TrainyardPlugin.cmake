@@ -39,6 +39,8 @@ function(trainyard_plugin)
   # of the same name; the entry's lambdas are such.
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
   target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
+  # A project that chooses no build type would get a plugin without optimisation, and wonder why it is slow.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:>:-O2>)
   set(precompiled trainyard_pch)
   if(arg_TORCH)
     set(precompiled trainyard_pch_torch)

@@ -27,6 +27,9 @@ ClassificationSizes classification_sizes(const DatasetInfo& data, const std::str
 /// The inputs of a batch in the floating type of the weights: bytes become 0 to 1.
 at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat);
 
+/// Numbers of 16 bits as float32, others as they are: what losses are computed in.
+at::Tensor at_least_float(const at::Tensor& x);
+
 /// Mean cross entropy of `logits_BC` against the class numbers `target`; in float32 for logits of 16 bits, in whose
 /// type a loss would have three digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);

@@ -9,6 +9,8 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdlib>
+
 #include "accelerators/generator.h"
 
 namespace trainyard {
@@ -21,11 +23,15 @@ AcceleratorTraits Cuda::traits() const { return {.precisions = {"32-true"}, .hos
 
 /// The streams of a pool have a priority each: batches are small and should not queue behind kernels.
 void Cuda::set_up(int index) {
+  // cuBLAS refuses to be deterministic without it, and reads it when it is first used.
+  ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   const auto device = static_cast<c10::DeviceIndex>(index);
   c10::cuda::set_device(device);
   compute_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device);
   copies_ = c10::cuda::getStreamFromPool(/*isHighPriority=*/true, device);
   c10::cuda::setCurrentCUDAStream(*compute_);
+  // The allocator knows its devices from the first allocation on; stats() asks it.
+  at::empty({0}, at::TensorOptions().device(at::kCUDA, device));
 }
 
 void Cuda::tear_down() {
@@ -61,6 +67,10 @@ std::vector<at::Tensor> Cuda::to_device(std::vector<at::Tensor> tensors) const {
   arrived.block(*compute_);
   return tensors;
 }
+
+/// To the device without waiting: kernels that come later on the stream wait for it, and the host's copy is not written
+/// again before the next block has come back, which does wait.
+void Cuda::copy_block(at::Tensor to, const at::Tensor& from) const { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
 
 void Cuda::synchronize() { c10::cuda::device_synchronize(); }
 

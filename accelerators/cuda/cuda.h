@@ -31,6 +31,8 @@ class Cuda final : public Accelerator {
   /// Returns when the batch is in pinned memory; whatever the compute stream is given next waits for its arrival.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors) const override;
 
+  void copy_block(at::Tensor to, const at::Tensor& from) const override;
+
   void synchronize() override;
 
   /// Host memory as other devices have it, page-locked, so that whole blocks are copied at the speed of the link.

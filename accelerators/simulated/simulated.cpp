@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "tensors/version.h"
+
 namespace trainyard {
 
 Simulated::Simulated(AcceleratorContext& context) : Accelerator(context), rules_(simulated::rules_of(*kind_)) {
@@ -20,6 +22,8 @@ Simulated::Simulated(AcceleratorContext& context) : Accelerator(context), rules_
   if (given("memory_limit_bytes")) traits.memory_limit_bytes = static_cast<std::uint64_t>(*memory_limit_bytes_);
   if (given("link_gb_per_s")) rules_.link_gb_per_s = *link_gb_per_s_;
   if (given("step_latency_us")) rules_.step_latency_us = *step_latency_us_;
+  // Whatever the rules say, this processor has to compute it.
+  if (!kHalfOnCpu) std::erase(traits.precisions, "16-true");
 }
 
 /// A default that is written down counts as given: it may lift a rule of the kind.

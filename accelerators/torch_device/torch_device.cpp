@@ -3,6 +3,8 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "messages/error.h"
@@ -13,12 +15,15 @@ namespace {
 /// Why a library cannot be loaded; empty if it now is. Never unloaded: LibTorch keeps pointers into it.
 std::string load(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return fmt::format("library = '{}': there is no such file", path);
+  // What is looked at must be what is loaded: dlopen would search for a name without '/' elsewhere.
+  char real[PATH_MAX];
+  if (::realpath(path.c_str(), real) == nullptr || ::stat(real, &status) != 0)
+    return fmt::format("library = '{}': there is no such file", path);
   if ((status.st_mode & S_IWOTH) != 0) {
     return fmt::format("library = '{}' can be written by everyone; take that right away (chmod o-w)", path);
   }
   // Global: kernels of a vendor are often spread over libraries that find each other's symbols that way.
-  if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
+  if (::dlopen(real, RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
   return fmt::format("library = '{}' cannot be loaded: {}", path, ::dlerror());
 }
 

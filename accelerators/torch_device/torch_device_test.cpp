@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -53,8 +54,8 @@ TEST_F(TorchDeviceTest, TypesThatNobodyHasBroughtAreRefused) {
 TEST_F(TorchDeviceTest, LibrariesThatCannotBeLoadedAreNamedWithTheReason) {
   EXPECT_EQ(problem(R"({"device_type": "hpu", "library": "/nowhere/libhpu.so"})"),
             "library = '/nowhere/libhpu.so': there is no such file");
-  const std::string text = ::testing::TempDir() + "libtext.so";
-  std::ofstream(text) << "no library";
+  const testing::TemporaryFolder folder;
+  const std::string text = folder.write("libtext.so", "no library");
   EXPECT_THAT(problem(fmt::format(R"({{"device_type": "hpu", "library": "{}"}})", text)),
               HasSubstr("cannot be loaded: "));
   ::chmod(text.c_str(), 0666);

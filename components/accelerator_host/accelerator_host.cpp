@@ -92,8 +92,8 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 }
 
 void AcceleratorHost::on_snapshot_taken(const SnapshotTaken&) {
-  snapshot_pending_ = false;
-  if (waiting_ == Waiting::kSnapshot) send_gradients();
+  if (snapshots_pending_ > 0) --snapshots_pending_;
+  if (waiting_ == Waiting::kSnapshot && snapshots_pending_ == 0) send_gradients();
   proceed();
 }
 
@@ -117,7 +117,7 @@ void AcceleratorHost::proceed() {
 
 bool AcceleratorHost::can_compute() const {
   // Forward passes change the buffers of a model, so these must have been copied before.
-  const bool copying = snapshot_pending_ && runner_->arena().has_buffers();
+  const bool copying = snapshots_pending_ > 0 && runner_->arena().has_buffers();
   return ready_ && !copying && waiting_ == Waiting::kNothing && !queue_.empty();
 }
 

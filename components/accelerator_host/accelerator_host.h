@@ -97,6 +97,9 @@ class AcceleratorHost final : public Component {
                                 at_least(0) | settable()};
   Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10, "steps between two training metrics",
                                            at_least(1) | settable() | in_unit("steps")};
+  Parameter<bool> log_device_stats_{*this, "log_device_stats", false,
+                                    "what the accelerator knows of its memory and use is among the training metrics",
+                                    settable()};
   Parameter<bool> deterministic_{*this, "deterministic", false, "refuse operations that may differ from run to run"};
   Parameter<bool> detect_anomaly_{*this, "detect_anomaly", false,
                                   "stop at the first loss or gradient that is not finite; slow"};
@@ -144,7 +147,9 @@ class AcceleratorHost final : public Component {
   std::shared_ptr<const Batch> next_batch_;         ///< Taken in, not used yet.
   std::uint64_t finished_order_ = 0;                ///< The last one that was answered; ids only grow.
   Waiting waiting_ = Waiting::kNothing;
-  bool snapshot_pending_ = false;  ///< The checkpoint writer is copying the arena.
+  /// Copies of the arena that the checkpoint writer still has to make: one that is asked for and one that is due may
+  /// come together.
+  std::uint32_t snapshots_pending_ = 0;
 
   // Progress of the order at the front.
   OrderDone progress_;

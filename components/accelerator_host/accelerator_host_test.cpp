@@ -142,8 +142,8 @@ TEST_F(AcceleratorHostTest, ClippingByValueHappensInPlace) {
 
 std::string text_of_configuring(const std::string& parameters) {
   Rig rig;
-  rig.add<AcceleratorHost>("accelerator_host", parameters);
   try {
+    rig.add<AcceleratorHost>("accelerator_host", parameters);
     rig.start();
   } catch (const Error& error) {
     return error.what();

@@ -59,7 +59,7 @@ void AcceleratorHost::finish_step() {
   clipped_ = runner_->finish_gradients({.norm = *clip_norm_, .value = *clip_value_});
   if (clipped_.overflow) {
     skip_step(loss_scale);
-  } else if (snapshot_pending_) {
+  } else if (snapshots_pending_ > 0) {
     waiting_ = Waiting::kSnapshot;
   } else {
     send_gradients();
@@ -119,6 +119,10 @@ void AcceleratorHost::report_step(double learning_rate) {
     values.push_back({"loss_scale", scaler->scale()});
     values.push_back({"skipped_steps", static_cast<double>(scaler->skipped())});
   }
+  if (*log_device_stats_) {
+    for (const auto& [name, value] : runner_->accelerator().stats()) values.push_back({name, value});
+  }
+  runner_->accelerator().synchronize();
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
   send_metrics(*queue_.front(), "train", std::move(values));
 }
@@ -167,7 +171,7 @@ void AcceleratorHost::take_snapshot(const Order& order) {
     return;
   }
   runner_->before_snapshot();
-  snapshot_pending_ = true;
+  ++snapshots_pending_;
   snapshot_.send(
       Snapshot{.order = order.id,
                .step = step_,

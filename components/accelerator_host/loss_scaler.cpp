@@ -1,5 +1,7 @@
 #include "components/accelerator_host/loss_scaler.h"
 
+#include <cmath>
+
 #include "messages/error.h"
 
 namespace trainyard {
@@ -33,6 +35,12 @@ std::vector<Scalar> LossScaler::state() const {
 
 void LossScaler::restore(const std::vector<Scalar>& state) {
   for (const Scalar& scalar : state) {
+    const bool is_scale = scalar.name == kScale;
+    if (!is_scale && scalar.name != kGoodSteps && scalar.name != kSkipped) continue;
+    if (!std::isfinite(scalar.value) || scalar.value < 0 || (is_scale && scalar.value == 0)) {
+      throw Error(Code::kCorrupt, "checkpoint: host_state: '{}' is {}; allowed: a finite number {} 0", scalar.name,
+                  scalar.value, is_scale ? "greater than" : "of at least");
+    }
     if (scalar.name == kScale) scale_ = scalar.value;
     if (scalar.name == kGoodSteps) good_steps_ = static_cast<std::uint64_t>(scalar.value);
     if (scalar.name == kSkipped) skipped_ = static_cast<std::uint64_t>(scalar.value);

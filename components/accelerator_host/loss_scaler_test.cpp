@@ -39,6 +39,15 @@ TEST(LossScalerTest, GoesOnWhereACheckpointLeftIt) {
   EXPECT_EQ(after.scale(), 64) << "an older checkpoint says nothing";
 }
 
+TEST(LossScalerTest, ACheckpointThatMakesNoSenseIsRefused) {
+  LossScaler scaler({.initial = 64, .growth_steps = 2});
+  EXPECT_THROW(scaler.restore({{"loss_scale", 0}}), Error);
+  EXPECT_THROW(scaler.restore({{"loss_scale", NAN}}), Error);
+  EXPECT_THROW(scaler.restore({{"skipped_steps", -1}}), Error);
+  scaler.restore({{"of_another_host", -1}});
+  EXPECT_EQ(scaler.scale(), 64);
+}
+
 TEST(LossScalerTest, GradientsThatNoScaleHelpsEndTheRun) {
   LossScaler scaler({.initial = LossScaler::kSmallest * 2, .growth_steps = 2});
   scaler.update(false);

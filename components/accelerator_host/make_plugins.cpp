@@ -29,17 +29,26 @@ std::unique_ptr<Kind> make(const PluginSpec& spec, const ComponentContext& conte
   return made;
 }
 
+/// 0 for one that is not available, and for one that is broken: that must not keep others from being taken.
+int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
+  try {
+    const auto one = make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context));
+    return one->is_available() ? one->traits().auto_rank : 0;
+  } catch (const Error& error) {
+    if (context.log) context.log->warn("{}: is not considered: {}", context.where, error.what());
+    return 0;
+  }
+}
+
 /// Of those that are available, the one that ranks highest; of equals the first by name.
 std::string best_accelerator(const ComponentContext& context) {
   std::string best;
   int best_rank = 0;
   for (const PluginLoader::Found& found : context.plugins->list()) {
     if (found.label.kind != Accelerator::kKind || !abi_matches(found.label.abi_tag, host_abi_tag())) continue;
-    const PluginSpec spec{found.label.name, "{}"};
-    const auto one = make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context));
-    const int rank = one->traits().auto_rank;
-    if (rank <= best_rank || !one->is_available()) continue;
-    best = spec.plugin;
+    const int rank = automatic_rank({found.label.name, "{}"}, context);
+    if (rank <= best_rank) continue;
+    best = found.label.name;
     best_rank = rank;
   }
   if (best.empty()) throw Error(Code::kNotFound, "{}: no accelerator is available on this host", context.where);

@@ -60,7 +60,9 @@ void Runner::check_fit() const {
 
 void Runner::build(const DatasetInfo& data) {
   accelerator_->claim(device_index_);
-  has_own_memory_ = !accelerator_->traits().host_memory;
+  const AcceleratorTraits traits = accelerator_->traits();
+  has_own_memory_ = !traits.host_memory;
+  clipping_allowed_ = traits.gradient_clipping;
   at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
   // Every rank draws the same parameters, and different numbers from then on.
@@ -160,6 +162,8 @@ at::Tensor Runner::train(const Batch& batch, double weight) {
     const std::optional<Autocast> mixed = autocast();
     loss = model_->training_step(model_batch(batch));
   }
+  // Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
+  if (loss.element_size() < sizeof(float)) loss = loss.to(at::kFloat);
   if (options_.detect_anomaly) check_finite(loss, batch);
   // Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
   if (scaler_) weight *= scaler_->scale();
@@ -205,6 +209,13 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
   const Bucket all{.index = 0, .count = 1, .offset_bytes = 0, .bytes = gradients.nbytes()};
   strategy_->reduce(all, gradients).wait();
   ClippedGradients result;
+  // Clipping may have been switched on since the plan was made, by a parameter.
+  if ((clipping.norm > 0 || clipping.value > 0) && !clipping_allowed_) {
+    throw Error(Code::kUnsupported,
+                "{}: clip_norm = {} and clip_value = {} are not allowed with the accelerator '{}', rule "
+                "gradient_clipping: none, that is 0",
+                context_.where, clipping.norm, clipping.value, options_.accelerator.plugin);
+  }
   if (scaler_ && scaled_gradients_overflow(gradients, result)) return result;
   // What lies in the arena is `1 / result.scale` times the gradient, until the optimizer multiplies.
   if (clipping.value > 0) gradients.clamp_(-clipping.value / result.scale, clipping.value / result.scale);

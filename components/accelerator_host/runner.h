@@ -126,6 +126,7 @@ class Runner {
   std::optional<Prefetched> prefetched_;
   int device_index_ = 0;
   bool has_own_memory_ = false;  ///< The device has; kernels do not work on the host's.
+  bool clipping_allowed_ = true;
   bool training_ = true;
   at::Tensor weight_;        ///< 0-dimensional: the newest micro-batch weight.
   double weight_value_ = 0;  ///< What `weight_` holds.

@@ -28,8 +28,8 @@ RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& s
       timeline_(settings_, epoch_batches(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
       // What a resumed run starts from is on disk already: it is not saved again before something has changed.
-      planned_checkpoint_(start.step),
-      taken_checkpoint_(start.step) {
+      planned_checkpoint_(timeline_.step()),
+      taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.batch}) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
   if (settings_.mode == "fit" && trains && facts_.batches.at("train") == 0) {
     throw Error(Code::kInvalidArgument, "the split 'train' has 0 batches; lower batch_size or give more data");
@@ -211,7 +211,7 @@ void RunSchedule::close(const Task& task, const OrderDone& done) {
     validation_.take(task.order.split, done.metrics, task.purpose == Purpose::kPlanned && settings_.mode == "fit");
   }
   if (task.order.kind == "checkpoint") {
-    taken_checkpoint_ = done.step;
+    taken_checkpoint_ = place_of(done);
     // The writer may be quicker than the host's answer: messages of two senders have no order among them.
     if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
   }
@@ -223,8 +223,8 @@ void RunSchedule::close_stop(const OrderDone& done) {
   ended_ = true;
   open_.clear();
   agenda_.clear();
-  // Nothing to save if the last checkpoint was taken at this step.
-  if (settings_.mode == "fit" && taken_checkpoint_ != done.step) plan_checkpoint(stop_->checkpoint_reason, false);
+  // Nothing to save if the last checkpoint was taken here. A skipped step moves the cursor alone.
+  if (settings_.mode == "fit" && taken_checkpoint_ != place_of(done)) plan_checkpoint(stop_->checkpoint_reason, false);
 }
 
 void RunSchedule::checkpoint_done(const CheckpointDone& done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -62,6 +63,10 @@ class RunSchedule {
   std::string describe() const;
 
  private:
+  /// Step, then epoch and batch of the cursor: equal ones have the same parameters and go on with the same batch.
+  using Place = std::array<std::uint64_t, 3>;
+  static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.batch}; }
+
   // Whether an evaluation counts: for early stopping, only as a result, or not at all.
   enum class Purpose { kPlanned, kRequested, kSanity };
 
@@ -111,7 +116,7 @@ class RunSchedule {
   std::optional<Stop> stop_;
 
   std::optional<std::uint64_t> planned_checkpoint_;  ///< Step of the last one planned.
-  std::optional<std::uint64_t> taken_checkpoint_;    ///< Step of the last one taken, or where the run began.
+  std::optional<Place> taken_checkpoint_;            ///< Where the last one was taken, or the run began.
   std::set<std::uint64_t> unwritten_;                ///< Checkpoint orders that are not on disk yet.
   std::set<std::uint64_t> written_early_;            ///< ... that were, before the host's answer came.
   std::string checkpoint_error_;                     ///< Of the newest one.

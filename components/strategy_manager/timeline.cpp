@@ -21,10 +21,19 @@ std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   return interval - step % interval;
 }
 
+/// The optimizer's steps and those that were skipped because gradients overflowed: both have used up their batches.
+std::uint64_t ordered_steps(const RunState& start) {
+  std::uint64_t steps = start.step;
+  for (const Scalar& scalar : start.host_state) {
+    if (scalar.name == "skipped_steps" && scalar.value > 0) steps += static_cast<std::uint64_t>(scalar.value);
+  }
+  return steps;
+}
+
 }  // namespace
 
 Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, const RunState& start)
-    : settings_(settings), epoch_batches_(epoch_batches), step_(start.step) {
+    : settings_(settings), epoch_batches_(epoch_batches), step_(ordered_steps(start)) {
   if (epoch_batches_ == 0) return;
   if (settings_.overfit_batches > 0) {
     // The stream never leaves epoch 0 then, so its cursor does not tell the epoch.

@@ -108,6 +108,17 @@ TEST(TimelineTest, AResumedRunOrdersExactlyWhatWasLeft) {
   }
 }
 
+TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
+  Timeline whole({.max_steps = 10, .steps_per_order = 6}, 100, {});
+  whole.advance();
+  // Two of the six steps were skipped: the optimizer counts four.
+  RunState state{.resumed = true, .step = 4, .cursor = {0, 6}, .host_state = {{"skipped_steps", 2}}};
+  Timeline rest({.max_steps = 10, .steps_per_order = 6}, 100, state);
+  EXPECT_EQ(rest.total_steps(), whole.total_steps());
+  EXPECT_EQ(rest.advance().batches, whole.advance().batches);
+  EXPECT_TRUE(rest.over() && whole.over());
+}
+
 TEST(TimelineTest, AResumeAtTheLimitOfAnEpochBeginsTheNext) {
   RunState state{.resumed = true, .step = 4};
   state.cursor = {0, 4};  // Of ten batches, with limit_train_batches = 4.

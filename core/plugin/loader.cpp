@@ -105,10 +105,13 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
   }
   // Only now, for the error: the list reads the label of every library.
   std::vector<std::string> known;
+  std::string other;  // A plugin of this name that is something else.
   for (const Found& found : list()) {
     if (found.label.kind == kind) known.push_back(found.label.name);
+    if (found.label.kind != kind && found.label.name == name)
+      other = fmt::format(" ('{}' is a {})", name, found.label.kind);
   }
-  throw Error(Code::kNotFound, "no {} named '{}'{} (looked in {})", kind, name, suggestion(name, known),
+  throw Error(Code::kNotFound, "no {} named '{}'{}{} (looked in {})", kind, name, other, suggestion(name, known),
               fmt::join(directories_, ", "));
 }
 

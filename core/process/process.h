@@ -52,6 +52,12 @@ class Process {
   InputBase& input_of(const EdgePlan& edge) const;
   std::vector<EdgePlan> log_edges() const;
   // On the worker's loop: makes the socket towards one loop of another process.
+  struct WantedInlet {
+    Worker* worker;
+    std::string from;
+    std::vector<EdgePlan> edges;
+  };
+  std::map<std::string, WantedInlet> wanted_inlets(const Connect& connect);
   void connect_inlet(Worker& worker, const std::string& from, const std::string& endpoint, std::vector<EdgePlan> edges);
   void report_connected(const std::string& inlet);
   void on_transition(const Transition& transition);

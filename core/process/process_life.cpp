@@ -28,21 +28,16 @@ void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
 
 }  // namespace
 
-void Process::on_connect(const Connect& connect) {
-  // One inlet for each pair of threads that talk, however many edges there are between them.
-  struct Wanted {
-    Worker* worker;
-    std::string from;
-    std::vector<EdgePlan> edges;
-  };
-  std::map<std::string, Wanted> wanted;
+// One inlet for each pair of threads that talk, however many edges there are between them.
+std::map<std::string, Process::WantedInlet> Process::wanted_inlets(const Connect& connect) {
+  std::map<std::string, WantedInlet> wanted;
   for (const EdgePlan& edge : plan_.edges) {
     if (is_mine(edge.from) || !is_mine(edge.to)) continue;
     const ComponentPlan& from = component_plan(edge.from);
     Worker& worker = *workers_.at(component_plan(edge.to).thread);
     // The key under which the publisher announced its address (Configured).
     const std::string key = from.process + "/" + from.thread;
-    Wanted& each = wanted[worker.key() + " <- " + key];
+    WantedInlet& each = wanted[worker.key() + " <- " + key];
     each.worker = &worker;
     each.from = key;
     each.edges.push_back(edge);
@@ -51,15 +46,20 @@ void Process::on_connect(const Connect& connect) {
     Worker& worker = *workers_.at(component_plan(edge.to).thread);
     for (const auto& [key, endpoint] : connect.endpoints) {
       if (!key.ends_with("/gateway")) continue;
-      Wanted& each = wanted[worker.key() + " <- " + key];
+      WantedInlet& each = wanted[worker.key() + " <- " + key];
       each.worker = &worker;
       each.from = key;
       each.edges.push_back(edge);
     }
   }
+  return wanted;
+}
+
+void Process::on_connect(const Connect& connect) {
+  const std::map<std::string, WantedInlet> wanted = wanted_inlets(connect);
   // All before the first is connected: an answer that comes quickly must not look like the last.
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
-  for (auto& [inlet, each] : wanted) {
+  for (const auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
     // A publisher that is not up has no address; it is told in a later Connect.
     if (endpoint == connect.endpoints.end()) continue;  // Stays unconnected; the launcher's deadline names it.

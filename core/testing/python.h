@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 
 namespace trainyard::testing {
@@ -20,9 +21,9 @@ inline bool python_has(const std::string& modules) {
 /// What `script` prints when it is run with `argument` as sys.argv[1]. Throws kInternal with what it printed if it
 /// fails.
 inline std::string python(const std::string& script, const std::string& argument) {
-  std::string quoted;  // For the shell, which knows no escapes between single quotes.
-  for (const char letter : script) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  const std::string command = std::string(kPython) + " -W ignore -c '" + quoted + "' '" + argument + "' 2>&1";
+  const TemporaryFolder folder;  // A file, since TorchScript looks for the lines of what it compiles.
+  const std::string file = folder.write("script.py", script);
+  const std::string command = std::string(kPython) + " -W ignore '" + file + "' '" + argument + "' 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");
   std::string output;
   for (int letter = pipe == nullptr ? EOF : std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) {

@@ -15,7 +15,8 @@ namespace trainyard {
 namespace fs = std::filesystem;
 
 void ImageFolder::open() {
-  if (fs::is_directory(fs::path(*folder_) / "train")) {
+  std::error_code ignored;  // What cannot be looked at is refused when it is read.
+  if (fs::is_directory(fs::path(*folder_) / "train", ignored)) {
     open_splits();
   } else {
     open_whole();
@@ -26,7 +27,9 @@ void ImageFolder::open_splits() {
   const fs::path folder(*folder_);
   add_split("train", (folder / "train").string());
   for (const auto& [split, name] : {std::pair("validate", "val"), {"validate", "validate"}, {"test", "test"}}) {
-    if (splits_.back().name != split && fs::is_directory(folder / name)) add_split(split, (folder / name).string());
+    std::error_code ignored;
+    if (splits_.back().name != split && fs::is_directory(folder / name, ignored))
+      add_split(split, (folder / name).string());
   }
 }
 

@@ -36,10 +36,11 @@ int block_size(const jpeg_component_info& component) { return component.DCT_scal
 int smallest_block(const jpeg_decompress_struct& info) { return info.min_DCT_scaled_size; }
 #endif
 
-/// libjpeg warns and makes up pixels where data is broken. These warnings are harmless.
-bool is_harmless(int warning) {
-  return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR ||
-         warning == JWRN_BOGUS_PROGRESSION;
+/// libjpeg warns and makes up pixels where data is broken. These warnings are harmless; bytes that belong to nothing
+/// are between the parts of a header, while among the pixels they mean that decoding has lost its place.
+bool is_harmless(int warning, bool in_header) {
+  if (warning == JWRN_EXTRANEOUS_DATA) return in_header;
+  return warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR || warning == JWRN_BOGUS_PROGRESSION;
 }
 
 }  // namespace
@@ -55,6 +56,7 @@ struct JpegDecoder::State {
   std::array<char, JMSG_LENGTH_MAX> message{};
   std::uint64_t offset = 0;
   std::uint64_t file_bytes = 0;
+  bool in_header = false;
   std::array<std::vector<JSAMPLE>, 4> pixels;
 
   static State& of(j_common_ptr any) { return *static_cast<State*>(any->client_data); }
@@ -67,7 +69,7 @@ struct JpegDecoder::State {
     std::longjmp(state.jump, 1);
   }
   static void on_message(j_common_ptr any, int level) {
-    if (level < 0 && !is_harmless(any->err->msg_code)) leave(any);
+    if (level < 0 && !is_harmless(any->err->msg_code, of(any).in_header)) leave(any);
   }
   static void on_progress(j_common_ptr any) {
     if (of(any).info.input_scan_number > kMostScans) ERREXIT1(any, JERR_BAD_PROGRESSION, kMostScans);
@@ -109,10 +111,13 @@ JpegDecoder::~JpegDecoder() { jpeg_destroy_decompress(&state_->info); }
 bool JpegDecoder::State::read_header(std::span<const std::byte> file) {
   file_bytes = file.size();
   const auto* bytes = reinterpret_cast<const unsigned char*>(file.data());
-  return guarded([&] {
+  in_header = true;
+  const bool done = guarded([&] {
     jpeg_mem_src(&info, bytes, static_cast<unsigned long>(file.size()));
     jpeg_read_header(&info, TRUE);
   });
+  in_header = false;
+  return done;
 }
 
 /// The smallest eighth that leaves `least` rows and columns, of those for which libjpeg-turbo has vector code.

@@ -63,6 +63,7 @@ struct PngDecoder::Reading {
       if (png != nullptr) info = png_create_info_struct(png);
       if (info == nullptr) return;
       png_set_read_fn(png, this, &Reading::on_read);
+      png_set_chunk_cache_max(png, 1);  // Texts are of no use here, and small ones may unpack to gigabytes.
       png_read_info(png, info);
       width = png_get_image_width(png, info);
       height = png_get_image_height(png, info);

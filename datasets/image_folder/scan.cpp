@@ -68,7 +68,12 @@ void collect(const fs::path& folder, int depth, std::vector<Branch>& branches) {
 }  // namespace
 
 PictureFolder scan_pictures(const std::string& folder) {
-  if (!fs::is_directory(folder)) throw Error(Code::kNotFound, "there is no folder {}", folder);
+  std::error_code problem;
+  const bool there = fs::is_directory(folder, problem);
+  if (problem && problem != std::errc::no_such_file_or_directory) {
+    throw Error(Code::kIo, "{} cannot be read: {}", folder, problem.message());
+  }
+  if (!there) throw Error(Code::kNotFound, "there is no folder {}", folder);
   PictureFolder found;
   for (const fs::path& path : list(folder).folders) {
     const auto label = static_cast<std::int64_t>(found.classes.size());

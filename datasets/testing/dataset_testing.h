@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/testing/error_of.h"
+#include "core/testing/temporary_folder.h"
 #include "datasets/dataset.h"
 #include "messages/tensor.h"
 
@@ -54,33 +56,6 @@ std::vector<T> values(const Tensor& tensor) {
   return {tensor.as<T>().begin(), tensor.as<T>().end()};
 }
 
-/// A folder of its own for one test, removed with everything in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "trainyard-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(Code::kIo, "cannot make a folder {}", name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string path(const std::string& name) const { return (path_ / name).string(); }
-
-  /// Writes a file and gives its path.
-  std::string write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// The path of a real data file, below $TRAINYARD_TEST_DATA or `../shared/data` beside the sources; empty if absent:
 /// the test is then skipped.
 inline std::string real_data(const std::string& name) {
@@ -92,18 +67,6 @@ inline std::string real_data(const std::string& name) {
     if (fs::exists(place / name)) return fs::weakly_canonical(place / name).string();
   }
   return {};
-}
-
-/// The code and the message of the Error that `action` throws; the code is kInternal and the text empty if it throws
-/// none.
-template <class Action>
-std::pair<Code, std::string> error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return {error.code(), error.what()};
-  }
-  return {Code::kInternal, ""};
 }
 
 }  // namespace trainyard::testing

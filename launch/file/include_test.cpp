@@ -1,12 +1,13 @@
 #include "launch/file/include.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard {
 namespace {
@@ -99,7 +100,10 @@ TEST_F(IncludeTest, DepthAndNumberAreBounded) {
 
 TEST_F(IncludeTest, NamesTheFileThatIsMissing) {
   folder_.write("main.toml", "a = 1\ninclude = ['none.toml']\n");
-  EXPECT_EQ(error("main.toml"), "main.toml:2: include: \"none.toml\" is not a file");
+  EXPECT_THAT(error("main.toml"),
+              ::testing::AllOf(::testing::HasSubstr("main.toml:2: include: \"none.toml\" is not a file, nor one "
+                                                    "that comes with Trainyard"),
+                               ::testing::HasSubstr("known: cifar10.toml, ")));
   folder_.write("number.toml", "include = [3]\n");
   EXPECT_EQ(error("number.toml"), "number.toml:1: include: 3 is not allowed; a list of files");
 }

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard {
 namespace {

@@ -107,7 +107,9 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
       std::ranges::sort(known);
       // An argument may have the name of a key.
       known.erase(std::ranges::unique(known).begin(), known.end());
-      throw error_at(kCommandLine, given.name, "no argument has this name" + suggestion(given.name, known));
+      throw error_at(kCommandLine, given.name,
+                     "no argument has this name" + suggestion(given.name, known) +
+                         "; or a key with its path, such as component.optimizer.params.lr");
     }
   }
   return out;

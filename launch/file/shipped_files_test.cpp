@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "launch/file/launch_file.h"
 
@@ -22,7 +23,10 @@ std::vector<std::string> shipped_files() {
 class ShippedFilesTest : public ::testing::TestWithParam<std::string> {
  protected:
   LaunchFile load(std::vector<std::string> words = {}) const {
-    if (GetParam() == "shakespeare_char") words.push_back("text=input.txt");
+    // What has no default, since nobody knows where it lies.
+    static const std::map<std::string, std::string> kNeeded{{"shakespeare_char", "text=input.txt"},
+                                                            {"cifar10", "folder=cifar"}};
+    if (const auto needed = kNeeded.find(GetParam()); needed != kNeeded.end()) words.push_back(needed->second);
     return load_launch_file((kFolder / (GetParam() + ".toml")).string(), words);
   }
 };

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard {
 namespace {

@@ -50,13 +50,21 @@ Value convert(const toml::node& node, const Origin& outer) {
 
 }  // namespace
 
+/// The parser sees a letter where a value should begin; people have forgotten the quotes or come from Python.
+const char* hint(std::string_view description) {
+  const auto says = [description](const char* words) { return description.find(words) != std::string_view::npos; };
+  if (says("could not determine value type")) return "; text needs quotes: \"...\"";
+  if (says("expected 'true'") || says("expected 'false'")) return "; allowed: true, false, or text in quotes";
+  return "";
+}
+
 Value read_toml(std::string_view text, const std::string& file) {
   check_text_limits(text, file);
   try {
     return convert(toml::parse(text, std::string_view(file)), {file, 1});
   } catch (const toml::parse_error& error) {
     // The parser's exception does not leave this file.
-    throw error_at({file, error.source().begin.line}, "", error.description());
+    throw error_at({file, error.source().begin.line}, "", std::string(error.description()) + hint(error.description()));
   }
 }
 

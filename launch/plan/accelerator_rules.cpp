@@ -91,12 +91,21 @@ Refusal check_devices(const Question& question) {
                 fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
 }
 
+/// The short names of docs/precision.md; tensors/precision.cpp has the same ones for the hosts.
+std::string full_precision(const std::string& name) {
+  static const std::map<std::string, std::string> kShort{
+      {"64", "64-true"}, {"32", "32-true"}, {"bf16", "bf16-mixed"}, {"16", "16-mixed"}};
+  const auto found = kShort.find(name);
+  return found == kShort.end() ? name : found->second;
+}
+
 Refusal check_precision(const Question& question) {
   const std::string* precisions = question.fact("precisions");
   const auto given = question.given.find("precision");
   if (precisions == nullptr || given == question.given.end()) return {};
   const auto* precision = given->second.value.get_if<std::string>();
-  if (precision == nullptr || (", " + *precisions + ",").find(" " + *precision + ",") != std::string::npos) return {};
+  if (precision == nullptr) return {};
+  if ((", " + *precisions + ",").find(" " + full_precision(*precision) + ",") != std::string::npos) return {};
   return refuse(question, given->second, "precisions", *precisions);
 }
 
@@ -118,13 +127,22 @@ Refusal broken_rule(const Question& question) {
   return {};
 }
 
+/// An accelerator that cannot be asked, because it is broken or of another build, is not taken by itself.
+Facts facts_or_none(Catalogue& catalogue, const std::string& name) {
+  try {
+    return catalogue.facts(kAccelerator, name, "{}", /*anew=*/false);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 /// What the component would take by itself: of those that are available, the one that ranks highest.
 std::string automatic(Catalogue& catalogue) {
   std::string best;
   int best_rank = 0;
   for (const PluginLabel& label : catalogue.list()) {
     if (label.kind != kAccelerator) continue;
-    const Facts& facts = catalogue.info(kAccelerator, label.name).facts;
+    const Facts facts = facts_or_none(catalogue, label.name);
     const auto available = facts.find("available");
     const auto rank = facts.find("auto_rank");
     if (available == facts.end() || available->second != "true" || rank == facts.end()) continue;

@@ -7,9 +7,9 @@
 
 #include <filesystem>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/run/process_tree.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard::testing {
 namespace {

@@ -5,10 +5,10 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/run/child_process.h"
 #include "launch/run/process_tree.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard::testing {
 namespace {

@@ -22,6 +22,12 @@ std::string describe_process(const RunContext& run, const ChildProcess& child) {
   return fmt::format("process '{}' ({})", child.name(), fmt::join(components, ", "));
 }
 
+/// Components begin their errors with their name; here it has just been said.
+std::string without_name(const std::string& error, const std::string& component) {
+  const std::string name = fmt::format("component '{}': ", component);
+  return error.starts_with(name) ? error.substr(name.size()) : error;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
@@ -130,7 +136,8 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
   const bool failed_now = change.state == "error" && state != "error";
   state = change.state;
   if (failed_now) {
-    fail(fmt::format("{} failed: {}", describe_component(*component), change.error), run_.crew.find(process));
+    fail(fmt::format("{} failed: {}", describe_component(*component), without_name(change.error, component->name)),
+         run_.crew.find(process));
   }
   start_.on_state_changed();
   stop_.on_state_changed();

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/plan/planner.h"
 #include "launch/testing/expect_error.h"
 #include "launch/testing/fake_catalogue.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard::testing {
 

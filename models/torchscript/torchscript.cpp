@@ -57,7 +57,7 @@ void TorchScript::load() {
   if (context().log) context().log->warn("{}: runs the code in '{}', as trust = true allows", where(), *path_);
   try {
     module_ = std::make_unique<Module>(Module{torch::jit::load(*path_, at::kCPU)});
-  } catch (const c10::Error& error) {
+  } catch (const std::exception& error) {  // Its parser does not throw LibTorch's own type.
     throw Error(Code::kCorrupt, "{}: '{}' is no TorchScript file that this LibTorch reads: {}", where(), *path_,
                 without_frames(error));
   }
@@ -97,8 +97,10 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
   return result.toTensor();
 }
 
-/// Means over the batch. Targets of regressions get the shape and type of the result: (B) fits (B, 1).
-at::Tensor TorchScript::loss_of(const at::Tensor& output, const at::Tensor& target) const {
+/// Means over the batch, of float32 at least. Targets of regressions get the shape and type of the result: (B) fits
+/// (B, 1).
+at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
+  const at::Tensor output = at_least_float(result);
   if (*loss_ == "cross_entropy") return classification_loss(output, target);
   if (*loss_ == "nll") return at::nll_loss(output, target.to(at::kLong).view(-1));
   if (output.numel() != target.numel()) {

@@ -43,7 +43,7 @@ class TorchScript final : public Model {
   void load();
   void list_tensors();
   at::Tensor forward(const at::Tensor& input);
-  at::Tensor loss_of(const at::Tensor& output, const at::Tensor& target) const;
+  at::Tensor loss_of(const at::Tensor& result, const at::Tensor& target) const;
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
   Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};

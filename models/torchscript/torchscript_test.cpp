@@ -8,7 +8,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/testing/error_of.h"
 #include "core/testing/python.h"
+#include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 
 // tests/torchscript trains one on MNIST and takes the weights back to Python.
@@ -131,8 +133,9 @@ TEST_F(TorchScriptTest, WithoutTrustNothingIsLoaded) {
 }
 
 TEST_F(TorchScriptTest, WhatIsNoModuleIsNamed) {
-  EXPECT_THAT(error_of({}, folder_.path("no.pt")), HasSubstr("there is no file '"));
-  EXPECT_THAT(error_of({}, folder_.write("text.pt", "not a module")), HasSubstr("text.pt' is no TorchScript file"));
+  EXPECT_THAT(error_of(json::object(), folder_.path("no.pt")), HasSubstr("there is no file '"));
+  EXPECT_THAT(error_of(json::object(), folder_.write("text.pt", "not a module")),
+              HasSubstr("text.pt' is no TorchScript file"));
   EXPECT_THAT(error_of({{"loss", "hinge"}}), HasSubstr("cross_entropy"));
 }
 

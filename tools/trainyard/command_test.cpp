@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
-#include "launch/testing/temporary_folder.h"
 #include "tools/trainyard/exit_codes.h"
 
 namespace trainyard::testing {

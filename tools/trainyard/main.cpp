@@ -55,7 +55,10 @@ int run(int argc, char** argv) {
   for (const AddVerb add : kVerbs) add(app, chosen);
   // One line, as all our errors are; the parser's own message prints the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("trainyard: {}; --help shows what is allowed\n", error.what());
+    // What belongs to the file is written without dashes, unlike what belongs to the command.
+    const bool of_the_file = std::string_view(error.what()).find('=') != std::string_view::npos;
+    return fmt::format("trainyard: {}; {}--help shows what is allowed\n", error.what(),
+                       of_the_file ? "arguments of a launch file have no dashes: name=value; " : "");
   });
   // Before the parser, whose message would not suggest the nearest verb.
   refuse_unknown_verbs(app, argc, argv);

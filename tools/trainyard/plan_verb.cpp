@@ -21,8 +21,9 @@ int show_plan(const LaunchArguments& arguments, bool json) {
 int check(const LaunchArguments& arguments) {
   const Plan plan = plan_from(arguments, *open_catalogue());
   check_supported(plan);
-  std::printf("%s: ok (%zu components in %zu processes, %zu edges)\n", plan.file.c_str(), plan.components.size(),
-              plan.processes.size(), plan.edges.size());
+  const std::size_t processes = plan.processes.size();
+  std::printf("%s: ok (%zu components in %zu process%s, %zu edges)\n", plan.file.c_str(), plan.components.size(),
+              processes, processes == 1 ? "" : "es", plan.edges.size());
   return kExitOk;
 }
 

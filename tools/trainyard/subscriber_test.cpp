@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/testing/temporary_folder.h"
 #include "core/transport/frames.h"
 #include "launch/testing/expect_error.h"
-#include "launch/testing/temporary_folder.h"
 #include "messages/json.h"
 #include "messages/scalar.h"
 

@@ -107,7 +107,10 @@ SystemCheck check_process_program() {
 void add_plugins(std::vector<SystemCheck>& checks) {
   const PluginLoader loader(PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
-    checks.push_back({Verdict::kFact, "plugin folder", directory, ""});
+    std::error_code ignored;
+    const bool there = fs::is_directory(directory, ignored);
+    checks.push_back({there ? Verdict::kFact : Verdict::kWarning, "plugin folder",
+                      directory + (there ? "" : ": no such folder"), there ? "" : "mend TRAINYARD_PLUGIN_PATH"});
   }
   const std::vector<PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;

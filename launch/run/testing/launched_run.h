@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/testing/temporary_folder.h"
 #include "launch/plan/plan.h"
 #include "launch/run/run_context.h"
-#include "launch/testing/temporary_folder.h"
 
 namespace trainyard::testing {
 

@@ -48,6 +48,16 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
   }
 
+  /// Measured and told; a machine that others use may not decide a test. `stopped` and `continued`: seconds, of the
+  /// signals to the visitor.
+  void tell_step_times(double stopped, double continued) {
+    const double forever = std::numeric_limits<double>::infinity();
+    std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),
+                testing::median_step_us(steps("alone"), 0, forever),
+                testing::median_step_us(steps("visited"), stopped, continued),
+                testing::median_step_us(steps("visited"), continued, forever));
+  }
+
   static char kernel_state_of(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     const std::string stat{std::istreambuf_iterator<char>(file), {}};
@@ -93,13 +103,7 @@ TEST_P(VisitorTest, LossesStayBitForBitWhileAnExternalLoggerIsStoppedAndContinue
   const auto expected = losses("alone", kCompared);
   ASSERT_EQ(expected.size(), kCompared);
   EXPECT_EQ(losses("visited", kCompared), expected);
-
-  // Measured and told; a machine that others use may not decide a test.
-  const double forever = std::numeric_limits<double>::infinity();
-  std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),
-              testing::median_step_us(steps("alone"), 0, forever),
-              testing::median_step_us(steps("visited"), stopped, continued),
-              testing::median_step_us(steps("visited"), continued, forever));
+  tell_step_times(stopped, continued);
 }
 
 TEST_P(VisitorTest, AVisitorThatIsKilledWhileStoppedLeavesNothingBehind) {

@@ -116,6 +116,7 @@ class RealRunTest(unittest.TestCase):
         self.assertTrue(all(0 <= target < 10 for target in targets), targets)
 
     def test_what_a_service_does_can_be_seen(self):
+        self.assertGreater(self.one("/gradients")["step"], 0)  # The fit is under way.
         done, log = self.run_.subscribe("/checkpoints"), self.run_.subscribe("/log")
         self.run_.call("strategy_manager", "checkpoint")
         _, checkpoint = done.receive(DEADLINE)

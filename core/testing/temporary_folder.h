@@ -6,22 +6,32 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <system_error>
+
+#include "messages/error.h"
 
 namespace trainyard::testing {
 
-/// A folder that is gone with the object.
+/// A folder of its own for one test, gone with the object and everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
+    if (::mkdtemp(name.data()) == nullptr) throw Error(Code::kIo, "cannot make a folder like {}", name);
+    path_ = name;
   }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // A test that fails may have left anything behind.
+    std::filesystem::remove_all(path_, ignored);
+  }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   /// Absolute, without a '/' at its end.
   const std::string& path() const { return path_; }
+
+  /// Of a file in it, whether that exists or not.
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes a file, with its folders, and returns its path.
   std::string write(const std::string& name, std::string_view text) const {
