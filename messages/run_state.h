@@ -70,7 +70,7 @@ struct CheckpointDone {
 };
 
 /// Where the run begins: at zero, or where a checkpoint left it. Sent once by the checkpoint writer, after it has
-/// filled the arena. Host, optimizer, loader and manager start counting from here; a launch without a checkpoint writer
+/// filled the arena. Host, optimizer and manager start counting from here; a launch without a checkpoint writer
 /// has no RunState and begins at zero.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";

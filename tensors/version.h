@@ -17,6 +17,9 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and autocast to them.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
+/// 1 if LibTorch has one operation for attention, with kernels of its own for GPUs.
+#define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
+
 /// What LibTorch's functions take for a tensor that may be missing: their own type in 1.x, the standard one later.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>

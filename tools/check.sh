@@ -34,7 +34,8 @@ python3 tools/check_layers.py
 
 echo "== build"
 mkdir -p "$build"
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON >"$build/configure.log" 2>&1 ||
+# Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON >"$build/configure.log" 2>&1 ||
   { tail -n 30 "$build/configure.log" >&2; exit 1; }
 cmake --build "$build" --parallel "$(nproc)"
 

@@ -2,7 +2,7 @@
 
 # To build and run.
 trainyard_build_packages=(
-  g++ cmake ninja-build pkg-config
+  g++ cmake ninja-build make pkg-config
   libtorch-dev libopenblas0-pthread
   libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libpng-dev libjpeg62-turbo-dev

@@ -32,6 +32,12 @@ void fill_entries(const Tensor& block, const ArenaInfo& arena, double value) {
 
 void Optimizer::on_configure() {
   try {
+    // Any number below 0 stands for the default, but only one is meant so: the others are slips.
+    for (const auto* parameter : {&lr_, &weight_decay_, &eps_}) {
+      if (**parameter >= 0 || **parameter == kAsTorch) continue;
+      throw Error(Code::kInvalidArgument, "{}: {} is not allowed; a number >= 0, or {} for torch's default",
+                  parameter->info().name, **parameter, kAsTorch);
+    }
     settings_ = read_rule();
     optimizer::check(settings_);
     schedule_settings_ = read_schedule();

@@ -187,6 +187,8 @@ TEST(OptimizerOptionsTest, WhatMakesNoSenseIsRefusedBeforeTheRunStarts) {
   EXPECT_THAT([&] { configure(R"({"betas": [0.9]})"); },
               ThrowsMessage<Error>(HasSubstr("component 'optimizer': betas: 1 numbers are not allowed")));
   EXPECT_THAT([&] { configure(R"({"eps": 0})"); }, ThrowsMessage<Error>(HasSubstr("eps: 0 is not allowed")));
+  EXPECT_THAT([&] { configure(R"({"lr": -0.1})"); },
+              ThrowsMessage<Error>(HasSubstr("lr: -0.1 is not allowed; a number >= 0, or -1 for torch's default")));
   EXPECT_THAT([&] { configure(R"({"schedule": "step"})"); }, ThrowsMessage<Error>(HasSubstr("needs step_size")));
   EXPECT_THAT([&] { configure(R"({"rule": "adagrad", "schedule": "one_cycle"})"); },
               ThrowsMessage<Error>(HasSubstr("rule = 'adagrad' has none")));

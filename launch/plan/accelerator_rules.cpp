@@ -173,6 +173,15 @@ Choice default_choice(const ParameterInfo& declared, const Draft& draft) {
   return {name, "{}", {Value{name, draft.spec->origin}, key}};
 }
 
+/// What the file leaves out may break a rule as well; its place is that of the component.
+void add_default(Given& given, const std::string& name, const Draft& draft) {
+  const auto declared = std::ranges::find(draft.info->parameters, name, &ParameterInfo::name);
+  if (declared == draft.info->parameters.end() || given.contains(name)) return;
+  const auto value = nlohmann::json::parse(declared->default_json, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_string()) return;
+  given[name] = {Value{value.get<std::string>(), draft.spec->origin}, draft.spec->key + ".params." + name};
+}
+
 Facts facts_of(const Choice& choice, Catalogue& catalogue, bool anew) {
   try {
     return catalogue.facts(kAccelerator, choice.name, choice.parameters, anew);
@@ -188,12 +197,14 @@ void check_accelerator_rules(const Draft& draft, const Given& given, Catalogue& 
     return info.kind == ValueKind::kPlugin && info.rules.plugin_kind == kAccelerator;
   });
   if (declared == draft.info->parameters.end()) return;
+  Given all = given;
+  add_default(all, "precision", draft);
   const auto named = given.find(declared->name);
   Choice choice = named == given.end() ? default_choice(*declared, draft) : given_choice(named->second);
   if (choice.name == "auto") choice.name = automatic(catalogue);
   if (choice.name.empty()) return;
-  if (!broken_rule({given, choice, facts_of(choice, catalogue, /*anew=*/false)})) return;
-  if (Refusal refusal = broken_rule({given, choice, facts_of(choice, catalogue, /*anew=*/true)})) throw *refusal;
+  if (!broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/false)})) return;
+  if (Refusal refusal = broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/true)})) throw *refusal;
 }
 
 }  // namespace trainyard

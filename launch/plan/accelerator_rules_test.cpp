@@ -1,5 +1,7 @@
 #include "launch/plan/accelerator_rules.h"
 
+#include <gmock/gmock.h>
+
 #include "launch/testing/plan_fixture.h"
 
 namespace trainyard {
@@ -71,6 +73,12 @@ TEST_F(AcceleratorRulesTest, APrecisionThatItLacksIsRefused) {
   EXPECT_EQ(refusal(std::string(kCard) + "precision = 'bf16-mixed'"),
             "a.toml:4: topology.precision: bf16-mixed is not allowed with the accelerator card, rule precisions: "
             "32-true");
+}
+
+TEST_F(AcceleratorRulesTest, ShortNamesOfPrecisionsAreHeldToTheRulesOfTheLongOnes) {
+  EXPECT_EQ(refusal(std::string(kCard) + "precision = '32'"), "(no error)");
+  EXPECT_EQ(refusal(std::string(kCard) + "precision = 'bf16'"), "(no error)");
+  EXPECT_THAT(refusal(std::string(kCard) + "precision = '16'"), ::testing::HasSubstr("topology.precision: 16 is not "));
 }
 
 TEST_F(AcceleratorRulesTest, ClippingIsRefusedUnlessItIsSwitchedOff) {

@@ -34,16 +34,6 @@ std::string strategy_name(const TopologySpec& topology) {
   return name == nullptr ? "" : *name;
 }
 
-/// The kernel would refuse to pin a thread to them, in the middle of the start.
-void check_cpus(const ComponentSpec& spec) {
-  const long there = ::sysconf(_SC_NPROCESSORS_CONF);
-  for (const std::uint32_t cpu : spec.cpus) {
-    if (there < 1 || cpu < there) continue;
-    throw error_at(spec.origin, spec.key + ".cpus",
-                   fmt::format("{} is not allowed; this machine has {}, counted from 0", cpu, there));
-  }
-}
-
 /// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
@@ -59,6 +49,15 @@ Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_
 }
 
 }  // namespace
+
+void check_cpus(const ComponentSpec& spec) {
+  const long there = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (const std::uint32_t cpu : spec.cpus) {
+    if (there < 1 || cpu < there) continue;
+    throw error_at(spec.origin, spec.key + ".cpus",
+                   fmt::format("{} is not allowed; this machine has {}, counted from 0", cpu, there));
+  }
+}
 
 std::uint32_t world_size(const TopologySpec& topology) {
   const auto devices = topology.given.find("devices");

@@ -22,6 +22,10 @@ struct Draft {
 /// else, and for more than one with the strategy single_device.
 std::uint32_t world_size(const TopologySpec& topology);
 
+/// Throws kInvalidArgument if a component is to be pinned to a processor that this machine does not have: the kernel
+/// would refuse it in the middle of the start.
+void check_cpus(const ComponentSpec& spec);
+
 class Catalogue;
 /// The plugin components of the file, per-rank ones once for each rank, with names and indices. Throws, with the place
 /// in the file, for plugins that do not exist.

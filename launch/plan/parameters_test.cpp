@@ -105,7 +105,7 @@ TEST_F(ParametersTest, TopologyIsCheckedWhereItStands) {
   EXPECT_EQ(error_six("[topology]\naccelerator = { plugin = 'cpu', thread = 2 }"),
             "a.toml:3: topology.accelerator.thread: unknown parameter; did you mean 'threads'? known: threads");
   EXPECT_EQ(error_six("", {"precision=fp8"}),
-            "command line: topology.precision: \"fp8\" is not allowed; one of: 32-true, bf16-mixed");
+            "command line: topology.precision: \"fp8\" is not allowed; one of: 32-true, bf16-mixed, 32, bf16, 16");
   catalogue_.add("component", "accelerator_host").parameters.clear();
   EXPECT_EQ(error("[component.a]\nplugin = 'accelerator_host'\n[topology]\nprecision = '32-true'"),
             "a.toml:4: topology.precision: no component has a parameter 'precision'");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/config/nearest.h"
+#include "launch/plan/draft.h"
 
 namespace trainyard {
 
@@ -98,6 +99,7 @@ PlannedProcess start_process(const std::string& name, const ComponentSpec& spec)
 PlannedProcess external_process(const ComponentSpec& spec) {
   PlannedProcess process = start_process(own_process(spec), spec);
   process.command = spec.command;
+  check_cpus(spec);
   process.cpus = spec.cpus;
   process.parameters = to_json_text(spec.parameters, spec.key + ".params");
   return process;

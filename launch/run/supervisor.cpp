@@ -96,6 +96,7 @@ int Supervisor::run() {
   }
   run_.loop.run();
   kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
+  if (!outcome_.empty()) run_.console.say(outcome_);
   if (failed_) return ExitCode::kFailed;
   return interrupted_ ? ExitCode::kInterrupted : ExitCode::kSuccess;
 }
@@ -149,7 +150,8 @@ void Supervisor::on_finished(const RunFinished& finished) {
   finished_ = true;
   // A run that was interrupted also finishes with success; run() tells the two apart by interrupted_.
   if (!finished.success) failed_ = true;
-  run_.console.say(fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason));
+  // Said when everybody has said his last words.
+  outcome_ = fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason);
   // A run may finish before it has started in full: a component that refuses at once, for example.
   start_.cancel();
   stop_.finish();

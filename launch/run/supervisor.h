@@ -64,6 +64,7 @@ class Supervisor {
   StopSequence stop_;
   RegistryServer registry_;
   bool finished_ = false;
+  std::string outcome_;  ///< What finished_ means, in words.
   bool failed_ = false;
   bool interrupted_ = false;
 };

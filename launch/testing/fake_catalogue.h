@@ -100,7 +100,7 @@ inline void add_host(FakeCatalogue& catalogue) {
       parameter("accelerator", ValueKind::kPlugin, R"({"plugin":"cpu"})", plugin_kind("accelerator")),
       parameter("devices", ValueKind::kString, R"("auto")"),
       parameter("strategy", ValueKind::kPlugin, R"({"plugin":"single_device"})", plugin_kind("strategy")),
-      parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed"})),
+      parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed", "32", "bf16", "16"})),
       parameter("model", ValueKind::kPlugin, "", plugin_kind("model")),
       parameter("clip_norm", ValueKind::kNumber, "0.0", at_least(0))};
   info.per_rank = true;

@@ -14,6 +14,11 @@
 #include "tensors/fused/attention_kernel.h"
 #include "tensors/fused/ops.h"
 #include "tensors/fused/usable.h"
+#include "tensors/version.h"
+
+#if TRAINYARD_TORCH_HAS_SDPA
+#include <ATen/ops/scaled_dot_product_attention.h>
+#endif
 
 namespace trainyard::fused {
 namespace {
@@ -66,16 +71,23 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
   }
 };
 
-/// The formula in LibTorch's operations: for other devices and sizes, and for dropout.
+/// LibTorch's own attention, or the formula in its operations where it has none: for other devices and sizes, and for
+/// dropout.
 at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shape, double dropout) {
   const at::Tensor split =
       qkv_N3D.view({shape.batch, shape.tokens, 3, shape.heads, shape.size}).permute({2, 0, 3, 1, 4});
+#if TRAINYARD_TORCH_HAS_SDPA
+  return at::scaled_dot_product_attention(split[0], split[1], split[2], {}, dropout, /*is_causal=*/true)
+      .transpose(1, 2)
+      .reshape({qkv_N3D.size(0), shape.width()});
+#else
   at::Tensor scores = at::matmul(split[0], split[1].transpose(-2, -1)) / std::sqrt(static_cast<double>(shape.size));
   const double lowest = -std::numeric_limits<double>::infinity();
   // -inf above the diagonal, 0 on and below it: no token sees a later one.
   const at::Tensor mask = at::full({shape.tokens, shape.tokens}, lowest, qkv_N3D.options()).triu_(1);
   const at::Tensor probabilities = at::dropout(at::softmax(scores + mask, -1), dropout, /*train=*/dropout > 0);
   return at::matmul(probabilities, split[2]).transpose(1, 2).reshape({qkv_N3D.size(0), shape.width()});
+#endif
 }
 
 }  // namespace

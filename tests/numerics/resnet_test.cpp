@@ -107,9 +107,9 @@ void train_both(const std::string& precision, std::vector<double>& ours, std::ve
   Opened<Cifar10> dataset(fmt::format(R"({{"folder": "{}", "files": 1}})", folder.path("")));
   const std::vector<Batch> all = batches_of(*dataset);
   MiniRun run(fmt::format(R"("model": {{"plugin": "resnet"}}, "precision": "{}")", precision),
-              R"({"rule": "sgd", "lr": 0.01, "momentum": 0.9})", dataset->info());
+              R"({"rule": "sgd", "lr": 0.001, "momentum": 0.9})", dataset->info());
   BareResnet bare(run);
-  torch::optim::SGD optimizer(bare.leaves(), torch::optim::SGDOptions(0.01).momentum(0.9));
+  torch::optim::SGD optimizer(bare.leaves(), torch::optim::SGDOptions(0.001).momentum(0.9));
   ours = run.train(all);
   for (const Batch& batch : all) {
     optimizer.zero_grad();

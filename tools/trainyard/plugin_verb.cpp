@@ -40,7 +40,7 @@ nlohmann::json to_json(const PluginLoader::Found& found) {
 }
 
 void show(const Table& table, const nlohmann::json& json, bool as_json) {
-  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours()).c_str(), stdout);
+  std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours(), terminal_width()).c_str(), stdout);
 }
 
 /// What an accelerator says now, in a process of its own: a broken one is a row like any other.
@@ -96,16 +96,16 @@ int list(const PluginArguments& arguments) {
   return kExitOk;
 }
 
-/// The default as it would stand in JSON: text in quotes, so that "0" and 0 can be told apart.
+/// Two lines each, since a terminal is not wide enough for one. The default as it would stand in JSON: text in quotes,
+/// so that "0" and 0 can be told apart.
 void print_parameters(const std::vector<ParameterInfo>& parameters) {
   if (parameters.empty()) return;
   std::printf("\nparameters\n");
-  Table table({"  name", "default", "unit", "allowed", "while running", "meaning"});
   for (const ParameterInfo& parameter : parameters) {
-    table.add({"  " + parameter.name, parameter.required ? "(required)" : parameter.default_json, parameter.rules.unit,
-               describe_allowed(parameter), parameter.rules.settable ? "settable" : "", parameter.help});
+    const std::string value = parameter.required ? "(required)" : "= " + parameter.default_json;
+    std::printf("  %s %s  %s%s\n      %s\n", parameter.name.c_str(), value.c_str(), describe_allowed(parameter).c_str(),
+                parameter.rules.settable ? "; settable while it runs" : "", parameter.help.c_str());
   }
-  std::fputs(table.text().c_str(), stdout);
 }
 
 void print_ports(const char* title, const std::vector<PortInfo>& ports) {
@@ -116,7 +116,7 @@ void print_ports(const char* title, const std::vector<PortInfo>& ports) {
     table.add({"  " + port.name, port.topic.empty() ? port.name : port.topic, port.type,
                port.policy + (port.optional ? ", optional" : ""), port.help});
   }
-  std::fputs(table.text().c_str(), stdout);
+  std::fputs(table.text(false, terminal_width()).c_str(), stdout);
 }
 
 /// The declaration is the documentation: everything here comes from the plugin's own source.

@@ -1,14 +1,40 @@
 #include "tools/trainyard/table.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 namespace trainyard {
 
+namespace {
+
+/// Narrower than this the last column is left as it is: the terminal may break it.
+constexpr std::size_t kNarrowest = 16;
+
+/// `text` in lines of at most `width`, broken between words, all but the first indented by `indent`.
+std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
+  if (width < indent + kNarrowest) return text;
+  std::string lines;
+  std::size_t column = indent;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > indent && column + 1 + word.size() > width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    lines += (column > indent ? " " : "") + word;
+    column += (column > indent ? 1 : 0) + word.size();
+  }
+  return lines;
+}
+
+}  // namespace
+
 // Widths are in bytes: names and numbers here are ASCII.
-std::string Table::text(bool bold_heading) const {
+std::string Table::text(bool bold_heading, std::size_t width) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -18,7 +44,8 @@ std::string Table::text(bool bold_heading) const {
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
+      const bool last = i + 1 == widths.size();
+      line += width != 0 && last ? folded(row[i], line.size(), width) : row[i];
       line.append(widths[i] - row[i].size() + 2, ' ');
     }
     // So that output can be compared line by line.
@@ -27,6 +54,12 @@ std::string Table::text(bool bold_heading) const {
     all += (bold ? "\033[1m" : "") + line + (bold ? "\033[0m" : "") + "\n";
   }
   return all;
+}
+
+std::size_t terminal_width() {
+  winsize size = {};
+  if (::isatty(STDOUT_FILENO) != 1) return 0;
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 bool use_colours() { return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }

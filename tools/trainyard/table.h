@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,9 @@ class Table {
   /// True if there is nothing but the heading.
   bool empty() const { return rows_.size() == 1; }
 
-  /// One line a row, columns two spaces apart, no spaces at the end. `bold_heading`: with terminal colours.
-  std::string text(bool bold_heading = false) const;
+  /// One line a row, columns two spaces apart, no spaces at the end. `bold_heading`: with terminal colours. `width`:
+  /// the last column goes on below itself where a line would be longer; 0 = lines are as long as they are.
+  std::string text(bool bold_heading = false, std::size_t width = 0) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
@@ -24,5 +26,8 @@ class Table {
 
 /// True if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
 bool use_colours();
+
+/// Columns of the terminal that stdout is; 0 if it is none, so that what is read by programs has one line a row.
+std::size_t terminal_width();
 
 }  // namespace trainyard

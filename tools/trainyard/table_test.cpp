@@ -12,6 +12,13 @@ TEST(TableTest, AlignsColumnsWithoutSpacesAtTheEnd) {
   EXPECT_EQ(table.text(), "name    value\na       1\nlonger\n");
 }
 
+TEST(TableTest, TheLastColumnGoesOnBelowItself) {
+  Table table({"name", "meaning"});
+  table.add({"lr", "the base learning rate of all parameters"});
+  EXPECT_EQ(table.text(false, 24), "name  meaning\nlr    the base learning\n      rate of all\n      parameters\n");
+  EXPECT_EQ(table.text(false, 12), table.text()) << "too narrow for anything better";
+}
+
 TEST(TableTest, ColoursTheHeadingAlone) {
   Table table({"name"});
   EXPECT_TRUE(table.empty());
