@@ -1,6 +1,7 @@
 #include "tensors/precision.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
@@ -19,7 +20,9 @@ TEST(PrecisionTest, TrueModesHaveOneTypeAndMixedOnesKeepFloatParameters) {
     const Precision precision = parse_precision(name);
     EXPECT_EQ(precision.name, name);
     EXPECT_EQ(precision.mixed(), name.ends_with("-mixed")) << name;
-    if (precision.mixed()) EXPECT_EQ(precision.parameters, at::kFloat) << name;
+    if (precision.mixed()) {
+      EXPECT_EQ(precision.parameters, at::kFloat) << name;
+    }
     EXPECT_EQ(precision.scales_loss, name == "16-mixed") << name;
   }
   EXPECT_EQ(parse_precision("64-true").parameters, at::kDouble);

@@ -109,10 +109,14 @@ std::string Process::counters_json() const {
     for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, topics[edge->id()]));
   }
   json visitors = json::array();
-  for (const auto& each : gateway_->counters()) {
-    visitors.push_back({{"topic", each.topic}, {"sent", each.sent}, {"dropped", each.dropped}});
+  // Somebody may ask before the plan has come, or after it could not be carried out.
+  if (gateway_ != nullptr) {
+    for (const auto& each : gateway_->counters()) {
+      visitors.push_back({{"topic", each.topic}, {"sent", each.sent}, {"dropped", each.dropped}});
+    }
   }
-  return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", pool_->reserved_bytes()}}.dump();
+  const std::uint64_t shared_bytes = pool_ == nullptr ? 0 : pool_->reserved_bytes();
+  return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", shared_bytes}}.dump();
 }
 
 }  // namespace trainyard
