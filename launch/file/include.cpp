@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "core/config/nearest.h"
+#include "launch/file/shipped_files.h"
 #include "launch/file/substitution.h"
 #include "launch/file/text_guard.h"
 #include "launch/file/toml_reader.h"
@@ -23,27 +23,6 @@ namespace fs = std::filesystem;
 /// How deep files may include one another.
 constexpr std::size_t kMaxIncludes = 16;
 constexpr std::size_t kMaxFiles = 256;  ///< In all, or a few files that include each other twice would take for ever.
-
-/// Beside the program, in an installation as in a build folder.
-fs::path shipped_folder() {
-  std::error_code none;  // No /proc: then nothing is shipped.
-  const fs::path program = fs::read_symlink("/proc/self/exe", none);
-  return program.parent_path().parent_path() / "share" / "trainyard" / "launch";
-}
-
-/// The path of a file that comes with Trainyard; empty if there is none of this name.
-std::string shipped_file(const std::string& name) {
-  const fs::path path = shipped_folder() / name;
-  return fs::path(name).filename() == name && fs::is_regular_file(path) ? path.string() : "";
-}
-
-/// Nothing if there are no such files.
-std::string shipped_suggestion(const std::string& name) {
-  std::vector<std::string> known;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(shipped_folder(), none)) known.push_back(entry.path().filename());
-  return known.empty() ? "" : ", nor one that comes with Trainyard" + suggestion(name, std::move(known));
-}
 
 /// Reads one launch file and, depth first, what it includes.
 class IncludeReader {

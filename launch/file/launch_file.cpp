@@ -8,6 +8,7 @@
 #include "launch/file/component_reader.h"
 #include "launch/file/include.h"
 #include "launch/file/overrides.h"
+#include "launch/file/shipped_files.h"
 #include "launch/file/substitution.h"
 #include "launch/file/table_reader.h"
 
@@ -99,10 +100,19 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
   return root;
 }
 
+/// A file of the user's own, else one that comes with Trainyard.
+std::string find_launch_file(const std::string& given) {
+  if (std::filesystem::exists(given)) return given;
+  const std::string shipped = shipped_file(given);
+  if (!shipped.empty()) return shipped;
+  throw Error(Code::kNotFound, "{}: there is no such file{}", given, shipped_suggestion(given));
+}
+
 }  // namespace
 
-LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
+LaunchFile load_launch_file(const std::string& given, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys) {
+  const std::string path = find_launch_file(given);
   const Value root = resolve(path, words, manager_keys);
   // A section that is missing is an empty one.
   const Value none{Value::Table{}, {path, 0}};

@@ -77,8 +77,9 @@ struct LaunchFile {
   std::vector<ComponentSpec> components;  ///< By name.
 };
 
-/// `words` are "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1".
-/// `manager_keys` are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
+/// `path` may be the name of a file that comes with Trainyard, where there is none of that name. `words` are
+/// "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1". `manager_keys`
+/// are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys = {});
 

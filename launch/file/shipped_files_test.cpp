@@ -4,6 +4,7 @@
 #include <map>
 
 #include "launch/file/launch_file.h"
+#include "launch/file/shipped_files.h"
 
 namespace trainyard {
 namespace {
@@ -42,6 +43,12 @@ TEST_P(ShippedFilesTest, HasTheSixComponentsUnderTheirPluginsNames) {
 }
 
 TEST_P(ShippedFilesTest, WritesBelowRunsUnderItsOwnName) { EXPECT_EQ(load().run.directory, "runs/" + GetParam()); }
+
+TEST_P(ShippedFilesTest, IsFoundByItsNameAlone) {
+  const fs::path path = fs::path(shipped_file(GetParam() + ".toml"));
+  EXPECT_TRUE(fs::equivalent(path, kFolder / path.filename())) << path;
+  EXPECT_EQ(shipped_file("../launch/" + GetParam() + ".toml"), "") << "a name, not a path";
+}
 
 TEST_P(ShippedFilesTest, CanBeSplitIntoProcesses) {
   EXPECT_FALSE(load().topology.processes);

@@ -1,0 +1,34 @@
+#include "launch/file/shipped_files.h"
+
+#include <filesystem>
+#include <vector>
+
+#include "core/config/nearest.h"
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Beside the program, in an installation as in a build folder.
+fs::path shipped_folder() {
+  std::error_code none;  // No /proc: then nothing is shipped.
+  const fs::path program = fs::read_symlink("/proc/self/exe", none);
+  return program.parent_path().parent_path() / "share" / "trainyard" / "launch";
+}
+
+}  // namespace
+
+std::string shipped_file(const std::string& name) {
+  const fs::path path = shipped_folder() / name;
+  return fs::path(name).filename() == name && fs::is_regular_file(path) ? path.string() : "";
+}
+
+std::string shipped_suggestion(const std::string& name) {
+  std::vector<std::string> known;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(shipped_folder(), none)) known.push_back(entry.path().filename());
+  return known.empty() ? "" : ", nor one that comes with Trainyard" + suggestion(name, std::move(known));
+}
+
+}  // namespace trainyard

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace trainyard {
+
+/// The path of a launch file that comes with Trainyard ("mnist.toml"); empty if there is none of this name.
+std::string shipped_file(const std::string& name);
+
+/// ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ..." for the end of an error; empty if no
+/// files are found beside the program.
+std::string shipped_suggestion(const std::string& name);
+
+}  // namespace trainyard
