@@ -106,8 +106,10 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
       EXPECT_LT(largest_difference<float>(test, best_kernels()), 1e-6);
       EXPECT_LT(largest_difference<float>(test, *generic_kernels()), 1e-6);
     } else {
-      // LibTorch fuses where the processor can, and then every bit is the same.
-      EXPECT_LE(largest_difference<double>(test, best_kernels()), fuses_multiply_add() ? 0 : 1e-13);
+      // Python's torch.optim of 1.x makes the operations of ours, fused where the processor can: every bit is the same.
+      // Later ones have others (a lerp, for one).
+      const bool same_operations = test["torch"].get<std::string>().starts_with("1.") && fuses_multiply_add();
+      EXPECT_LE(largest_difference<double>(test, best_kernels()), same_operations ? 0 : 1e-13);
     }
   }
 }

@@ -53,7 +53,7 @@ def trajectory(rule, options, dtype):
         optimizer.step()
         parameters.append(parameter.tolist())
     return dict(rule=rule, options=options, dtype=str(dtype).split(".")[1], start=start, gradients=gradients,
-                parameters=parameters)
+                parameters=parameters, torch=torch.__version__)
 
 
 def rules():
