@@ -37,7 +37,7 @@ at::Tensor class_numbers(const at::Tensor& target) {
 
 }  // namespace
 
-at::Tensor at_least_float(const at::Tensor& x) { return x.element_size() < sizeof(float) ? x.to(at::kFloat) : x; }
+at::Tensor at_least_float(const at::Tensor& x) { return x.element_size() < 4 ? x.to(at::kFloat) : x; }
 
 std::int64_t ClassificationSizes::input_elements() const { return product(input); }
 

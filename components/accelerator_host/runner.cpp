@@ -163,7 +163,7 @@ at::Tensor Runner::train(const Batch& batch, double weight) {
     loss = model_->training_step(model_batch(batch));
   }
   // Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
-  if (loss.element_size() < sizeof(float)) loss = loss.to(at::kFloat);
+  if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
   if (options_.detect_anomaly) check_finite(loss, batch);
   // Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
   if (scaler_) weight *= scaler_->scale();
