@@ -26,7 +26,7 @@ constexpr int kBlock = 8;  ///< Rows and columns of a block; scales are eighths.
 constexpr int kMostScans = 500;
 
 /// With Huffman codes a block of 64 pixels takes a bit at least.
-constexpr std::uint64_t kMostPixelsPerByte = 512;
+constexpr std::uint64_t kMostJpegPixelsPerByte = 512;
 
 #if JPEG_LIB_VERSION >= 70
 int block_size(const jpeg_component_info& component) { return component.DCT_h_scaled_size; }
@@ -205,7 +205,7 @@ Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& 
   };
   check(state.read_header(file));
   check_claim(path, file.size() - state.info.src->bytes_in_buffer, state.info.image_width, state.info.image_height,
-              limits, file.size(), kMostPixelsPerByte);
+              limits, file.size(), kMostJpegPixelsPerByte);
   const ColorModel model = state.model(path);
   state.choose_scale(least);
   check(state.start());

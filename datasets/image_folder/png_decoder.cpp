@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kHeaderEnd = 8 + 8 + 13 + 4;  ///< Signature, then the chunk with the size.
 
 /// Deflate makes at most 1032 bytes of one, and a pixel may be one bit.
-constexpr std::uint64_t kMostPixelsPerByte = std::uint64_t{1032} * 8;
+constexpr std::uint64_t kMostPngPixelsPerByte = std::uint64_t{1032} * 8;
 
 }  // namespace
 
@@ -116,7 +116,7 @@ Picture PngDecoder::decode(std::span<const std::byte> file, const std::string& p
   };
   check(reading.read_header());
   if (reading.info == nullptr) throw Error(Code::kInternal, "libpng {} cannot be used", PNG_LIBPNG_VER_STRING);
-  check_claim(path, kHeaderEnd, reading.width, reading.height, limits, file.size(), kMostPixelsPerByte);
+  check_claim(path, kHeaderEnd, reading.width, reading.height, limits, file.size(), kMostPngPixelsPerByte);
   check(reading.start());
   pixels_.resize(reading.width * reading.height * reading.channels);
   row_starts_.resize(reading.height);
