@@ -39,10 +39,8 @@ class RegistryServerTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_NE(run_.launcher(), 0);
     // The registry answers from the first moment on; here the run is wanted whole.
-    ASSERT_TRUE(eventually([this] {
-      const json nodes = ask({{"op", "nodes"}})["result"];
-      return nodes[2]["state"] == "active" && nodes[3]["state"] == "running";
-    })) << run_.output();
+    ASSERT_TRUE(run_.reaches("c2", "active")) << run_.output();
+    ASSERT_TRUE(run_.reaches("viewer", "running")) << run_.output();
   }
 
   json ask(json question) {
@@ -50,17 +48,7 @@ class RegistryServerTest : public ::testing::Test {
     return ask_text(question.dump());
   }
 
-  json ask_text(const std::string& text) {
-    zmq::context_t context;
-    zmq::socket_t socket(context, zmq::socket_type::dealer);
-    socket.set(zmq::sockopt::linger, 0);
-    socket.set(zmq::sockopt::rcvtimeo, 20'000);
-    socket.connect(list_runs(run_.base()).at(0).registry);
-    socket.send(zmq::buffer(text), zmq::send_flags::none);
-    zmq::message_t reply;
-    if (!socket.recv(reply)) return nullptr;
-    return json::parse(reply.to_string_view());
-  }
+  json ask_text(const std::string& text) { return json::parse(run_.ask(text), nullptr, false); }
 
   LaunchedRun run_{plan(), options()};
 };

@@ -154,7 +154,7 @@ TEST_F(SupervisorTest, LeavesNothingWhenTheGuardIsKilled) {
 
 TEST_F(SupervisorTest, AsksComponentsToStopOnInterruptAndReturns130) {
   LaunchedRun run(fake_plan({trace()}), with_stop_service());
-  ASSERT_TRUE(eventually([&] { return position(lines_of(trace_file()), "p0: active c0") == 3; }));
+  ASSERT_TRUE(run.reaches("c0", "active"));
   ::kill(run.guard(), SIGINT);
   EXPECT_EQ(run.exit_code(), 130);
   EXPECT_THAT(lines_of(trace_file()), ElementsAre("p0: hello", "p0: plan", "p0: connect 2", "p0: active c0",
@@ -164,7 +164,7 @@ TEST_F(SupervisorTest, AsksComponentsToStopOnInterruptAndReturns130) {
 
 TEST_F(SupervisorTest, StopsInOrderOnInterruptWhenNoComponentKnowsHowTo) {
   LaunchedRun run(fake_plan({trace()}));
-  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ASSERT_TRUE(run.reaches("c0", "active"));
   ::kill(run.guard(), SIGTERM);
   EXPECT_EQ(run.exit_code(), 130);
   EXPECT_EQ(lines_of(trace_file()).back(), "p0: finalized c0");
@@ -174,7 +174,7 @@ TEST_F(SupervisorTest, EndsAllProcessesAtOnceOnTheSecondInterrupt) {
   Plan plan = fake_plan({trace(R"("hang": "stop")")});
   plan.stop_timeout = std::chrono::minutes(10);
   LaunchedRun run(plan, with_stop_service());
-  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ASSERT_TRUE(run.reaches("c0", "active"));
   ::kill(run.guard(), SIGINT);
   ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).back() == "p0: stop c0"; }));
   ::kill(run.guard(), SIGINT);
@@ -189,7 +189,7 @@ TEST_F(SupervisorTest, ClimbsTheLadderWhenAProcessDoesNotStop) {
   options.rung = std::chrono::milliseconds(200);
   LaunchedRun run(with_program(plan, "deaf", {"sh", "-c", "trap '' INT TERM; echo deaf; sleep 1000"}), options);
   ASSERT_TRUE(run.prints("[deaf] deaf"));
-  ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).size() == 4; }));
+  ASSERT_TRUE(run.reaches("c0", "active"));
   ::kill(run.guard(), SIGINT);
   EXPECT_EQ(run.exit_code(), 1);
   EXPECT_THAT(run.output(), HasSubstr("component 'c0' (process p0, plugin fake) did not become inactive within 0.3 s"));
@@ -209,7 +209,7 @@ TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
   plan.processes[1].respawn = {.when = RespawnPolicy::When::kOnFailure, .delay = std::chrono::milliseconds(10)};
   LaunchedRun run(plan);
   const auto count = [&](const std::string& line) { return std::ranges::count(lines_of(trace_file()), line); };
-  ASSERT_TRUE(eventually([&] { return count("p1: active c1") == 1; }));
+  ASSERT_TRUE(run.reaches("c1", "active"));
   const std::vector<pid_t> children = descendants(run.launcher());
   ASSERT_EQ(children.size(), 2u);
   ::kill(std::max(children[0], children[1]), SIGKILL);  // Pids grow: this is p1.

@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
+#include <zmq.hpp>
 
 #include "launch/run/guard.h"
 #include "launch/run/process_tree.h"
@@ -68,6 +71,29 @@ std::string LaunchedRun::output() const {
 
 bool LaunchedRun::prints(const std::string& text) const {
   return eventually([&] { return output().find(text) != std::string::npos; });
+}
+
+std::string LaunchedRun::ask(const std::string& question) const {
+  const std::vector<RunInfo> runs = list_runs(base_);
+  if (runs.empty()) return "";
+  zmq::context_t context;
+  zmq::socket_t socket(context, zmq::socket_type::dealer);
+  socket.set(zmq::sockopt::linger, 0);
+  socket.set(zmq::sockopt::rcvtimeo, 20'000);
+  socket.connect(runs.front().registry);
+  socket.send(zmq::buffer(question), zmq::send_flags::none);
+  zmq::message_t reply;
+  return socket.recv(reply) ? reply.to_string() : "";
+}
+
+bool LaunchedRun::reaches(const std::string& node, const std::string& state) const {
+  return eventually([&] {
+    const auto reply = nlohmann::json::parse(ask(R"({"id": 1, "op": "nodes"})"), nullptr, /*allow_exceptions=*/false);
+    if (reply.is_discarded()) return false;
+    return std::ranges::any_of(reply.value("result", nlohmann::json::array()), [&](const auto& one) {
+      return one.value("component", "") == node && one.value("state", "") == state;
+    });
+  });
 }
 
 int LaunchedRun::exit_code() {

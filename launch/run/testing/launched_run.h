@@ -34,6 +34,14 @@ class LaunchedRun {
   /// Waits until `text` has been printed; false if that does not happen.
   bool prints(const std::string& text) const;
 
+  /// What the registry answers to the question (docs/wire_format.md), as a client in any language would be told; an
+  /// empty text if it does not answer.
+  std::string ask(const std::string& question) const;
+
+  /// Waits until the launcher knows that a component, or an external program, has reached a state; false if that does
+  /// not happen. A child may have said so long before the launcher has read it.
+  bool reaches(const std::string& node, const std::string& state) const;
+
   /// Waits for the end; -1 if it does not come, or comes by a signal.
   int exit_code();
 
