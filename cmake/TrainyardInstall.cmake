@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trainyard")
 
-foreach(folder messages core tensors accelerators strategies models datasets transforms components launch)
+foreach(folder messages core tensors collectives accelerators strategies models datasets transforms components launch)
   install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/trainyard"
     FILES_MATCHING PATTERN "*.h")
 endforeach()

@@ -61,12 +61,19 @@ struct ArenaInfo {
   std::string device = "cpu";
   std::string model;  ///< Name of the model plugin.
   std::vector<ArenaBlock> blocks;
-  // In the order of the model's parameters; the offsets of a block ascend.
+  // In the order of the model's parameters; the offsets of a block ascend. Of the whole model, whatever part of it the
+  // blocks of this rank hold.
   std::vector<ArenaEntry> entries;
+  std::uint64_t parameter_bytes = 0;  ///< Of all parameters together: the end of the last entry, padding included.
+  // Where this rank's part begins: its blocks "parameters" and "gradients" hold the bytes from here on. Less than
+  // everything if the ranks share the parameters or their optimizer's state out among them.
+  std::uint64_t shard_begin = 0;
+  bool shared_state = false;  ///< All ranks update the same parameters, with one optimizer's state: that of rank 0.
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(rank), CEREAL_NVP(device), CEREAL_NVP(model), CEREAL_NVP(blocks), CEREAL_NVP(entries));
+    archive(CEREAL_NVP(rank), CEREAL_NVP(device), CEREAL_NVP(model), CEREAL_NVP(blocks), CEREAL_NVP(entries),
+            CEREAL_NVP(parameter_bytes), CEREAL_NVP(shard_begin), CEREAL_NVP(shared_state));
   }
 };
 
@@ -77,14 +84,16 @@ struct ArenaInfo {
 struct OptimizerState {
   static constexpr const char* kTypeName = "OptimizerState";
 
+  std::uint32_t rank = 0;
   std::string rule;  ///< "adamw", ...
+  // Laid out like the part of the parameters that the rank has (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
   // As far as they are numbers: for people and for the record.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(rule), CEREAL_NVP(blocks), CEREAL_NVP(hyperparameters));
+    archive(CEREAL_NVP(rank), CEREAL_NVP(rule), CEREAL_NVP(blocks), CEREAL_NVP(hyperparameters));
   }
 };
 

@@ -34,8 +34,9 @@ struct Batch {
   std::uint64_t order = 0;  ///< The Order this batch was asked for by.
   std::string split;        ///< "train", "validate", "test" or "predict".
   std::uint64_t epoch = 0;
-  std::uint64_t index = 0;    ///< Within the epoch or the evaluation, from 0.
-  std::uint64_t samples = 0;  ///< Rows; the last batch of a split may be short.
+  std::uint64_t index = 0;          ///< Within the epoch or the evaluation, from 0.
+  std::uint64_t samples = 0;        ///< Rows; the last batch of a split may be short, or empty on some ranks.
+  std::uint64_t world_samples = 0;  ///< Rows of this batch on all ranks together; 0 = not known.
   // Training: of the whole split, whatever limit the manager has set. Else: of the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< Where to resume after this batch was used.
@@ -45,7 +46,7 @@ struct Batch {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(order), CEREAL_NVP(split), CEREAL_NVP(epoch), CEREAL_NVP(index), CEREAL_NVP(samples),
-            CEREAL_NVP(last_in_epoch), CEREAL_NVP(next), CEREAL_NVP(tensors));
+            CEREAL_NVP(world_samples), CEREAL_NVP(last_in_epoch), CEREAL_NVP(next), CEREAL_NVP(tensors));
   }
 };
 

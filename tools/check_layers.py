@@ -10,18 +10,19 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FAMILIES = ("accelerators", "strategies", "models", "datasets", "transforms", "components")
+FAMILIES = ("collectives", "accelerators", "strategies", "models", "datasets", "transforms", "components")
 # What each layer may include, beyond itself.
 ALLOWED = {
     "messages": set(),
     "core": {"messages"},
+    "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
-    "strategies": {"messages", "core", "tensors", "accelerators"},
-    "models": {"messages", "core", "tensors"},
+    "strategies": {"messages", "core", "tensors", "collectives", "accelerators", "models"},
+    "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
-    "components": {"messages", "core", "tensors", "accelerators", "strategies", "models", "datasets", "transforms"},
+    "components": {"messages", "core", "tensors", "collectives", "accelerators", "strategies", "models", "datasets", "transforms"},
     "launch": {"messages", "core"},
     "tools": {"messages", "core", "launch", "components"},
 }

@@ -9,6 +9,7 @@
 namespace trainyard {
 
 class PluginLoader;
+class Rendezvous;
 class SharedPool;
 
 /// What every plugin is made with, whatever its kind. Kinds derive their own context where they need more. Plugins that
@@ -21,8 +22,9 @@ struct PluginContext {
   std::uint32_t world_size = 1;
   std::string output_directory;  ///< What the run writes goes below it.
   std::shared_ptr<spdlog::logger> log;
-  PluginLoader* plugins = nullptr;  ///< To make further plugins: a component's model, a dataset's transform.
-  SharedPool* pool = nullptr;       ///< Memory that other processes can read without a copy.
+  PluginLoader* plugins = nullptr;   ///< To make further plugins: a component's model, a dataset's transform.
+  SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
+  Rendezvous* rendezvous = nullptr;  ///< Where ranks leave notes for each other.
 };
 
 }  // namespace trainyard

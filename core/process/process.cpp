@@ -72,6 +72,7 @@ void Process::on_plan(const ProcessPlan& plan) {
   plugins_ =
       std::make_unique<PluginLoader>(plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path);
   pool_ = std::make_unique<SharedPool>();
+  rendezvous_ = make_folder_rendezvous(plan.run_directory + "/rendezvous");
   // Whom to blame: the component that is being made, or (empty) the process.
   std::string at;
   try {
@@ -116,6 +117,7 @@ void Process::make_component(const ComponentPlan& plan) {
   context.log = logs_->logger(plan.name);
   context.plugins = plugins_.get();
   context.pool = pool_.get();
+  context.rendezvous = rendezvous_.get();
   context.name = plan.name;
   context.index = plan.index;
   context.loop = &worker.loop;

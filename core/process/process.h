@@ -12,6 +12,7 @@
 #include "core/process/control_link.h"
 #include "core/process/gateway.h"
 #include "core/process/worker.h"
+#include "core/rendezvous/rendezvous.h"
 #include "messages/control.h"
 #include "messages/plan.h"
 
@@ -90,6 +91,7 @@ class Process {
   std::unique_ptr<LogHub> logs_;
   std::unique_ptr<PluginLoader> plugins_;
   std::unique_ptr<SharedPool> pool_;
+  std::unique_ptr<Rendezvous> rendezvous_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< By thread.
   std::map<std::uint32_t, Component*> components_;          ///< Mine, by index.
   std::unique_ptr<Gateway> gateway_;

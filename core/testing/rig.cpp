@@ -163,6 +163,8 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
   context.log = impl_->log;
   context.plugins = impl_->plugins.get();
   context.pool = &impl_->pool;
+  if (world.rendezvous == nullptr) world.rendezvous = make_local_rendezvous();
+  context.rendezvous = world.rendezvous.get();
   context.name = name;
   context.index = static_cast<std::uint32_t>(impl_->components.size());
   context.loop = &impl_->loop;
