@@ -52,44 +52,112 @@ void check_names_differ(const std::vector<ArenaEntry>& entries) {
   if (twice != names.end()) throw Error(Code::kInvalidArgument, "the model has two tensors named '{}'", *twice);
 }
 
+/// Appends an entry for every tensor, one after the other; returns the bytes of the block.
+std::uint64_t append(const std::vector<NamedTensor>& tensors, const std::string& block,
+                     std::vector<ArenaEntry>& entries) {
+  std::uint64_t offset = 0;
+  for (const NamedTensor& named : tensors) {
+    entries.push_back({.name = named.name,
+                       .block = block,
+                       .dtype = static_cast<std::uint8_t>(dtype_of(named.tensor.scalar_type())),
+                       .shape = named.tensor.sizes().vec(),
+                       .offset_bytes = offset});
+    offset = aligned(offset + named.tensor.nbytes());
+  }
+  return offset;
+}
+
+/// Its place in a block that begins at `begin` of the whole one.
+ArenaEntry relative(ArenaEntry entry, std::uint64_t begin) {
+  entry.offset_bytes -= begin;
+  return entry;
+}
+
 }  // namespace
 
-Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers,
-             const Allocate& allocate, const DeviceMemory& own) {
-  const DType dtype = dtype_of_parameters(parameters);
-  const std::uint64_t parameter_bytes = lay_out(parameters, kParameters);
-  const std::uint64_t buffer_bytes = lay_out(buffers, kBuffers);
-  check_names_differ(entries_);
-  parameters_ = MirroredBlock(allocate(parameter_bytes), dtype, own);
-  gradients_ = MirroredBlock(allocate(parameter_bytes), dtype, own);
-  if (buffer_bytes > 0) buffers_ = MirroredBlock(allocate(buffer_bytes), DType::kUInt8, own);
+ArenaLayout ArenaLayout::of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers) {
+  ArenaLayout layout;
+  layout.dtype = dtype_of_parameters(parameters);
+  layout.parameter_bytes = append(parameters, kParameters, layout.entries);
+  layout.buffer_bytes = append(buffers, kBuffers, layout.entries);
+  check_names_differ(layout.entries);
+  return layout;
+}
 
-  // A gradient that is defined before the first backward pass is the place that autograd adds to.
+Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers,
+             const Allocate& allocate, const DeviceMemory& own, const ArenaShard& shard)
+    : layout_(ArenaLayout::of(parameters, buffers)), shard_(shard) {
+  check_shard();
+  // A rank may own nothing; a block has some memory all the same.
+  const auto bytes_of = [this](bool cut) {
+    return cut ? std::max(shard_.end - shard_.begin, kAlignment) : layout_.parameter_bytes;
+  };
+  parameters_ = MirroredBlock(allocate(bytes_of(shard_.parameters)), layout_.dtype, own);
+  gradients_ = MirroredBlock(allocate(bytes_of(shard_.gradients)), layout_.dtype, own);
+  if (layout_.buffer_bytes > 0) buffers_ = MirroredBlock(allocate(layout_.buffer_bytes), DType::kUInt8, own);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    move_into(parameters[i], parameters_.entry(entries_[i]));
-    parameters[i].tensor.mutable_grad() = gradients_.entry(entries_[i]);
+    move_parameter_in(parameters[i], layout_.entries[i]);
     parameter_count_ += static_cast<std::uint64_t>(parameters[i].tensor.numel());
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    move_into(buffers[i], buffers_.entry(entries_[parameters.size() + i]));
+    move_into(buffers[i], buffers_.entry(layout_.entries[parameters.size() + i]));
   }
   // Whoever reads the announced blocks finds the initial values there.
   publish_parameters();
   publish_buffers();
 }
 
-/// Appends an entry for every tensor, one after the other; returns the bytes of the block.
-std::uint64_t Arena::lay_out(const std::vector<NamedTensor>& tensors, const std::string& block) {
-  std::uint64_t offset = 0;
-  for (const NamedTensor& named : tensors) {
-    entries_.push_back({.name = named.name,
-                        .block = block,
-                        .dtype = static_cast<std::uint8_t>(dtype_of(named.tensor.scalar_type())),
-                        .shape = named.tensor.sizes().vec(),
-                        .offset_bytes = offset});
-    offset = aligned(offset + named.tensor.nbytes());
+void Arena::check_shard() {
+  if (shard_.end == ArenaShard::kEnd) shard_.end = layout_.parameter_bytes;
+  const bool cut = shard_.begin % kAlignment == 0 && shard_.end % kAlignment == 0;
+  if (cut && shard_.begin <= shard_.end && shard_.end <= layout_.parameter_bytes) return;
+  throw Error(Code::kInvalidArgument,
+              "bytes {} to {} are no shard of {} bytes; allowed are multiples of {} within them", shard_.begin,
+              shard_.end, layout_.parameter_bytes, kAlignment);
+}
+
+/// True if all of the parameter lies in the shard.
+bool Arena::holds(const ArenaEntry& entry) const {
+  const std::uint64_t bytes = checked_bytes(static_cast<DType>(entry.dtype), entry.shape);
+  return entry.offset_bytes >= shard_.begin && entry.offset_bytes + bytes <= shard_.end;
+}
+
+/// A gradient that is defined before the first backward pass is the place that autograd adds to.
+void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry) {
+  if (!shard_.parameters || holds(entry)) {
+    move_into(named, parameters_.entry(relative(entry, shard_.parameters ? shard_.begin : 0)));
+  } else {
+    copy_overlap(named, entry);
   }
-  return offset;
+  if (shard_.in_place && (!shard_.gradients || holds(entry))) {
+    named.tensor.mutable_grad() = gradients_.entry(relative(entry, shard_.gradients ? shard_.begin : 0));
+  }
+}
+
+/// The bytes of a parameter that lie in the shard, of one that lies there in part.
+void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
+  const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
+  const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);
+  if (first >= last) return;
+  const auto size = static_cast<std::uint64_t>(named.tensor.element_size());
+  const at::NoGradGuard no_gradients;
+  const at::Tensor source = named.tensor.detach().contiguous().view(-1);
+  const auto count = static_cast<std::int64_t>((last - first) / size);
+  at::Tensor(parameters_.flat())
+      .narrow(0, static_cast<std::int64_t>((first - shard_.begin) / size), count)
+      .copy_(source.narrow(0, static_cast<std::int64_t>((first - entry.offset_bytes) / size), count));
+}
+
+at::Tensor Arena::own_part(const at::Tensor& flat, bool cut) const {
+  const auto size = size_of(layout_.dtype);
+  const auto begin = static_cast<std::int64_t>((cut ? 0 : shard_.begin) / size);
+  return flat.narrow(0, begin, static_cast<std::int64_t>((shard_.end - shard_.begin) / size));
+}
+
+Tensor Arena::own_part(Tensor block, bool cut) const {
+  if (!cut) block.offset += shard_.begin;
+  block.shape = {static_cast<std::int64_t>((shard_.end - shard_.begin) / size_of(layout_.dtype))};
+  return block;
 }
 
 std::uint64_t Arena::bytes() const { return parameters_.bytes() + gradients_.bytes() + buffers_.bytes(); }
@@ -104,9 +172,15 @@ void Arena::fetch_all() const {
 }
 
 ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::string& model) const {
-  ArenaInfo info{.rank = rank, .device = device, .model = model, .blocks = {}, .entries = entries_};
-  info.blocks.push_back({kParameters, parameters_.message()});
-  info.blocks.push_back({kGradients, gradients_.message()});
+  ArenaInfo info{.rank = rank,
+                 .device = device,
+                 .model = model,
+                 .blocks = {},
+                 .entries = layout_.entries,
+                 .parameter_bytes = layout_.parameter_bytes,
+                 .shard_begin = shard_.begin};
+  info.blocks.push_back({kParameters, own_part(parameters_.message(), shard_.parameters)});
+  info.blocks.push_back({kGradients, own_part(gradients_.message(), shard_.gradients)});
   if (has_buffers()) info.blocks.push_back({kBuffers, buffers_.message()});
   return info;
 }

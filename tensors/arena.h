@@ -12,6 +12,31 @@
 
 namespace trainyard {
 
+/// Where everything would lie if one rank had it all: known before any memory is taken.
+struct ArenaLayout {
+  std::vector<ArenaEntry> entries;    ///< Parameters, then buffers.
+  std::uint64_t parameter_bytes = 0;  ///< Of all parameters, padding included.
+  std::uint64_t buffer_bytes = 0;
+  DType dtype = DType::kFloat32;  ///< Of the parameters.
+
+  /// Throws kInvalidArgument for a name that is used twice or a tensor that cannot be moved, kUnsupported for mixed
+  /// dtypes.
+  static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
+};
+
+/// The part of the parameters that a rank has, in bytes of the whole block, and what of its memory is cut down to that.
+/// By itself a rank has everything.
+struct ArenaShard {
+  static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
+
+  std::uint64_t begin = 0;   ///< A multiple of Arena::kAlignment.
+  std::uint64_t end = kEnd;  ///< The same, or kEnd.
+  bool gradients = false;    ///< The block of gradients holds the shard alone ...
+  bool parameters = false;   ///< ... and so does that of the parameters.
+  /// Autograd adds to the block of gradients, wherever all of a parameter lies in it. False: the strategy brings them.
+  bool in_place = true;
+};
+
 /// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third.
 ///
 /// Every entry starts at a multiple of 64 bytes; what lies between entries is padding and stays zero, so that norms,
@@ -21,6 +46,9 @@ namespace trainyard {
 /// What is announced is host memory. Where the device has memory of its own, the model's tensors live there and the
 /// host memory mirrors them: `publish` makes the device's values visible to the other components, `fetch` takes theirs.
 /// Everywhere else there is one memory and these do nothing.
+///
+/// A rank may have only a shard. Parameters that do not lie in it as a whole keep the memory that the model gave them:
+/// who asked for the shard looks after them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
@@ -28,14 +56,30 @@ class Arena {
   /// Gives zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
-  /// Moves everything in. All parameters must have one dtype and be leaves that require a gradient. Throws
-  /// kInvalidArgument for a name that is used twice or a tensor that cannot be moved, kUnsupported for mixed dtypes.
+  /// Moves everything in. All parameters must have one dtype and be leaves that require a gradient. Throws what
+  /// ArenaLayout::of throws, and kInvalidArgument for a shard that is none.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
-        const DeviceMemory& own = {});
+        const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
   /// Flat views of the blocks, where kernels work on them, with the dtype of the parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
+
+  /// The rank's own part of them: what the optimizer works on.
+  at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
+  at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
+
+  /// All entries, and the part of the parameters that is this rank's; its end is a number of bytes.
+  const ArenaLayout& layout() const { return layout_; }
+  const ArenaShard& shard() const { return shard_; }
+
+  /// The host memory of the blocks, which other processes can map. Empty for no buffers.
+  const Buffer& parameter_memory() const { return parameters_.host(); }
+  const Buffer& gradient_memory() const { return gradients_.host(); }
+  const Buffer& buffer_memory() const { return buffers_.host(); }
+  at::Tensor buffers() const { return buffers_.flat(); }
+  /// Kernels do not work on the host memory.
+  bool is_mirrored() const { return parameters_.is_mirrored(); }
 
   bool has_buffers() const { return !buffers_.empty(); }
 
@@ -64,9 +108,15 @@ class Arena {
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
-  std::uint64_t lay_out(const std::vector<NamedTensor>& tensors, const std::string& block);
+  void check_shard();
+  bool holds(const ArenaEntry& entry) const;
+  void move_parameter_in(const NamedTensor& named, const ArenaEntry& entry);
+  void copy_overlap(const NamedTensor& named, const ArenaEntry& entry);
+  at::Tensor own_part(const at::Tensor& flat, bool cut) const;
+  Tensor own_part(Tensor block, bool cut) const;
 
-  std::vector<ArenaEntry> entries_;
+  ArenaLayout layout_;
+  ArenaShard shard_;
   std::uint64_t parameter_count_ = 0;
   MirroredBlock parameters_;
   MirroredBlock gradients_;

@@ -96,5 +96,31 @@ TEST(ArenaTest, WhatCannotBeMovedInIsRefusedByName) {
             "parameter 'b' is Double while 'a' is Float; all must have one dtype");
 }
 
+/// Two parameters of 24 and 16 elements, that is 128 and 64 bytes of the block.
+TEST(ArenaTest, AShardHoldsItsBytesOfTheParametersAndOfTheGradients) {
+  const at::Tensor weight = at::arange(24, at::kFloat), bias = at::ones({16});
+  const ArenaShard shard{.begin = 64, .end = 192, .gradients = true, .parameters = true};
+  const Arena arena({parameter("weight", weight), parameter("bias", bias)}, {}, &zeroed, {}, shard);
+  EXPECT_EQ(arena.parameters().numel(), 32);
+  EXPECT_EQ(arena.parameters()[0].item<float>(), 16) << "the second half of the weight";
+  EXPECT_EQ(arena.parameters()[8].item<float>(), 0) << "padding";
+  EXPECT_EQ(bias.data_ptr(), arena.parameters()[16].data_ptr()) << "lies in it as a whole";
+  EXPECT_EQ(bias.grad().data_ptr(), arena.gradients()[16].data_ptr());
+  EXPECT_FALSE(weight.grad().defined()) << "does not";
+  const ArenaInfo info = arena.info(1, "cpu", "");
+  EXPECT_EQ(info.shard_begin, 64u);
+  EXPECT_EQ(info.parameter_bytes, 192u);
+  EXPECT_EQ(info.blocks[1].data.bytes(), 128u);
+}
+
+TEST(ArenaTest, AShardOfWholeBlocksIsWhatTheOptimizerSees) {
+  const Arena arena({parameter("weight", at::arange(32, at::kFloat))}, {}, &zeroed, {}, {.begin = 64, .end = 128});
+  EXPECT_EQ(arena.parameters().numel(), 32);
+  EXPECT_EQ(arena.own_parameters()[0].item<float>(), 16);
+  EXPECT_EQ(arena.info(1, "cpu", "").blocks[0].data.as<float>()[0], 16);
+  EXPECT_EQ(text_of_error([] { Arena({parameter("w", at::ones({16}))}, {}, &zeroed, {}, {.begin = 8, .end = 64}); }),
+            "bytes 8 to 64 are no shard of 64 bytes; allowed are multiples of 64 within them");
+}
+
 }  // namespace
 }  // namespace trainyard

@@ -34,6 +34,9 @@ class MirroredBlock {
 
   bool empty() const { return host_.empty(); }
   std::size_t bytes() const { return host_.size(); }
+  const Buffer& host() const { return host_; }
+  /// There are two sides.
+  bool is_mirrored() const { return own_.device.has_value(); }
 
   /// The host side, one-dimensional, for a message.
   Tensor message() const;
