@@ -1,6 +1,7 @@
 #include "components/accelerator_host/accelerator_host.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "messages/error.h"
@@ -12,11 +13,15 @@ RunnerOptions AcceleratorHost::runner_options() const {
       .accelerator = *accelerator_,
       .strategy = *strategy_,
       .model = *model_,
+      .collective = *collective_,
+      .collective_timeout =
+          std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(*collective_timeout_s_ * 1000))),
       .devices = *devices_,
       .precision = *precision_,
       .deterministic = *deterministic_,
       .detect_anomaly = *detect_anomaly_,
-      .loss_scaling = {.initial = *loss_scale_, .growth_steps = static_cast<std::uint64_t>(*loss_scale_growth_steps_)}};
+      .loss_scaling = {.initial = *loss_scale_, .growth_steps = static_cast<std::uint64_t>(*loss_scale_growth_steps_)},
+      .timeline = *timeline_};
 }
 
 void AcceleratorHost::on_configure() { runner_ = std::make_unique<Runner>(runner_options(), context()); }
@@ -30,7 +35,9 @@ void AcceleratorHost::on_deactivate() {
 }
 
 void AcceleratorHost::on_finalize() {
-  if (runner_) runner_->accelerator().tear_down();
+  if (!runner_) return;
+  runner_->finish();
+  runner_->accelerator().tear_down();
 }
 
 /// Everything heavy happens here, not in the constructor: the device is claimed, the model made, the arena filled.
@@ -83,9 +90,9 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
     become_ready();
     return;
   }
-  if (waiting_ != Waiting::kParameters || message.step != step_ + 1) {
+  if (waiting_ != Waiting::kParameters || message.step != update_) {
     throw Error(Code::kInternal, "{}: parameters of step {} came; {} were wanted, of step {}", where(), message.step,
-                waiting_ == Waiting::kParameters ? "parameters" : "none", step_ + 1);
+                waiting_ == Waiting::kParameters ? "parameters" : "none", update_);
   }
   finish_update(message.learning_rate);
   proceed();

@@ -83,6 +83,10 @@ class AcceleratorHost final : public Component {
   Parameter<std::string> devices_{*this, "devices", "auto", "a count, a list such as [0, 3], or auto"};
   Parameter<PluginSpec> strategy_{*this, "strategy", PluginSpec{"single_device"}, "how ranks work together, or auto",
                                   plugin_kind("strategy")};
+  Parameter<PluginSpec> collective_{*this, "collective", PluginSpec{"auto"}, "how ranks exchange data, or auto",
+                                    plugin_kind("collective")};
+  Parameter<double> collective_timeout_s_{*this, "collective_timeout_s", 60.0,
+                                          "a rank that is silent for longer ends the run", positive() | in_unit("s")};
   Parameter<std::string> precision_{*this, "precision", "32-true", "of parameters and computation",
                                     one_of(precision_names_and_aliases())};
   Parameter<double> loss_scale_{*this, "loss_scale", 65536.0, "16-mixed: factor on the loss of the first step",
@@ -100,6 +104,8 @@ class AcceleratorHost final : public Component {
   Parameter<bool> log_device_stats_{*this, "log_device_stats", false,
                                     "what the accelerator knows of its memory and use is among the training metrics",
                                     settable()};
+  Parameter<bool> timeline_{*this, "timeline", false,
+                            "write what is done when into timeline.rank<N>.json, in Chrome's trace format"};
   Parameter<bool> deterministic_{*this, "deterministic", false, "refuse operations that may differ from run to run"};
   Parameter<bool> detect_anomaly_{*this, "detect_anomaly", false,
                                   "stop at the first loss or gradient that is not finite; slow"};
@@ -159,6 +165,7 @@ class AcceleratorHost final : public Component {
 
   // Progress of the run.
   std::uint64_t step_ = 0;
+  std::uint64_t update_ = 0;        ///< Number that the present step's update has for the optimizer; 0 = none.
   std::uint64_t samples_ = 0;       ///< Of complete steps.
   std::uint64_t step_samples_ = 0;  ///< Of the present step.
   std::uint64_t epoch_ = 0;

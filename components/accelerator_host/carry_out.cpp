@@ -22,7 +22,9 @@ void AcceleratorHost::carry_out_without_batches(const Order& order) {
   if (order.kind == "checkpoint") {
     take_snapshot(order);
   } else if (order.kind == "predict") {
+    runner_->begin_evaluation();
     send_prediction(runner_->generate(order.split), order);
+    runner_->end_evaluation();
   } else if (order.kind != "train" && order.kind != "evaluate") {
     throw Error(Code::kInvalidArgument,
                 "{}: order {} is of kind '{}'; known: train, evaluate, predict, checkpoint, stop", where(), order.id,
@@ -39,7 +41,8 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
     micro_batches_ = std::min(std::max<std::uint64_t>(order.micro_batches, 1), remaining);
     reporting_ = (step_ + 1) % static_cast<std::uint64_t>(*log_every_steps_) == 0;
   }
-  at::Tensor loss = runner_->train(batch, 1.0 / static_cast<double>(micro_batches_));
+  at::Tensor loss =
+      runner_->train(batch, 1.0 / static_cast<double>(micro_batches_), micro_batch_ + 1 == micro_batches_);
   if (reporting_) losses_.push_back(std::move(loss));
   step_samples_ += batch.samples;
   epoch_ = batch.epoch;
@@ -80,9 +83,11 @@ void AcceleratorHost::skip_step(double scale) {
 
 /// From here on the parameters belong to the optimizer, until it answers.
 void AcceleratorHost::send_gradients() {
+  update_ = runner_->begin_update(step_ + 1);
+  if (update_ == 0) return finish_update(0);
   waiting_ = Waiting::kParameters;
   const auto message = gradients_.loan();
-  *message = {.step = step_ + 1,
+  *message = {.step = update_,
               .bucket = 0,
               .buckets = 1,
               .scale = clipped_.scale,
@@ -94,8 +99,7 @@ void AcceleratorHost::send_gradients() {
 /// The optimizer has answered: the step is done.
 void AcceleratorHost::finish_update(double learning_rate) {
   waiting_ = Waiting::kNothing;
-  ++step_;
-  runner_->after_update();
+  runner_->end_update(++step_);
   if (queue_.empty()) return;  // The run is being ended.
   if (reporting_) report_step(learning_rate);
   end_order_if_complete();
@@ -113,12 +117,14 @@ void AcceleratorHost::report_step(double learning_rate) {
   double loss = 0;
   for (const at::Tensor& one : losses_) loss += one.item<double>() / static_cast<double>(losses_.size());
   losses_.clear();
-  std::vector<Scalar> values{{"loss", loss}, {"learning_rate", learning_rate}};
+  std::vector<Scalar> values{{"loss", loss}};
+  if (update_ > 0) values.push_back({"learning_rate", learning_rate});
   if (clipped_.norm > 0) values.push_back({"gradient_norm", clipped_.norm});
   if (const LossScaler* scaler = runner_->loss_scaler()) {
     values.push_back({"loss_scale", scaler->scale()});
     values.push_back({"skipped_steps", static_cast<double>(scaler->skipped())});
   }
+  for (Scalar& value : runner_->strategy_stats()) values.push_back(std::move(value));
   if (*log_device_stats_) {
     for (const auto& [name, value] : runner_->accelerator().stats()) values.push_back({name, value});
   }
@@ -129,8 +135,10 @@ void AcceleratorHost::report_step(double learning_rate) {
 
 /// Results stay on the device until the last batch is through.
 void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
+  if (progress_.batches == 1) runner_->begin_evaluation();
   evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
   if (progress_.batches < order.batches) return;
+  runner_->end_evaluation();
   progress_.metrics = evaluation_means();
   // Not to be taken for the reports of training steps.
   send_metrics(order, order.split == "train" ? "train_eval" : order.split, progress_.metrics);
@@ -145,7 +153,6 @@ std::vector<Scalar> AcceleratorHost::evaluation_means() {
     for (std::size_t i = 0; i < names.size(); ++i) sums[i] += samples * metrics[i].value.item<double>();
     sums.back() += samples;
   }
-  runner_->sum_over_ranks(sums);
   std::vector<Scalar> means;
   for (std::size_t i = 0; i < names.size(); ++i) means.push_back({names[i].name, sums[i] / sums.back()});
   evaluated_.clear();
@@ -153,8 +160,11 @@ std::vector<Scalar> AcceleratorHost::evaluation_means() {
 }
 
 void AcceleratorHost::predict(const Batch& batch, const Order& order) {
+  if (progress_.batches == 1) runner_->begin_evaluation();
   send_prediction(runner_->predict(batch), order);
-  if (progress_.batches == order.batches) finish_order();
+  if (progress_.batches < order.batches) return;
+  runner_->end_evaluation();
+  finish_order();
 }
 
 void AcceleratorHost::send_prediction(Prediction prediction, const Order& order) {
@@ -170,7 +180,7 @@ void AcceleratorHost::take_snapshot(const Order& order) {
                snapshot_.name());
     return;
   }
-  runner_->before_snapshot();
+  runner_->begin_snapshot();
   ++snapshots_pending_;
   snapshot_.send(
       Snapshot{.order = order.id,

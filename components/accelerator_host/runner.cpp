@@ -2,13 +2,13 @@
 
 #include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/from_blob.h>
-#include <ATen/ops/full.h>
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/anomaly_mode.h>
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <numeric>
 
 #include "components/accelerator_host/make_plugins.h"
 #include "messages/error.h"
@@ -41,8 +41,9 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
       precision_(parse_precision(options.precision)),
       context_(context),
       accelerator_(make_accelerator(options.accelerator, context)),
-      strategy_(make_strategy(options.strategy, context, *accelerator_)),
-      model_(make_model(options.model, context)) {
+      model_(make_model(options.model, context)),
+      strategy_(make_strategy(options.strategy, context, *accelerator_)) {
+  if (options_.timeline) trace_.emplace(context_.rank);
   check_fit();
   const std::vector<int> indices = accelerator_->parse_devices(options_.devices);
   device_index_ = indices[context_.rank % indices.size()];
@@ -65,14 +66,9 @@ void Runner::build(const DatasetInfo& data) {
   clipping_allowed_ = traits.gradient_clipping;
   at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
-  // Every rank draws the same parameters, and different numbers from then on.
-  accelerator_->seed(context_.seed);
-  model_->build(data);
-  accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
-  apply_precision();
-  arena_ = std::make_unique<Arena>(
-      model_->parameters(), model_->buffers(),
-      [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); }, own_memory());
+  build_model(data);
+  join_world();
+  make_arena();
   check_memory(data);
   if (precision_.scales_loss) scaler_.emplace(options_.loss_scaling);
   if (precision_.computation == at::kHalf && precision_.mixed() && !autocast()) {
@@ -83,6 +79,69 @@ void Runner::build(const DatasetInfo& data) {
         context_.where, precision_.name);
   }
   model_->set_training(training_);
+}
+
+/// Every rank draws the same parameters, and different numbers from then on. LibTorch's generator belongs to the
+/// process: ranks that are threads of one build in turn, or each would see only some of the draws.
+void Runner::build_model(const DatasetInfo& data) {
+  static std::mutex generator;
+  const std::lock_guard lock(generator);
+  accelerator_->seed(context_.seed);
+  model_->build(data);
+  accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
+  apply_precision();
+}
+
+void Runner::join_world() {
+  if (context_.world_size == 1) return;
+  std::vector<std::uint32_t> ranks(context_.world_size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  world_ = make_group("world", ranks);
+  check_same_model();
+}
+
+std::unique_ptr<Collective> Runner::make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const {
+  CollectiveContext group;
+  static_cast<PluginContext&>(group) = context_;
+  group.name = name;
+  group.ranks = ranks;
+  group.timeout = options_.collective_timeout;
+  return make_collective(options_.collective, group);
+}
+
+/// Before anything of one rank meets anything of another: what does not fit is told by name, not by a count of bytes.
+void Runner::check_same_model() const {
+  std::string own;
+  for (const ArenaEntry& entry : ArenaLayout::of(model_->parameters(), model_->buffers()).entries) {
+    own += fmt::format("{} {} {}\n", entry.name, name_of(static_cast<DType>(entry.dtype)), to_text(entry.shape));
+  }
+  const std::vector<std::string> all = world_->all_gather_texts(own);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    const auto [zero, other] = std::ranges::mismatch(all[0], all[rank]);
+    const auto line_at = [](const std::string& text, std::string::const_iterator place) {
+      const auto offset = static_cast<std::size_t>(place - text.begin());
+      const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+      const std::string line = text.substr(begin, text.find('\n', offset) - begin);
+      return line.empty() ? "nothing more" : line;
+    };
+    throw Error(Code::kShapeMismatch, "{}: the ranks have different models: where rank 0 has '{}', rank {} has '{}'",
+                context_.where, line_at(all[0], zero), rank, line_at(all[rank], other));
+  }
+}
+
+void Runner::make_arena() {
+  const ArenaShard shard = strategy_->shard(ArenaLayout::of(model_->parameters(), model_->buffers()));
+  arena_ = std::make_unique<Arena>(
+      model_->parameters(), model_->buffers(),
+      [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); }, own_memory(), shard);
+  strategy_->set_up({.model = model_.get(),
+                     .arena = arena_.get(),
+                     .world = world_.get(),
+                     .trace = trace_ ? &*trace_ : nullptr,
+                     .make_group = [this](const auto& name, const auto& ranks) { return make_group(name, ranks); },
+                     .autocast = [this] { return autocast(); },
+                     .check_loss = [this](at::Tensor loss) { return checked(std::move(loss)); }});
 }
 
 /// Models are built in float32, so that the seed draws the same numbers for every precision; here they get their type.
@@ -155,27 +214,20 @@ void Runner::set_training(bool training) {
   training_ = training;
 }
 
-at::Tensor Runner::train(const Batch& batch, double weight) {
+at::Tensor Runner::train(const Batch& batch, double weight, bool last) {
   set_training(true);
-  at::Tensor loss;
-  {
-    const std::optional<Autocast> mixed = autocast();
-    loss = model_->training_step(model_batch(batch));
-  }
-  // Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
-  if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  if (options_.detect_anomaly) check_finite(loss, batch);
-  // Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
+  batch_ = &batch;
   if (scaler_) weight *= scaler_->scale();
-  if (!weight_.defined() || weight_value_ != weight) {
-    weight_ = at::full({}, weight, loss.options());
-    weight_value_ = weight;
-  }
-  loss.backward(weight_);
-  at::Tensor value = loss.detach();
-  loss.reset();  // Frees the graph, so that nothing holds on to the batch.
+  at::Tensor loss = strategy_->train(model_batch(batch), weight, last);
   views_.release();
-  return value;
+  return loss;
+}
+
+/// Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
+at::Tensor Runner::checked(at::Tensor loss) const {
+  if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
+  if (options_.detect_anomaly && batch_ != nullptr) check_finite(loss, *batch_);
+  return loss;
 }
 
 void Runner::check_finite(const at::Tensor& loss, const Batch& batch) const {
@@ -188,26 +240,41 @@ void Runner::check_finite(const at::Tensor& loss, const Batch& batch) const {
 /// A restored checkpoint is in host memory; a strategy may change the parameters of the device.
 void Runner::start() {
   arena_->fetch_all();
-  strategy_->start(arena_->parameters());
+  strategy_->start();
   arena_->publish_parameters();
   if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
 }
 
 /// Only a strategy that has touched the parameters makes a second copy necessary.
-void Runner::after_update() {
+void Runner::end_update(std::uint64_t step) {
   arena_->fetch_parameters();
   const auto version = arena_->parameters()._version();
-  strategy_->after_update(arena_->parameters());
+  strategy_->end_update(step);
   if (arena_->parameters()._version() != version) arena_->publish_parameters();
   if (half_) half_->refresh();
+}
+
+void Runner::begin_evaluation() {
+  set_training(false);
+  strategy_->begin_evaluation();
+}
+
+void Runner::begin_snapshot() {
+  strategy_->begin_snapshot();
+  arena_->publish_buffers();
+}
+
+void Runner::finish() {
+  if (!trace_) return;
+  const std::string folder = context_.output_directory.empty() ? "." : context_.output_directory;
+  trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
 /// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
 /// to the optimizer, whose pass reads every gradient anyway.
 ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
-  at::Tensor gradients = arena_->gradients();
-  const Bucket all{.index = 0, .count = 1, .offset_bytes = 0, .bytes = gradients.nbytes()};
-  strategy_->reduce(all, gradients).wait();
+  strategy_->finish_gradients();
+  at::Tensor gradients = arena_->own_gradients();
   ClippedGradients result;
   // Clipping may have been switched on since the plan was made, by a parameter.
   if ((clipping.norm > 0 || clipping.value > 0) && !clipping_allowed_) {
@@ -216,33 +283,41 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
                 "gradient_clipping: none, that is 0",
                 context_.where, clipping.norm, clipping.value, options_.accelerator.plugin);
   }
-  if (scaler_ && scaled_gradients_overflow(gradients, result)) return result;
+  if (scaler_ && scaled_gradients_overflow(result)) return result;
   // What lies in the arena is `1 / result.scale` times the gradient, until the optimizer multiplies.
   if (clipping.value > 0) gradients.clamp_(-clipping.value / result.scale, clipping.value / result.scale);
   if (clipping.norm > 0) {
-    result.norm = l2_norm(gradients) * result.scale;
+    result.norm = gradient_norm() * result.scale;
     result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
   }
   arena_->publish_gradients();
   return result;
 }
 
+/// Of all gradients, wherever they are: ranks may have shared them out.
+double Runner::gradient_norm() const {
+  const double own = l2_norm(arena_->own_gradients());
+  const ArenaShard& shard = arena_->shard();
+  if (shard.begin == 0 && shard.end == arena_->layout().parameter_bytes) return own;
+  return std::sqrt(strategy_->sum_over_shards(own * own));
+}
+
 /// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
 /// makes useful).
-bool Runner::scaled_gradients_overflow(const at::Tensor& gradients, ClippedGradients& result) {
+bool Runner::scaled_gradients_overflow(ClippedGradients& result) {
   result.scale = 1 / scaler_->scale();
-  result.overflow = !std::isfinite(l2_norm(gradients));
+  result.overflow = !std::isfinite(gradient_norm());
   scaler_->update(!result.overflow);
   return result.overflow;
 }
 
-void Runner::drop_gradients() { arena_->gradients().view(-1).zero_(); }
+void Runner::drop_gradients() { strategy_->drop_gradients(); }
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
   const std::optional<Autocast> mixed = autocast();
   set_training(false);
-  std::vector<NamedMetric> metrics = model_->evaluation_step(model_batch(batch));
+  std::vector<NamedMetric> metrics = strategy_->evaluate(model_batch(batch));
   views_.release();
   return metrics;
 }
@@ -251,7 +326,7 @@ Prediction Runner::predict(const Batch& batch) {
   const at::NoGradGuard no_gradients;
   const std::optional<Autocast> mixed = autocast();
   set_training(false);
-  Prediction prediction = model_->predict(model_batch(batch));
+  Prediction prediction = strategy_->predict(model_batch(batch));
   views_.release();
   return prediction;
 }
@@ -260,16 +335,14 @@ Prediction Runner::generate(const std::string& split) {
   const at::NoGradGuard no_gradients;
   const std::optional<Autocast> mixed = autocast();
   set_training(false);
-  return model_->predict({.split = split, .tensors = {}});
-}
-
-void Runner::sum_over_ranks(std::vector<double>& sums) {
-  strategy_->all_reduce_metrics(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())}, at::kDouble));
+  return strategy_->predict({.split = split, .tensors = {}});
 }
 
 ArenaInfo Runner::arena_info() const {
   // Where the announced blocks are, not where kernels work.
-  return arena_->info(context_.rank, "cpu", options_.model.plugin);
+  ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
+  strategy_->announce(info);
+  return info;
 }
 
 ModelInfo Runner::model_info() const {

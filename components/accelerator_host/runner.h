@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "core/component/context.h"
 #include "messages/batch.h"
 #include "models/model.h"
+#include "strategies/step_trace.h"
 #include "strategies/strategy.h"
 #include "tensors/arena.h"
 #include "tensors/autocast.h"
@@ -25,11 +27,14 @@ struct RunnerOptions {
   PluginSpec accelerator;
   PluginSpec strategy;
   PluginSpec model;
+  PluginSpec collective;
+  std::chrono::milliseconds collective_timeout{60'000};
   std::string devices;
   std::string precision;
   bool deterministic = false;
   bool detect_anomaly = false;
   LossScaling loss_scaling;  ///< Looked at in 16-mixed only.
+  bool timeline = false;     ///< Record what is done when.
 };
 
 /// How gradients are bounded before the optimizer sees them; 0 = not.
@@ -52,7 +57,8 @@ class Runner {
   /// Makes the plugins and checks that they fit each other. Throws kUnsupported, kNotFound or kInvalidArgument.
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
-  /// Claims the device, builds the model for this data, moves it into the arena.
+  /// Claims the device, builds the model for this data, moves it into the arena, meets the other ranks. Throws kTimeout
+  /// naming ranks that do not come, kShapeMismatch if they have another model.
   void build(const DatasetInfo& data);
 
   /// All ranks start from the same parameters; to be called when a checkpoint, if any, has been restored.
@@ -60,7 +66,11 @@ class Runner {
 
   /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss.
   /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
-  at::Tensor train(const Batch& batch, double weight);
+  /// `last`: the step is complete after it.
+  at::Tensor train(const Batch& batch, double weight, bool last);
+
+  /// A micro-batch of which this rank has no sample.
+  void train_nothing(bool last) { strategy_->train_nothing(last); }
 
   /// Begins to move a batch that will be wanted later to a device with memory of its own; others have it already.
   void prefetch(const Batch& batch);
@@ -72,22 +82,32 @@ class Runner {
   /// Forgets what was accumulated; only for steps that are given up.
   void drop_gradients();
 
+  /// The optimizer will be given the gradients of this step: the number of the update for it; 0: it gets none.
+  std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
+
+  /// The optimizer has changed the parameters, or gets none of this step.
+  void end_update(std::uint64_t step);
+
+  /// Around all batches of an evaluation or prediction; on every rank, whatever it has of them.
+  void begin_evaluation();
+  void end_evaluation() { strategy_->end_evaluation(); }
+
   std::vector<NamedMetric> evaluate(const Batch& batch);
   Prediction predict(const Batch& batch);
   /// Something generated from nothing.
   Prediction generate(const std::string& split);
 
-  /// A sum over ranks, in place.
-  void sum_over_ranks(std::vector<double>& sums);
+  /// What the strategy holds and sends.
+  std::vector<Scalar> strategy_stats() const { return strategy_->stats(); }
 
-  /// The optimizer has changed the parameters.
-  void after_update();
+  /// Writes the timeline, if one was asked for.
+  void finish();
 
   /// Null unless the loss is scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
   /// Lets the checkpoint writer see what the optimizer does not change.
-  void before_snapshot() { arena_->publish_buffers(); }
+  void begin_snapshot();
 
   const Arena& arena() const { return *arena_; }
   Accelerator& accelerator() { return *accelerator_; }
@@ -106,8 +126,15 @@ class Runner {
   std::vector<at::Tensor> move_to_device(const Batch& batch);
   void set_training(bool training);
   void check_fit() const;
+  void build_model(const DatasetInfo& data);
+  void make_arena();
+  void join_world();
+  void check_same_model() const;
+  std::unique_ptr<Collective> make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const;
+  at::Tensor checked(at::Tensor loss) const;
+  double gradient_norm() const;
   void apply_precision();
-  bool scaled_gradients_overflow(const at::Tensor& gradients, ClippedGradients& result);
+  bool scaled_gradients_overflow(ClippedGradients& result);
   std::optional<Autocast> autocast() const;
   void check_memory(const DatasetInfo& data) const;
   DeviceMemory own_memory() const;
@@ -117,9 +144,12 @@ class Runner {
   Precision precision_;
   ComponentContext context_;
   std::unique_ptr<Accelerator> accelerator_;
-  std::unique_ptr<Strategy> strategy_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<Arena> arena_;
+  std::optional<StepTrace> trace_;
+  std::unique_ptr<Collective> world_;   ///< Null for a single rank.
+  std::unique_ptr<Strategy> strategy_;  ///< After what it works on, so that it ends before.
+  const Batch* batch_ = nullptr;        ///< The one that is computed, for errors.
   std::optional<LossScaler> scaler_;
   std::optional<HalfEmulation> half_;  ///< 16-mixed where LibTorch cannot compute in float16.
   BatchViews views_;
@@ -128,8 +158,6 @@ class Runner {
   bool has_own_memory_ = false;  ///< The device has; kernels do not work on the host's.
   bool clipping_allowed_ = true;
   bool training_ = true;
-  at::Tensor weight_;        ///< 0-dimensional: the newest micro-batch weight.
-  double weight_value_ = 0;  ///< What `weight_` holds.
 };
 
 }  // namespace trainyard

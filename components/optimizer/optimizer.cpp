@@ -85,7 +85,7 @@ Tensor Optimizer::make_state(const std::string& name, const ArenaInfo& arena, co
 }
 
 void Optimizer::send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state) {
-  OptimizerState message{*rule_, {}, optimizer::hyperparameters(settings_, groups_.weight_decay)};
+  OptimizerState message{context().rank, *rule_, {}, optimizer::hyperparameters(settings_, groups_.weight_decay)};
   message.hyperparameters["lr"] = base_lr();
   for (std::size_t i = 0; i < names.size(); ++i) message.blocks.push_back({names[i], state[i]});
   state_.send(std::move(message));

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace trainyard {
+
+/// What a rank did when, for people who want to see it: a file in Chrome's trace format (a JSON array of complete
+/// events), to be opened by chrome://tracing or Perfetto. Costs two clock readings an event. Thread-safe.
+class StepTrace {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Later events are left out, so that a long run does not fill the memory.
+  static constexpr std::size_t kMostEvents = 100'000;
+
+  /// `rank` becomes the process of its events: several ranks' files can be looked at as one.
+  explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
+
+  /// Times are those of CLOCK_MONOTONIC, so ranks of one host agree about them. `lane`: "compute", "communication", ...
+  void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
+
+  /// Throws kIo.
+  void write(const std::string& path) const;
+
+ private:
+  struct Event {
+    std::string name, lane;
+    Clock::time_point begin, end;
+  };
+
+  std::uint32_t rank_;
+  mutable std::mutex mutex_;
+  std::vector<Event> events_;
+};
+
+/// From here to the end of its life is one event; does nothing without a trace.
+class TraceSpan {
+ public:
+  TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {
+    if (trace_ != nullptr) begin_ = StepTrace::Clock::now();
+  }
+  ~TraceSpan() {
+    if (trace_ != nullptr) trace_->add(name_, lane_, begin_, StepTrace::Clock::now());
+  }
+  TraceSpan(const TraceSpan&) = delete;
+  TraceSpan& operator=(const TraceSpan&) = delete;
+
+ private:
+  StepTrace* trace_;
+  const char* name_;
+  const char* lane_;
+  StepTrace::Clock::time_point begin_;
+};
+
+}  // namespace trainyard
