@@ -20,14 +20,23 @@ class MiniRun {
   /// object.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed = 1);
 
+  /// As one rank of several, each on a thread of its own; see many_ranks.h.
+  MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, const Rig::World& world);
+
   /// Trains on these batches in one order, a step every `micro_batches`; returns the loss of every step.
   std::vector<double> train(std::vector<Batch> batches, std::uint64_t micro_batches = 1);
 
   /// Evaluates "validate" on these batches; returns the means by name.
   std::vector<Scalar> evaluate(std::vector<Batch> batches);
 
-  /// A flat view of the parameters.
+  /// A flat view of the parameters that this rank has.
   at::Tensor parameters() const;
+
+  /// What the host has announced.
+  const ArenaInfo& arena() const { return arena_; }
+
+  /// The components and what they have sent.
+  Rig& rig() { return rig_; }
 
   /// A copy of one parameter.
   at::Tensor parameter(const std::string& name) const;

@@ -12,8 +12,19 @@
 
 namespace trainyard::testing {
 
-MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed) {
-  rig_.world().seed = seed;
+MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed)
+    : MiniRun(host, optimizer, data, [seed] {
+        Rig::World world;
+        world.seed = seed;
+        return world;
+      }()) {}
+
+MiniRun::MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data,
+                 const Rig::World& world) {
+  rig_.world().seed = world.seed;
+  rig_.world().rank = world.rank;
+  rig_.world().world_size = world.world_size;
+  rig_.world().rendezvous = world.rendezvous;
   rig_.add<AcceleratorHost>(
       "accelerator_host", R"({"log_every_steps": 1, "accelerator": {"plugin": "cpu", "threads": "1"}, )" + host + "}");
   rig_.add<Optimizer>("optimizer", optimizer);
