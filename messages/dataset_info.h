@@ -22,13 +22,13 @@ struct DatasetField {
   }
 };
 
-/// How much there is of one split, for this loader's shard.
+/// How much there is of one split: of its samples, over all ranks, and of batches, the same number for each of them.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";
 
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;  ///< Per epoch, with this batch size.
+  std::uint64_t batches = 0;  ///< Of one rank, per epoch, with this batch size.
 
   template <class Archive>
   void serialize(Archive& archive) {

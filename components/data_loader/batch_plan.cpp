@@ -18,19 +18,28 @@ BatchPlan::BatchPlan(Settings settings, std::string_view purpose)
   const auto& [split, samples, size, rank, world, sampling, drop_last, seed, random_transforms] = settings_;
   if (sampling == Sampling::kReplacement) {
     batches_ = samples == 0 ? 0 : std::max<std::uint64_t>(1, samples / world / size);
-    own_samples_ = batches_ * size;
   } else if (drop_last) {
     batches_ = samples / world / size;
-    own_samples_ = batches_ * size;
   } else {
-    own_samples_ = samples > rank ? (samples - rank + world - 1) / world : 0;
-    batches_ = (own_samples_ + size - 1) / size;
+    const std::uint64_t most_samples = (samples + world - 1) / world;
+    batches_ = (most_samples + size - 1) / size;
   }
+  const bool all_full = drop_last || sampling == Sampling::kReplacement;
+  fewest_samples_ = all_full ? batches_ * size : samples / world;
+  larger_ranks_ = all_full ? 0 : samples % world;
+  own_samples_ = fewest_samples_ + (rank < larger_ranks_ ? 1 : 0);
 }
 
-std::uint64_t BatchPlan::rows(std::uint64_t batch) const {
+std::uint64_t BatchPlan::rows_of(std::uint64_t batch, std::uint64_t rank_samples) const {
+  // Draws may go on beyond the end of an epoch.
   if (settings_.sampling == Sampling::kReplacement) return settings_.batch_size;
-  return std::min(settings_.batch_size, own_samples_ - batch * settings_.batch_size);
+  const std::uint64_t begin = std::min(batch * settings_.batch_size, rank_samples);
+  return std::min(settings_.batch_size, rank_samples - begin);
+}
+
+std::uint64_t BatchPlan::world_rows(std::uint64_t batch) const {
+  return larger_ranks_ * rows_of(batch, fewest_samples_ + 1) +
+         (settings_.world_size - larger_ranks_) * rows_of(batch, fewest_samples_);
 }
 
 void BatchPlan::samples_of(std::uint64_t epoch, std::uint64_t batch, std::vector<std::uint64_t>& samples) const {

@@ -28,7 +28,6 @@ Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
   for (std::uint64_t i = 0; i < plan.batches(); ++i) {
     plan.samples_of(epoch, i, batch);
     EXPECT_EQ(batch.size(), plan.rows(i));
-    EXPECT_GT(batch.size(), 0u);
     all.insert(all.end(), batch.begin(), batch.end());
   }
   return all;
@@ -57,6 +56,68 @@ TEST(BatchPlanTest, WithoutDropLastEverySampleComesExactlyOnceOverAllRanks) {
       }
     }
   }
+}
+
+/// Joins the batches of all ranks one by one, as a strategy does that has every rank answer for every batch.
+void expect_ranks_in_step(const BatchPlan::Settings& base) {
+  SCOPED_TRACE(::testing::Message() << base.samples << " samples, batches of " << base.batch_size << ", "
+                                    << base.world_size << " ranks, drop_last " << base.drop_last);
+  std::vector<BatchPlan> ranks;
+  for (std::uint64_t rank = 0; rank < base.world_size; ++rank) {
+    BatchPlan::Settings own = base;
+    own.rank = rank;
+    ranks.emplace_back(own, "train");
+  }
+  Samples all, batch;
+  for (std::uint64_t i = 0; i < ranks[0].batches(); ++i) {
+    const std::size_t before = all.size();
+    for (const BatchPlan& rank : ranks) {
+      ASSERT_EQ(rank.batches(), ranks[0].batches());
+      rank.samples_of(2, i, batch);
+      EXPECT_EQ(batch.size(), rank.rows(i));
+      if (base.drop_last) EXPECT_EQ(batch.size(), base.batch_size);
+      all.insert(all.end(), batch.begin(), batch.end());
+    }
+    EXPECT_GT(all.size(), before) << "a batch that is empty everywhere";
+    for (const BatchPlan& rank : ranks) EXPECT_EQ(rank.world_rows(i), all.size() - before);
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
+  const std::uint64_t global_batch = base.batch_size * base.world_size;
+  EXPECT_EQ(all.size(), base.drop_last ? base.samples / global_batch * global_batch : base.samples);
+}
+
+TEST(BatchPlanTest, RanksHaveAsManyBatchesAndTogetherEverySampleOnce) {
+  for (const std::uint64_t samples : {0, 1, 2, 3, 4, 7, 12, 13, 100, 101}) {
+    for (const std::uint64_t world_size : {1, 2, 3, 4, 5}) {
+      for (const std::uint64_t batch_size : {1, 2, 4, 64}) {
+        for (const bool drop_last : {false, true}) {
+          for (const Sampling sampling : {Sampling::kShuffle, Sampling::kSequential}) {
+            BatchPlan::Settings base = settings(samples, batch_size, sampling, drop_last);
+            base.world_size = world_size;
+            expect_ranks_in_step(base);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchPlanTest, ARankWithoutSamplesHasEmptyBatches) {
+  BatchPlan::Settings made = settings(3, 2, Sampling::kSequential, false);
+  made.world_size = 4;
+  made.rank = 3;
+  const BatchPlan plan(made, "evaluate");
+  EXPECT_EQ(plan.batches(), 1u);
+  EXPECT_EQ(plan.rows(0), 0u);
+  EXPECT_EQ(plan.world_rows(0), 3u);
+  EXPECT_EQ(plan.advance({0, 0}, 3).epoch, 3u) << "the cursor is everybody's";
+}
+
+TEST(BatchPlanTest, DrawsAreCountedOverAllRanks) {
+  BatchPlan::Settings made = settings(10, 4, Sampling::kReplacement, false);
+  made.world_size = 3;
+  EXPECT_EQ(BatchPlan(made, "train").world_rows(0), 12u);
 }
 
 TEST(BatchPlanTest, WithDropLastEveryRankHasAsManyFullBatchesAndNoSampleComesTwice) {

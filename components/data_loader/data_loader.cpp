@@ -61,13 +61,25 @@ bool DataLoader::draws(const std::string& split) const {
   return std::ranges::find(*random_splits_, split) != random_splits_->end();
 }
 
+/// Which part of the samples is this loader's: by default the rank's.
+DataLoader::Shard DataLoader::shard() const {
+  Shard shard{context().rank, context().world_size};
+  if (*shard_ >= 0) shard.index = static_cast<std::uint64_t>(*shard_);
+  if (*shards_ >= 0) shard.count = static_cast<std::uint64_t>(*shards_);
+  if (shard.index < shard.count) return shard;
+  throw Error(Code::kInvalidArgument,
+              "{}: shard = {} and shards = {} on rank {} of {} make shard {} of {}; allowed: 0 to shards - 1, and "
+              "shards from 1",
+              where(), *shard_, *shards_, context().rank, context().world_size, shard.index, shard.count);
+}
+
 BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const {
   BatchPlan::Settings settings;
   settings.split = split.name;
   settings.samples = split.samples;
   settings.batch_size = static_cast<std::uint64_t>(*batch_size_);
-  settings.rank = context().rank;
-  settings.world_size = context().world_size;
+  settings.rank = shard().index;
+  settings.world_size = shard().count;
   settings.sampling = sampling;
   settings.drop_last = drop_last;
   settings.seed = context().seed;
@@ -154,6 +166,7 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batch->epoch = stamp.epoch;
   batch->index = job.place.batch;
   batch->samples = job.plan->rows(job.place.batch);
+  batch->world_samples = job.plan->world_rows(job.place.batch);
   batch->last_in_epoch = job.last_in_epoch;
   batch->next = job.next;
   fill_tensors(batch->tensors, slot);

@@ -26,11 +26,16 @@ namespace trainyard {
 /// What a batch holds depends on the seed, the dataset, the rank, and its place in the stream; not on workers, prefetch
 /// or time. A cursor (epoch, batch) puts the stream anywhere at once. Workers write into the memory that is sent.
 ///
+/// A shard is what one rank reads. Every rank has the same number of batches; a rank that has no samples left sends
+/// empty ones, with tensors of 0 rows, until the others are done. Ranks that are to have the same batches are given the
+/// same shard.
+///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what was not sent
 /// Outputs     dataset   once, on activation
 ///             batches   one buffer each, all fields back to back; only while every reader has room
 /// Services    cursor    where training goes on after the last batch sent
-/// Errors      what the dataset and the transforms throw, with the component's name
+/// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard that is
+///             not there)
 class DataLoader : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
@@ -51,6 +56,11 @@ class DataLoader : public Component {
   bool draws(const std::string& split) const;
   void complete_info();
   void make_plans();
+  struct Shard {
+    std::uint64_t index;
+    std::uint64_t count;
+  };
+  Shard shard() const;
   BatchPlan make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const;
   void on_order(const Order& order);
   void pump();
@@ -74,6 +84,10 @@ class DataLoader : public Component {
   Parameter<std::string> evaluation_sampling_{*this, "evaluation_sampling", "sequential",
                                               "order of evaluation samples; replacement = the same draws every time",
                                               one_of({"sequential", "replacement"})};
+  Parameter<std::int64_t> shard_{*this, "shard", -1, "which part of the samples to read; -1 = the rank's",
+                                 at_least(-1)};
+  Parameter<std::int64_t> shards_{*this, "shards", -1, "parts the samples are dealt to; -1 = one for each rank",
+                                  at_least(-1)};
   Parameter<bool> drop_last_{*this, "drop_last", true, "leave out a short last training batch; evaluation never does"};
 
   Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold"};

@@ -161,6 +161,74 @@ TEST(DataLoaderTest, BatchesSayWhatTheyAre) {
   }
 }
 
+TEST(DataLoaderTest, ARankThatHasNoRowsLeftSendsAnEmptyBatch) {
+  for (const int workers : {0, 2}) {
+    // 100 samples on 3 ranks: 34, 33 and 33.
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      Loading loading(fmt::format(R"(, "batch_size": 11, "drop_last": false, "workers": {})", workers), rank, 3);
+      loading.rig.start();
+      EXPECT_EQ(loading.rig.received<DatasetInfo>("dataset").at(0)->splits[0].batches, 4u);
+      const auto batches = loading.train_epoch(0);
+      EXPECT_EQ(batches[2]->samples, 11u);
+      EXPECT_EQ(batches[2]->world_samples, 33u);
+      EXPECT_EQ(batches[3]->samples, rank == 0 ? 1u : 0u);
+      EXPECT_EQ(batches[3]->world_samples, 1u);
+      EXPECT_THAT(batches[3]->tensors.at(1).shape, ElementsAre(batches[3]->samples, 3));
+      EXPECT_TRUE(batches[3]->last_in_epoch);
+      EXPECT_EQ(batches[3]->next.epoch, 1u);
+      EXPECT_EQ(loading.train_epoch(1).size(), 4u) << "the next epoch begins on all ranks at once";
+      loading.rig.stop();
+    }
+  }
+}
+
+TEST(DataLoaderTest, MoreRanksThanSamplesEvaluateTogether) {
+  Numbers64 all;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    Loading loading(R"(, "batch_size": 2)", rank, 4);
+    loading.control->splits["validate"] = 3;
+    loading.rig.start();
+    loading.rig.send("/orders", evaluate(1, "validate"));
+    const Numbers64 own = joined(loading.wait(1));
+    EXPECT_EQ(own.size(), rank < 3 ? 1u : 0u);
+    all.insert(all.end(), own.begin(), own.end());
+    loading.rig.stop();
+  }
+  EXPECT_THAT(all, ElementsAre(0, 1, 2));
+}
+
+TEST(DataLoaderTest, RanksOfOneShardHaveTheSameBatches) {
+  const auto stream = [](const std::string& parameters, std::uint32_t rank) {
+    Loading loading(R"(, "batch_size": 10)" + parameters, rank, 4);
+    loading.rig.start();
+    const auto batches = loading.train_epoch(0);
+    EXPECT_EQ(batches.at(0)->world_samples, parameters.empty() ? 40u : 20u);
+    return joined(batches);
+  };
+  const Numbers64 first = stream(R"(, "shard": 0, "shards": 2)", 0);
+  EXPECT_EQ(stream(R"(, "shard": 0, "shards": 2)", 1), first);
+  EXPECT_NE(stream(R"(, "shard": 1, "shards": 2)", 2), first);
+  EXPECT_NE(stream(R"(, "shards": 2)", 1), first) << "the shard is the rank's";
+  EXPECT_LT(stream("", 0).size(), first.size());
+}
+
+TEST(DataLoaderTest, AShardThatIsNotThereIsRefused) {
+  const auto message = [](const std::string& parameters) -> std::string {
+    Loading loading(parameters, 2, 4);
+    try {
+      loading.rig.start();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(message(R"(, "shards": 2)"),
+              HasSubstr("'data_loader': shard = -1 and shards = 2 on rank 2 of 4 make shard 2 of 2; allowed: 0 to "
+                        "shards - 1, and shards from 1"));
+  EXPECT_THAT(message(R"(, "shard": 4)"), HasSubstr("make shard 4 of 4"));
+  EXPECT_THAT(message(R"(, "shard": 0, "shards": 0)"), HasSubstr("make shard 0 of 0"));
+}
+
 TEST(DataLoaderTest, DropLastLeavesOutTheShortBatchOfTrainingAlone) {
   Loading loading(R"(, "batch_size": 30)");
   loading.rig.start();

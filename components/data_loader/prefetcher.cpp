@@ -94,6 +94,7 @@ void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   if (slot.discarded.load(std::memory_order_relaxed)) return;
   job.plan->samples_of(job.place.epoch, job.place.batch, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
+  if (rows == 0) return;  // Other ranks have the rest of the epoch: no memory is taken for nothing.
   slot.buffer = pool_.allocate(layout_.bytes(rows));
   scratch.fields.clear();
   std::byte* start = slot.buffer.data();

@@ -28,7 +28,7 @@ class Prefetcher {
  public:
   struct Slot {
     Job job;
-    Buffer buffer;             ///< The fields, as BatchLayout says.
+    Buffer buffer;             ///< The fields, as BatchLayout says; none for a batch without rows.
     std::exception_ptr error;  ///< What reading has thrown, instead of a buffer.
 
    private:
