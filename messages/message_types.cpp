@@ -29,6 +29,7 @@ template const MessageType& message_type<Order>();
 template const MessageType& message_type<OrderDone>();
 template const MessageType& message_type<Parameters>();
 template const MessageType& message_type<Prediction>();
+template const MessageType& message_type<RankMetrics>();
 template const MessageType& message_type<RunState>();
 template const MessageType& message_type<Scalar>();
 template const MessageType& message_type<Snapshot>();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "messages/batch.h"
+#include "messages/reduction.h"
 #include "messages/scalar.h"
 
 namespace trainyard {
@@ -39,26 +40,30 @@ struct Order {
 };
 
 /// The accelerator host's answer to an Order. A step is one optimizer step, everywhere. Orders are answered in turn,
-/// once each, except those that a stop overtook: the answer to the stop stands for them, too.
+/// once each, except those that a stop overtook: the answer to the stop stands for them, too. Each of several ranks
+/// answers for itself; the strategy manager merges their metrics.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
   std::uint64_t order = 0;
+  std::uint32_t rank = 0;
   std::string kind;
   std::string split;
   std::uint64_t step = 0;  ///< Optimizer steps done since the run began.
   std::uint64_t epoch = 0;
   std::uint64_t batches = 0;  ///< Micro-batches used by this order.
-  // Rows of those batches.
+  // Rows of those batches; what the metrics of an evaluation weigh.
   std::uint64_t samples = 0;
   bool stopped = false;         ///< Ended early by a stop order.
   LoaderCursor cursor;          ///< After the last training batch used.
-  std::vector<Scalar> metrics;  ///< evaluate: means weighted by samples.
+  std::vector<Scalar> metrics;  ///< evaluate: means weighted by samples, of this rank; none if it had no samples.
+  Reductions reductions;        ///< By name, of those that are merged otherwise: "sum", "max" or "min".
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(order), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(step), CEREAL_NVP(epoch),
-            CEREAL_NVP(batches), CEREAL_NVP(samples), CEREAL_NVP(stopped), CEREAL_NVP(cursor), CEREAL_NVP(metrics));
+    archive(CEREAL_NVP(order), CEREAL_NVP(rank), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(step),
+            CEREAL_NVP(epoch), CEREAL_NVP(batches), CEREAL_NVP(samples), CEREAL_NVP(stopped), CEREAL_NVP(cursor),
+            CEREAL_NVP(metrics), CEREAL_NVP(reductions));
   }
 };
 

@@ -10,6 +10,7 @@
 #include "core/plugin/plugin_context.h"
 #include "messages/dataset_info.h"
 #include "messages/prediction.h"
+#include "messages/reduction.h"
 #include "tensors/named_tensor.h"
 
 namespace trainyard {
@@ -19,7 +20,9 @@ using ModelContext = PluginContext;
 /// One number about a batch, as a 0-dimensional tensor so that nothing waits for the device to tell it.
 struct NamedMetric {
   std::string name;
-  at::Tensor value;  ///< The mean over the batch.
+  at::Tensor value;  ///< Over the batch; the mean, unless `reduction` says otherwise.
+  // How the values of several batches, and of several ranks, become one; means are weighted by samples.
+  Reduction reduction = Reduction::kMean;
 };
 
 /// What a step is given: the tensors of a batch, in the order of DatasetInfo::fields, on the model's device.
@@ -55,7 +58,7 @@ class Model : public Configurable {
   /// Forward and loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
   virtual at::Tensor training_step(const ModelBatch& batch) = 0;
 
-  /// Metrics of one batch, without gradients; the first one is "loss".
+  /// Metrics of one batch, without gradients; the first one is "loss". The same names for every batch.
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Predictions for a batch; or, if `batch` has no tensors, something generated from nothing. Throws kUnsupported

@@ -20,10 +20,10 @@ namespace trainyard::testing {
 /// A list of types that can be given to `using ... = ::testing::Types<...>` and to for_each_message.
 template <template <class...> class List>
 using AllMessages =
-    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, Order, OrderDone, Prediction,
-         Snapshot, SnapshotTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello, Configured,
-         Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply, Subscribe,
-         Subscribed, Credit, Unsubscribe, Flush, Everything>;
+    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics, Order, OrderDone,
+         Prediction, Snapshot, SnapshotTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello,
+         Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply,
+         Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
 /// AllMessages in the form that can be iterated.
 template <class... T>

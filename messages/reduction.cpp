@@ -1,0 +1,87 @@
+#include "messages/reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// In the order of the enum.
+constexpr std::array<std::string_view, 4> kReductionNames{"mean", "sum", "max", "min"};
+
+}  // namespace
+
+std::string_view name_of(Reduction reduction) { return kReductionNames.at(static_cast<std::size_t>(reduction)); }
+
+Reduction reduction_from(std::string_view name) {
+  const auto found = std::ranges::find(kReductionNames, name);
+  if (found != kReductionNames.end()) return static_cast<Reduction>(found - kReductionNames.begin());
+  throw Error(Code::kInvalidArgument, "values cannot be merged by '{}'; known: mean, sum, max, min", name);
+}
+
+ScalarMerger::Merged& ScalarMerger::find_or_add(const std::string& name, double value, Reduction reduction) {
+  const auto found = std::ranges::find(merged_, name, &Merged::name);
+  if (found != merged_.end()) return *found;
+  merged_.push_back({.name = name, .reduction = reduction, .low = value, .high = value});
+  return merged_.back();
+}
+
+void ScalarMerger::add(const std::string& name, double value, double weight, Reduction reduction) {
+  Merged& merged = find_or_add(name, value, reduction);
+  // Not multiplied by a weight of 0: a rank without samples may have no number at all.
+  if (weight > 0) merged.weighted_sum += weight * value;
+  merged.weight += weight;
+  merged.count += 1;
+  merged.sum += value;
+  // What is no number stays none, wherever it stands.
+  if (std::isnan(value) || value < merged.low) merged.low = value;
+  if (std::isnan(value) || value > merged.high) merged.high = value;
+}
+
+void ScalarMerger::add(const std::vector<Scalar>& values, double weight, const Reductions& reductions) {
+  for (const Scalar& scalar : values) {
+    const auto given = reductions.find(scalar.name);
+    add(scalar.name, scalar.value, weight,
+        given == reductions.end() ? Reduction::kMean : reduction_from(given->second));
+  }
+}
+
+double ScalarMerger::mean(const Merged& merged) {
+  // What is the same everywhere, a learning rate for instance, is not rounded.
+  if (merged.low == merged.high) return merged.low;
+  return merged.weight > 0 ? merged.weighted_sum / merged.weight : merged.sum / merged.count;
+}
+
+double ScalarMerger::result(const Merged& merged) {
+  switch (merged.reduction) {
+    case Reduction::kSum:
+      return merged.sum;
+    case Reduction::kMax:
+      return merged.high;
+    case Reduction::kMin:
+      return merged.low;
+    case Reduction::kMean:
+      break;
+  }
+  return mean(merged);
+}
+
+std::vector<Scalar> ScalarMerger::values() const {
+  std::vector<Scalar> values;
+  values.reserve(merged_.size());
+  for (const Merged& merged : merged_) values.push_back({merged.name, result(merged)});
+  return values;
+}
+
+Reductions ScalarMerger::reductions() const {
+  Reductions reductions;
+  for (const Merged& merged : merged_) {
+    if (merged.reduction != Reduction::kMean) reductions[merged.name] = name_of(merged.reduction);
+  }
+  return reductions;
+}
+
+}  // namespace trainyard
