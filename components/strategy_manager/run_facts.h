@@ -8,7 +8,7 @@ namespace trainyard::manager {
 
 /// What the other components have said before the run begins. Fixed from then on.
 struct RunFacts {
-  std::map<std::string, std::uint64_t> batches;  ///< Per epoch, by split: the smallest number of any rank.
+  std::map<std::string, std::uint64_t> batches;  ///< Per epoch, by split: the smallest number that any rank told.
   std::uint32_t ranks = 1;                       ///< Accelerator hosts that will answer.
   bool writes_checkpoints = false;
 };

@@ -12,6 +12,7 @@
 #include "components/strategy_manager/timeline.h"
 #include "components/strategy_manager/validation.h"
 #include "messages/order.h"
+#include "messages/reduction.h"
 #include "messages/run_state.h"
 
 namespace trainyard::manager {
@@ -36,8 +37,8 @@ class RunSchedule {
   /// every event.
   std::optional<Order> next();
 
-  /// One rank's answer. An order is done when every rank has answered. Throws kInternal for an unknown order or ranks
-  /// that disagree.
+  /// One rank's answer. An order is done when every rank has answered; what an evaluation has measured is merged over
+  /// them, weighted by samples. Throws kInternal for an unknown order or ranks that disagree.
   void order_done(const OrderDone& done);
   /// A checkpoint is on disk, or is not. May come before the host's answer to the same order.
   void checkpoint_done(const CheckpointDone& done);
@@ -76,6 +77,7 @@ class RunSchedule {
     Purpose purpose = Purpose::kPlanned;
     std::uint32_t answers = 0;
     std::uint64_t step = 0;  ///< That the first answer gave.
+    ScalarMerger metrics;    ///< Of all answers.
   };
 
   struct Stop {

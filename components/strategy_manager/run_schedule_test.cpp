@@ -326,6 +326,30 @@ TEST(RunScheduleTest, WithSeveralRanksEveryoneMustAnswer) {
       ThrowsMessage<Error>(HasSubstr("ranks disagree about order 2 (train): one is at step 4, another at step 3")));
 }
 
+TEST(RunScheduleTest, WithSeveralRanksAnEvaluationIsThatOfAllSamples) {
+  RunFacts facts = kFacts;
+  facts.ranks = 3;
+  RunSchedule schedule(resolved({.max_epochs = 9, .early_stopping_patience = 5}), facts, {});
+  const auto answer = [&](std::uint64_t order, std::uint64_t step, std::uint64_t samples, std::vector<Scalar> metrics) {
+    schedule.order_done({.order = order,
+                         .step = step,
+                         .samples = samples,
+                         .metrics = std::move(metrics),
+                         .reductions = {{"n", "sum"}}});
+  };
+  ASSERT_TRUE(schedule.next() && schedule.next());
+  for (int rank = 0; rank < 3; ++rank) answer(1, 10, 80, {});
+  answer(2, 10, 6, {{"loss", 1}, {"n", 4}});
+  answer(2, 10, 2, {{"loss", 5}, {"n", 1}});
+  answer(2, 10, 0, {});  // A rank that had no samples.
+  const std::optional<Order> checkpoint = schedule.next();
+  ASSERT_EQ(text_of(*checkpoint), "checkpoint best");
+  ASSERT_EQ(checkpoint->metrics.size(), 2u);
+  EXPECT_EQ(checkpoint->metrics[0].name, "loss");
+  EXPECT_EQ(checkpoint->metrics[0].value, 2);
+  EXPECT_EQ(checkpoint->metrics[1].value, 5);
+}
+
 TEST(RunScheduleTest, WithSeveralRanksAStopWaitsForWhatIsOrdered) {
   RunFacts facts = kFacts;
   facts.ranks = 2;

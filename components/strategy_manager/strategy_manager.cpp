@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "messages/error.h"
 
@@ -15,17 +16,21 @@ void StrategyManager::on_configure() {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
   facts_.ranks = context().world_size;
+  merger_.emplace(facts_.ranks);
 }
 
 void StrategyManager::on_deactivate() {
   if (clock_) loop().cancel(*clock_);
   clock_.reset();
+  merger_->finish();
+  send_merged_metrics();
 }
 
 void StrategyManager::on_dataset(const DatasetInfo& info) {
   for (const SplitInfo& split : info.splits) {
     const auto [known, fresh] = facts_.batches.try_emplace(split.name, split.batches);
-    // Ranks step together, so the one with the fewest batches ends everybody's epoch.
+    // Ranks step together. Shipped loaders give every rank the same number of batches, empty ones if need be; with
+    // others, the rank that has the fewest ends everybody's epoch.
     if (!fresh) known->second = std::min(known->second, split.batches);
   }
   ++datasets_;
@@ -47,7 +52,9 @@ void StrategyManager::on_run_state(const RunState& state) {
 void StrategyManager::begin_if_ready() {
   // In a launch without checkpoint writer nobody sends RunState.
   const bool knows_start = start_ || run_state_.connections() == 0;
-  if (schedule_ || finished_ || !knows_start || datasets_ < facts_.ranks || models_ < facts_.ranks) return;
+  // The loader of rank 0 speaks for those of the other ranks, unless the launch file connects them as well.
+  const bool knows_data = datasets_ >= std::max<std::size_t>(1, dataset_.connections());
+  if (schedule_ || finished_ || !knows_start || !knows_data || models_ < facts_.ranks) return;
   begin();
 }
 
@@ -84,7 +91,24 @@ void StrategyManager::start_clock() {
 void StrategyManager::on_order_done(const OrderDone& done) {
   if (!schedule_) throw Error(Code::kInternal, "{}: order {} was answered before the first order", where(), done.order);
   schedule_->order_done(done);
+  merger_->answered(done);
+  send_merged_metrics();
   proceed();
+}
+
+void StrategyManager::on_rank_metrics(const RankMetrics& metrics) {
+  const std::uint64_t late = merger_->late();
+  merger_->add(metrics);
+  if (merger_->late() > late) {
+    log().warn(
+        "metrics of rank {} ('{}', step {}) came after those of the other ranks had been sent; dropped, {} so far",
+        metrics.rank, metrics.metrics.stage, metrics.metrics.step, merger_->late());
+  }
+  send_merged_metrics();
+}
+
+void StrategyManager::send_merged_metrics() {
+  for (Metrics& metrics : merger_->take()) metrics_.send(std::move(metrics));
 }
 
 void StrategyManager::on_checkpoint(const CheckpointDone& done) {

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "components/strategy_manager/metrics_merger.h"
 #include "components/strategy_manager/run_schedule.h"
 #include "components/strategy_manager/services.h"
 #include "core/component/component.h"
 #include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/dataset_info.h"
+#include "messages/metrics.h"
 #include "messages/order.h"
 #include "messages/run_state.h"
 
@@ -22,6 +24,7 @@ namespace trainyard {
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
+///     /rank_metrics ----------------> [merge] --> /metrics
 ///
 /// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
 /// micro-batch. Services: stop, checkpoint, validate.
@@ -42,19 +45,21 @@ class StrategyManager final : public Component {
   void on_run_state(const RunState& state);
   void on_order_done(const OrderDone& done);
   void on_checkpoint(const CheckpointDone& done);
+  void on_rank_metrics(const RankMetrics& metrics);
 
   // The services, on the component's own loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
 
-  // When every rank's loader and host have spoken, and the start is known.
+  // When loaders and every rank's host have spoken, and the start is known.
   void begin_if_ready();
   void begin();
   void start_clock();
   // Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
+  void send_merged_metrics();
   // The parameters as plain data, for code that knows no components.
   manager::RunSettings read_settings() const;
 
@@ -74,6 +79,12 @@ class StrategyManager final : public Component {
                                      "checkpoints on disk, or why not",
                                      [this](const auto& m) { on_checkpoint(*m); },
                                      {.optional = true, .topic = "/checkpoints"}};
+  Input<RankMetrics> rank_metrics_{*this,
+                                   "rank_metrics",
+                                   "numbers of one rank of several",
+                                   [this](const auto& m) { on_rank_metrics(*m); },
+                                   {.optional = true, .topic = "/rank_metrics"}};
+  Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
   Service<RunRequest, RunReply> stop_{*this, "stop", "end the run after this step, with a checkpoint",
                                       [this](const RunRequest& request) { return stop(request); }};
   Service<RunRequest, RunReply> checkpoint_{*this, "checkpoint", "save as soon as possible",
@@ -135,8 +146,9 @@ class StrategyManager final : public Component {
 
   manager::RunSettings settings_;
   manager::RunFacts facts_;
-  std::uint32_t datasets_ = 0;  ///< Ranks whose loader has spoken.
-  std::uint32_t models_ = 0;    ///< Ranks that are ready.
+  std::optional<manager::MetricsMerger> merger_;
+  std::size_t datasets_ = 0;  ///< Loaders that have spoken.
+  std::uint32_t models_ = 0;  ///< Ranks that are ready.
   std::optional<RunState> start_;
   std::optional<manager::RunSchedule> schedule_;  ///< From the begin of the run on.
   std::optional<EventLoop::TimerId> clock_;       ///< Of max_time_s.

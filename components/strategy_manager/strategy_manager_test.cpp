@@ -93,15 +93,69 @@ TEST_F(StrategyManagerTest, WaitsUntilEveryoneIsReady) {
   EXPECT_FALSE(orders().empty());
 }
 
-TEST_F(StrategyManagerTest, WaitsForEveryRank) {
+TEST_F(StrategyManagerTest, TheLoaderOfOneRankSpeaksForAll) {
   rig_.world().world_size = 2;
   start(R"({"max_epochs": 2})");
+  begin();
+  EXPECT_THAT(orders(), ElementsAre()) << "the host of rank 1 is not ready";
+  rig_.send("/model", ModelInfo{.rank = 1});
+  rig_.run_until_idle();
+  EXPECT_EQ(orders().at(0), "train e0 b0 n10");
+}
+
+TEST_F(StrategyManagerTest, WaitsForEveryLoaderThatIsConnected) {
+  rig_.world().world_size = 2;
+  auto& manager = start(R"({"max_epochs": 2})");
+  for (InputBase* input : manager.inputs()) {
+    if (input->name() == "dataset") input->set_connections(2);
+  }
   begin();
   EXPECT_THAT(orders(), ElementsAre());
   rig_.send("dataset", DatasetInfo{.splits = {{"train", 90, 9}, {"validate", 20, 2}}});
   rig_.send("/model", ModelInfo{.rank = 1});
   rig_.run_until_idle();
   EXPECT_EQ(orders().at(0), "train e0 b0 n9") << "the smallest shard counts";
+}
+
+TEST_F(StrategyManagerTest, MergesWhatRanksMeasure) {
+  rig_.world().world_size = 2;
+  start(R"({"max_epochs": 1})");
+  rig_.send("/model", ModelInfo{.rank = 1});
+  begin();
+  const auto say = [&](std::uint32_t rank, std::uint64_t step, double loss) {
+    RankMetrics metrics{
+        .rank = rank, .weight = 1, .metrics = {.step = step, .stage = "train", .values = {{"loss", loss}}}};
+    rig_.send("/rank_metrics", metrics);
+    rig_.run_until_idle();
+  };
+  say(0, 1, 2);
+  EXPECT_TRUE(rig_.received<Metrics>("/metrics").empty());
+  say(1, 1, 4);
+  ASSERT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
+  EXPECT_EQ(rig_.received<Metrics>("/metrics")[0]->values.at(0).value, 3);
+  say(0, 2, 2);  // Rank 1 has nothing to say of step 2, and nobody waits for it.
+  answer_all();
+  rig_.run_until_idle();
+  EXPECT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
+  rig_.stop();
+  ASSERT_EQ(rig_.received<Metrics>("/metrics").size(), 2u) << "the run is over";
+  EXPECT_EQ(rig_.received<Metrics>("/metrics")[1]->step, 2u);
+}
+
+TEST_F(StrategyManagerTest, ARankThatIsSilentIsPassedByItsAnswers) {
+  rig_.world().world_size = 2;
+  start(R"({"max_steps": 100, "limit_val_batches": 0, "steps_per_order": 1})");
+  rig_.send("/model", ModelInfo{.rank = 1});
+  begin();
+  rig_.send("/rank_metrics", RankMetrics{.metrics = {.step = 1, .stage = "train", .values = {{"loss", 1}}}});
+  for (std::uint64_t order = 1; order <= 4; ++order) {
+    EXPECT_TRUE(rig_.received<Metrics>("/metrics").empty());
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      rig_.send("/order_done", OrderDone{.order = order, .rank = rank, .kind = "train", .step = order});
+    }
+    rig_.run_until_idle();
+  }
+  EXPECT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
 }
 
 TEST_F(StrategyManagerTest, WithoutACheckpointWriterItStartsAtOnceAndSavesNothing) {

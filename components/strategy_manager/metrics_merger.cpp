@@ -1,0 +1,104 @@
+#include "components/strategy_manager/metrics_merger.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard::manager {
+
+// Why the first of a stage is complete whenever a later one is: every rank that has spoken of the later one has reached
+// its step, and with it passed the first.
+
+void MetricsMerger::add(const RankMetrics& metrics) {
+  if (metrics.rank >= ranks_) {
+    throw Error(Code::kInvalidArgument, "metrics of rank {} came ('{}', step {}); there are {} ranks", metrics.rank,
+                metrics.metrics.stage, metrics.metrics.step, ranks_);
+  }
+  Rank& rank = known_[metrics.rank];
+  rank.reached = std::max(rank.reached, metrics.metrics.step);
+  rank.totals.samples = std::max(rank.totals.samples, metrics.metrics.samples);
+  rank.totals.units = std::max(rank.totals.units, metrics.metrics.units);
+  Stage& stage = stages_[metrics.metrics.stage];
+  if (is_late(stage, metrics)) {
+    ++late_;
+    return;
+  }
+  Entry& entry = entry_for(stage, metrics);
+  entry.values.add(metrics.metrics.values, metrics.weight, metrics.reductions);
+  entry.ranks[metrics.rank] = {metrics.metrics.samples, metrics.metrics.units};
+  entry.head.total_steps = std::max(entry.head.total_steps, metrics.metrics.total_steps);
+  entry.head.time_ns = std::max(entry.head.time_ns, metrics.metrics.time_ns);
+}
+
+bool MetricsMerger::is_late(const Stage& stage, const RankMetrics& metrics) const {
+  if (!stage.began || metrics.metrics.step > stage.step) return false;
+  return metrics.metrics.step < stage.step || stage.without.contains(metrics.rank);
+}
+
+// The first of its step that the rank has not spoken of.
+MetricsMerger::Entry& MetricsMerger::entry_for(Stage& stage, const RankMetrics& metrics) {
+  const std::uint64_t step = metrics.metrics.step;
+  auto place = stage.open.begin();
+  for (; place != stage.open.end() && place->head.step <= step; ++place) {
+    if (place->head.step == step && !place->ranks.contains(metrics.rank)) return *place;
+  }
+  Entry& entry = *stage.open.emplace(place);
+  entry.head = metrics.metrics;
+  entry.head.values.clear();
+  return entry;
+}
+
+void MetricsMerger::answered(const OrderDone& done) {
+  if (done.rank >= ranks_) {
+    throw Error(Code::kInternal, "rank {} has answered order {}; there are {} ranks", done.rank, done.order, ranks_);
+  }
+  Rank& rank = known_[done.rank];
+  if (rank.answers.size() == 2) {
+    rank.reached = std::max(rank.reached, rank.answers.front());
+    rank.answers.erase(rank.answers.begin());
+  }
+  rank.answers.push_back(done.step);
+}
+
+void MetricsMerger::finish() { finished_ = true; }
+
+bool MetricsMerger::complete(const Entry& entry) const {
+  if (finished_ || entry.ranks.size() == ranks_) return true;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    if (entry.ranks.contains(rank)) continue;
+    const auto known = known_.find(rank);
+    if (known == known_.end() || known->second.reached <= entry.head.step) return false;
+  }
+  return true;
+}
+
+std::vector<Metrics> MetricsMerger::take() {
+  std::vector<Metrics> done;
+  for (auto& [name, stage] : stages_) {
+    while (!stage.open.empty() && complete(stage.open.front())) done.push_back(close(stage));
+  }
+  std::ranges::stable_sort(done, {}, &Metrics::step);
+  return done;
+}
+
+Metrics MetricsMerger::close(Stage& stage) {
+  const Entry entry = std::move(stage.open.front());
+  stage.open.pop_front();
+  stage.began = true;
+  stage.step = entry.head.step;
+  stage.without.clear();
+  Metrics metrics = entry.head;
+  metrics.values = entry.values.values();
+  metrics.samples = metrics.units = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const auto spoken = entry.ranks.find(rank);
+    if (spoken == entry.ranks.end()) stage.without.insert(rank);
+    const Totals totals = spoken == entry.ranks.end() ? known_[rank].totals : spoken->second;
+    metrics.samples += totals.samples;
+    metrics.units += totals.units;
+  }
+  return metrics;
+}
+
+}  // namespace trainyard::manager
