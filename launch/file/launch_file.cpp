@@ -16,6 +16,7 @@ namespace trainyard {
 namespace {
 
 const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
+const std::vector<std::string> kPlacements{"composed", "processes", "ranks"};
 const std::vector<std::string> kLogLevels{"trace", "debug", "info", "warning", "error", "critical", "off"};
 
 /// The file's stem, made to fit: "my run.toml" -> "my_run".
@@ -72,11 +73,11 @@ TopologySpec read_topology(const Value& topology) {
     read_placement_table(*placement, spec);
   } else if (placement != nullptr) {
     const auto* text = placement->get_if<std::string>();
-    if (text == nullptr || (*text != "composed" && *text != "processes")) {
+    if (text == nullptr || std::ranges::find(kPlacements, *text) == kPlacements.end()) {
       throw not_allowed(*placement, "topology.placement",
-                        "\"composed\", \"processes\" or a table { process = [\"component\", ...] }");
+                        "\"composed\", \"processes\", \"ranks\" or a table { process = [\"component\", ...] }");
     }
-    spec.processes = *text == "processes";
+    spec.placement = {*text, placement->origin};
   }
   spec.given = table_of(topology, "topology");
   spec.given.erase("placement");

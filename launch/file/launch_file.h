@@ -63,8 +63,8 @@ struct RunSpec {
 /// `[topology]`: what hardware, how many ranks, which process. The planner hands the values on to the components that
 /// declare parameters of these names.
 struct TopologySpec {
-  Value::Table given;                  ///< accelerator, devices, strategy, precision, as far as given.
-  bool processes = false;              ///< One process for each component.
+  Value::Table given;                  ///< accelerator, devices, strategy, collective, precision, as far as given.
+  Word placement;                      ///< "composed", "processes", "ranks"; empty: not given, or a table.
   std::map<std::string, Word> placed;  ///< Component to process, from an explicit table.
 };
 

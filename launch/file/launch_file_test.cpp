@@ -64,19 +64,20 @@ TEST_F(LaunchFileTest, UnknownSectionsAndKeysAreErrors) {
             "my run.toml:1: componet: unknown key; did you mean 'component'? known: args, component, group, include, "
             "run, topology");
   EXPECT_EQ(error("\n[topology]\ndevice = 1"),
-            "my run.toml:3: topology.device: unknown key; did you mean 'devices'? known: accelerator, devices, "
-            "placement, precision, strategy");
+            "my run.toml:3: topology.device: unknown key; did you mean 'devices'? known: accelerator, "
+            "collective, devices, placement, precision, strategy");
 }
 
 TEST_F(LaunchFileTest, TakesTopologyAsItIs) {
   const TopologySpec topology = load("[topology]\ndevices = 2\naccelerator = { plugin = 'cpu', threads = 1 }").topology;
-  EXPECT_FALSE(topology.processes);
+  EXPECT_EQ(topology.placement.text, "");
   EXPECT_EQ(to_json(Value{topology.given, {}}).dump(), R"({"accelerator":{"plugin":"cpu","threads":1},"devices":2})");
 }
 
 TEST_F(LaunchFileTest, ReadsEveryFormOfPlacement) {
-  EXPECT_FALSE(load("topology.placement = 'composed'").topology.processes);
-  EXPECT_TRUE(load("topology.placement = 'processes'").topology.processes);
+  for (const std::string word : {"composed", "processes", "ranks"}) {
+    EXPECT_EQ(load("topology.placement = '" + word + "'").topology.placement.text, word);
+  }
   const TopologySpec topology = load("[topology.placement]\nio = ['a', 'b']\nmath = ['c']").topology;
   EXPECT_EQ(topology.placed.at("a").text, "io");
   EXPECT_EQ(topology.placed.at("c").text, "math");
@@ -84,9 +85,10 @@ TEST_F(LaunchFileTest, ReadsEveryFormOfPlacement) {
 }
 
 TEST_F(LaunchFileTest, RefusesOtherPlacements) {
-  EXPECT_EQ(error("topology.placement = 'split'"),
-            "my run.toml:1: topology.placement: \"split\" is not allowed; \"composed\", \"processes\" or a table { "
-            "process = [\"component\", ...] }");
+  EXPECT_EQ(
+      error("topology.placement = 'split'"),
+      "my run.toml:1: topology.placement: \"split\" is not allowed; \"composed\", \"processes\", \"ranks\" or a table "
+      "{ process = [\"component\", ...] }");
   EXPECT_EQ(error("[topology.placement]\nio = ['a']\nmath = ['a']"),
             "my run.toml:3: topology.placement.math: 'a' is placed in 'io' already");
   EXPECT_EQ(error("topology.placement = { io = 'a' }"),
@@ -98,7 +100,7 @@ TEST_F(LaunchFileTest, ArgumentsOverridesAndKeysComeFromTheCommandLine) {
   const LaunchFile file = load(text, {"n=3", "max_steps=9", "component.a.params.x=0.5", "placement=processes"});
   EXPECT_EQ(file.run.name, "r3");
   EXPECT_EQ(to_json(file.topology.given.at("devices")).dump(), "3");
-  EXPECT_TRUE(file.topology.processes);
+  EXPECT_EQ(file.topology.placement.text, "processes");
   EXPECT_EQ(to_json(Value{file.run.manager, {}}).dump(), R"({"max_steps":9})");
   EXPECT_EQ(to_json(file.components[0].parameters).dump(), R"({"x":0.5})");
 }

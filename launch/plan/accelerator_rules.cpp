@@ -85,8 +85,10 @@ Refusal check_devices(const Question& question) {
   const std::string* there = question.fact("devices");
   if (there == nullptr) return {};
   const std::int64_t most = std::stoll(*there);
+  const std::string* shared = question.fact("shared_devices");
+  const bool enough = request.count <= most || (shared != nullptr && *shared == "true");
   const bool missing = std::ranges::any_of(request.indices, [most](auto index) { return index < 0 || index >= most; });
-  if (request.count <= most && !missing) return {};
+  if (enough && !missing) return {};
   return refuse(question, devices->second, "devices",
                 fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
 }

@@ -55,6 +55,12 @@ TEST_F(AcceleratorRulesTest, MoreDevicesThanThereAreAreRefused) {
             "has 4, counted from 0");
 }
 
+TEST_F(AcceleratorRulesTest, MoreRanksThanDevicesMayShareThemWhereItSaysSo) {
+  card().facts["shared_devices"] = "true";
+  EXPECT_EQ(refusal(std::string(kCard) + "devices = 5"), "(no error)");
+  EXPECT_NE(refusal(std::string(kCard) + "devices = [0, 4]"), "(no error)") << "there is no number 4";
+}
+
 TEST_F(AcceleratorRulesTest, TheCommandLineIsNamedWhereItGaveTheValue) {
   EXPECT_EQ(refusal(kCard, {"devices=5"}),
             "command line: topology.devices: 5 is not allowed with the accelerator card, rule devices: this machine "

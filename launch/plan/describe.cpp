@@ -121,10 +121,6 @@ std::string describe(const Plan& plan) {
   for (const PlannedProcess& process : plan.processes) add_process(out, plan, process);
   add_edges(out, plan);
   add_activation(out, plan);
-  for (const std::string& sentence : plan.not_supported) {
-    out.line(0, "");
-    out.line(0, "cannot be launched: " + sentence);
-  }
   return out.text();
 }
 

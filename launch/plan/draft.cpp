@@ -25,15 +25,6 @@ const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   }
 }
 
-/// "auto" if none is given; `strategy = { plugin = "ddp" }` counts as "ddp".
-std::string strategy_name(const TopologySpec& topology) {
-  const auto found = topology.given.find("strategy");
-  if (found == topology.given.end()) return "auto";
-  const Value* plugin = found->second.find("plugin");
-  const auto* name = (plugin == nullptr ? found->second : *plugin).get_if<std::string>();
-  return name == nullptr ? "" : *name;
-}
-
 /// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
@@ -66,10 +57,6 @@ std::uint32_t world_size(const TopologySpec& topology) {
   const std::int64_t count = read_device_request(devices->second).count;
   if (count < 1 || count > kMostRanks) {
     throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
-  }
-  if (count > 1 && strategy_name(topology) == "single_device") {
-    throw error_at(devices->second.origin, "topology.devices",
-                   fmt::format("{} devices are not allowed with the strategy single_device, which has 1", count));
   }
   return static_cast<std::uint32_t>(count);
 }

@@ -19,7 +19,7 @@ struct Draft {
 };
 
 /// How many ranks `[topology]` asks for: `devices` as a count or a list; "auto" and -1 are one. Throws for anything
-/// else, and for more than one with the strategy single_device.
+/// else. Whether the strategy serves them is for strategy_rules.h.
 std::uint32_t world_size(const TopologySpec& topology);
 
 /// Throws kInvalidArgument if a component is to be pinned to a processor that this machine does not have: the kernel

@@ -67,6 +67,26 @@ Given gather(const LaunchFile& file, const Draft& draft) {
   return given;
 }
 
+/// The same, held against declarations and rules.
+Given gather_checked(const LaunchFile& file, const Draft& draft, ParameterCheck& checker, Catalogue& catalogue,
+                     StrategyNeeds& needs) {
+  Given given = gather(file, draft);
+  settle_strategy(draft, given);
+  checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
+  check_accelerator_rules(draft, given, catalogue);
+  check_strategy_rules(file, draft, given, catalogue, needs);
+  return given;
+}
+
+/// The whole dataset is one shard, which all ranks read. The file's own words are stronger.
+void add_same_data(const Draft& draft, Given& given) {
+  const std::map<std::string, std::int64_t> whole{{"shard", 0}, {"shards", 1}};
+  for (const auto& [name, value] : whole) {
+    if (find_declared(*draft.info, name) == nullptr) continue;
+    given.try_emplace(name, GivenParameter{{value, draft.spec->origin}, draft.spec->key + ".params." + name});
+  }
+}
+
 /// The JSON text that the component will be made with.
 std::string dump(const Given& given, const ComponentSpec& spec) {
   Value::Table table;
@@ -94,17 +114,26 @@ void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
 
 }  // namespace
 
-void plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue) {
+StrategyNeeds plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue) {
   check_all_taken(file, drafts);
   ParameterCheck checker(catalogue);
-  for (Draft& draft : drafts) {
+  StrategyNeeds needs;
+  // Two passes: a loader may come before the host that says what its strategy wants of it.
+  std::vector<Given> all;
+  for (const Draft& draft : drafts) {
     // Ranks of one component get the same values; what differs between them comes from the context.
-    const Given given = gather(file, draft);
-    checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
-    check_accelerator_rules(draft, given, catalogue);
-    draft.plan.parameters = dump(given, *draft.spec);
-    for (const auto& [name, parameter] : given) draft.plan.places[name] = to_text(parameter.value.origin);
+    if (draft.plan.rank == 0)
+      all.push_back(gather_checked(file, draft, checker, catalogue, needs));
+    else
+      all.push_back(all.back());
   }
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    Draft& draft = drafts[i];
+    if (needs.same_data && draft.plan.world_size > 1) add_same_data(draft, all[i]);
+    draft.plan.parameters = dump(all[i], *draft.spec);
+    for (const auto& [name, parameter] : all[i]) draft.plan.places[name] = to_text(parameter.value.origin);
+  }
+  return needs;
 }
 
 }  // namespace trainyard

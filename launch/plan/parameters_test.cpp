@@ -28,7 +28,7 @@ TEST_F(ParametersTest, ValuesAreCheckedAgainstTheDeclaration) {
 TEST_F(ParametersTest, UnknownNamesAreErrorsWithTheNearestOne) {
   EXPECT_EQ(error_six("[component.data_loader.params]\nbatchsize = 3"),
             "a.toml:3: component.data_loader.params.batchsize: unknown parameter; did you mean 'batch_size'? known: "
-            "batch_size, dataset");
+            "batch_size, dataset, shard, shards");
 }
 
 TEST_F(ParametersTest, RequiredOnesMustBeGiven) {
@@ -76,7 +76,8 @@ TEST_F(ParametersTest, TheDefaultOfAPluginIsCheckedToo) {
 
 TEST_F(ParametersTest, AutoIsAPluginThatTheComponentChooses) {
   const Plan plan = plan_six("", {"accelerator=auto", "strategy=auto"});
-  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"auto","model":"mlp","strategy":"auto"})");
+  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"auto","model":"mlp","strategy":"single_device"})")
+      << "the strategy is the planner's choice, since placement depends on it";
 }
 
 TEST_F(ParametersTest, APluginThatIsItsOwnDefaultIsAnError) {
@@ -88,10 +89,10 @@ TEST_F(ParametersTest, APluginThatIsItsOwnDefaultIsAnError) {
 TEST_F(ParametersTest, TopologyGoesToWhoDeclaresIt) {
   const Plan plan = plan_six(
       "[topology]\naccelerator = { plugin = 'cpu', threads = 2 }\ndevices = 1\n"
-      "strategy = 'single_device'\nprecision = 'bf16-mixed'");
+      "strategy = 'single_device'\ncollective = 'auto'\nprecision = 'bf16-mixed'");
   EXPECT_EQ(parameters(plan, "accelerator_host"),
-            R"({"accelerator":{"plugin":"cpu","threads":2},"devices":"1","model":"mlp","precision":"bf16-mixed",)"
-            R"("strategy":"single_device"})");
+            R"({"accelerator":{"plugin":"cpu","threads":2},"collective":"auto","devices":"1","model":"mlp",)"
+            R"("precision":"bf16-mixed","strategy":"single_device"})");
   EXPECT_EQ(parameters(plan, "optimizer"), "{}");
 }
 

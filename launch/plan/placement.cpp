@@ -13,6 +13,9 @@ namespace trainyard {
 namespace {
 
 constexpr const char* kMain = "main";
+constexpr const char* kComposed = "composed";
+constexpr const char* kProcesses = "processes";
+constexpr const char* kRanks = "ranks";
 
 /// Ranks never share a process or thread by accident: what the file names once is made once for each.
 std::string with_rank(const Draft& draft, const std::string& name) {
@@ -39,8 +42,15 @@ void check_placed_exist(const LaunchFile& file) {
   }
 }
 
+/// Several ranks are processes unless something speaks against it: they compute at the same time, and none of them
+/// shares LibTorch's threads and random numbers with another.
+std::string placement_of(const LaunchFile& file, const StrategyNeeds& needs) {
+  if (!file.topology.placement.text.empty()) return file.topology.placement.text;
+  return file.topology.placed.empty() && needs.one_process.empty() ? kRanks : kComposed;
+}
+
 // The same word in both places is no contradiction.
-std::string process_of(const LaunchFile& file, const Draft& draft) {
+std::string process_of(const LaunchFile& file, const Draft& draft, const std::string& placement) {
   const ComponentSpec& spec = *draft.spec;
   const auto placed = file.topology.placed.find(spec.name);
   const bool in_table = placed != file.topology.placed.end();
@@ -52,8 +62,8 @@ std::string process_of(const LaunchFile& file, const Draft& draft) {
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
   // An address makes sense only for a process of its own.
-  if (file.topology.processes || spec.tcp) return with_rank(draft, own_process(spec));
-  return kMain;
+  if (placement == kProcesses || spec.tcp) return with_rank(draft, own_process(spec));
+  return placement == kRanks && !draft.rank_name.empty() ? draft.rank_name : kMain;
 }
 
 std::string thread_of(const Draft& draft) {
@@ -122,13 +132,15 @@ void check_threads(const std::vector<Draft>& drafts) {
 
 }  // namespace
 
-void place(const LaunchFile& file, std::vector<Draft>& drafts) {
+void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs) {
   check_placed_exist(file);
+  const std::string placement = placement_of(file, needs);
   for (Draft& draft : drafts) {
-    draft.plan.process = process_of(file, draft);
+    draft.plan.process = process_of(file, draft, placement);
     draft.plan.thread = thread_of(draft);
   }
   check_threads(drafts);
+  check_one_process(file, drafts, needs);
 }
 
 // The position in this list is the process's index, under which shared buffers count it.

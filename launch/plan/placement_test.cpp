@@ -34,6 +34,27 @@ TEST_F(PlacementTest, ProcessesIsOneForEachComponent) {
   EXPECT_EQ(place_of(plan, "logger"), "logger/logger");
 }
 
+TEST_F(PlacementTest, RanksIsOneForEachRankAndMainForTheRest) {
+  const Plan plan = plan_six("", {"placement=ranks", "devices=2"});
+  EXPECT_EQ(processes(plan), (Names{"rank0", "rank1", "main"}));
+  EXPECT_EQ(place_of(plan, "rank1/optimizer"), "rank1/rank1.compute");
+  EXPECT_EQ(place_of(plan, "rank0/data_loader"), "rank0/rank0.loader");
+  EXPECT_EQ(place_of(plan, "logger"), "main/logger");
+  EXPECT_EQ(processes(plan_six("", {"placement=ranks"})), Names{"main"}) << "a single rank is no reason for a second";
+}
+
+TEST_F(PlacementTest, SeveralRanksAreProcessesUnlessTheFileSaysOtherwise) {
+  EXPECT_EQ(processes(plan_six("", {"devices=2"})), (Names{"rank0", "rank1", "main"}));
+  EXPECT_EQ(processes(plan_six("", {"devices=2", "placement=composed"})), Names{"main"});
+  EXPECT_EQ(processes(plan_six("topology.placement = { io = ['logger'] }", {"devices=2"})), (Names{"main", "io"}));
+}
+
+TEST_F(PlacementTest, RanksAlsoHaveTheirOwnOfWhatTheFileNames) {
+  const Plan plan = plan_six("component.optimizer.process = 'side'", {"devices=2"});
+  EXPECT_EQ(component(plan, "rank1/optimizer").process, "rank1.side");
+  EXPECT_EQ(component(plan, "rank1/accelerator_host").process, "rank1");
+}
+
 TEST_F(PlacementTest, IndicesDoNotDependOnPlacement) {
   const Plan composed = plan_six(), split = plan_six("", {"placement=processes"});
   for (std::size_t i = 0; i < composed.components.size(); ++i) {

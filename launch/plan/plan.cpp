@@ -61,8 +61,4 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
   return out;
 }
 
-void check_supported(const Plan& plan) {
-  if (!plan.not_supported.empty()) throw Error(Code::kUnsupported, plan.not_supported.front());
-}
-
 }  // namespace trainyard

@@ -55,11 +55,10 @@ struct Plan {
   std::chrono::milliseconds stop_timeout{10'000};
   std::uint32_t world_size = 1;
 
-  std::vector<PlannedProcess> processes;   ///< Those with components first, in the order of their ProcessPlan index.
-  std::vector<ComponentPlan> components;   ///< By index.
-  std::vector<EdgePlan> edges;             ///< By id.
-  std::vector<std::uint32_t> activation;   ///< Component indices: receivers before senders, sources last.
-  std::vector<std::string> not_supported;  ///< What can be planned but not yet be run, one sentence each.
+  std::vector<PlannedProcess> processes;  ///< Those with components first, in the order of their ProcessPlan index.
+  std::vector<ComponentPlan> components;  ///< By index.
+  std::vector<EdgePlan> edges;            ///< By id.
+  std::vector<std::uint32_t> activation;  ///< Component indices: receivers before senders, sources last.
 };
 
 /// What only the launcher knows when it starts a run.
@@ -72,9 +71,6 @@ struct RunPlace {
 /// touch it, and every thread of it binds "ipc://<run_directory>/<process_index>.<n>" (n counts its threads in
 /// alphabetical order) or "tcp://127.0.0.1:*". Not for external programs.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
-
-/// Throws kUnsupported with the first sentence of `not_supported`, if any. To be called before anything is started.
-void check_supported(const Plan& plan);
 
 /// For people: processes, threads, components with their parameters, edges with policy and transport, activation order;
 /// 80 columns wide.

@@ -63,8 +63,8 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   Plan plan = copy_run(file);
   plan.world_size = world_size(file.topology);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
-  plan_parameters(file, drafts, catalogue);
-  place(file, drafts);
+  const StrategyNeeds needs = plan_parameters(file, drafts, catalogue);
+  place(file, drafts, needs);
   name_topics(drafts);
   const Senders senders = find_senders(drafts);
   bridge_ranks(drafts, senders);
@@ -73,10 +73,6 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   for (Draft& draft : drafts) plan.components.push_back(std::move(draft.plan));
   choose_addresses(plan);
   plan.activation = activation_order(plan.components.size(), links_of(plan.edges, drafts));
-  if (plan.world_size > 1) {
-    plan.not_supported.push_back(
-        fmt::format("{}: topology.devices asks for {} ranks; more than 1 is not yet supported", path, plan.world_size));
-  }
   return plan;
 }
 

@@ -58,21 +58,9 @@ TEST_F(PlannerTest, OneNameForEachRank) {
 }
 
 TEST_F(PlannerTest, RanksInOneProcessHaveThreadsOfTheirOwn) {
-  const Plan plan = plan_six("", {"devices=2"});
+  const Plan plan = plan_six("", {"devices=2", "placement=composed"});
   EXPECT_EQ(component(plan, "rank1/optimizer").process, "main");
   EXPECT_EQ(component(plan, "rank1/optimizer").thread, "rank1.compute");
-}
-
-TEST_F(PlannerTest, ManyRanksCanBePlannedButNotYetRun) {
-  const Plan plan = plan_six("", {"devices=2"});
-  EXPECT_EQ(testing::error_of([&] { check_supported(plan); }, folder_.path()),
-            "a.toml: topology.devices asks for 2 ranks; more than 1 is not yet supported");
-  EXPECT_EQ(testing::error_of([&] { check_supported(plan_six()); }), "(no error)");
-}
-
-TEST_F(PlannerTest, OneDeviceIsAllThatTheSingleDeviceStrategyHas) {
-  EXPECT_EQ(error_six("[topology]\nstrategy = 'single_device'\ndevices = 4"),
-            "a.toml:4: topology.devices: 4 devices are not allowed with the strategy single_device, which has 1");
 }
 
 TEST_F(PlannerTest, ProgramsAloneAreARunToo) {

@@ -61,7 +61,7 @@ TEST_F(TopicsTest, ATopicHasOneType) {
 }
 
 TEST_F(TopicsTest, RanksHaveTopicsOfTheirOwnAndMeetAtTheBorder) {
-  const Plan plan = plan_six("", {"devices=2"});
+  const Plan plan = plan_six("", {"devices=2", "placement=composed"});
   EXPECT_EQ(edges_into(plan, "rank1/accelerator_host", "batches"),
             Texts{"rank1/data_loader.batches /rank1/batches process"});
   EXPECT_EQ(edges_into(plan, "strategy_manager", "dataset"), Texts{"rank0/data_loader.dataset /rank0/dataset process"});

@@ -80,7 +80,8 @@ inline void add_loader(FakeCatalogue& catalogue) {
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
   info.outputs = {port("dataset", "DatasetInfo"), port("batches", "Batch")};
   info.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
-                     parameter("batch_size", ValueKind::kInteger, "64", positive())};
+                     parameter("batch_size", ValueKind::kInteger, "64", positive()),
+                     parameter("shard", ValueKind::kInteger, "-1"), parameter("shards", ValueKind::kInteger, "0")};
   info.per_rank = true;
   info.thread = "loader";
 }
@@ -100,6 +101,7 @@ inline void add_host(FakeCatalogue& catalogue) {
       parameter("accelerator", ValueKind::kPlugin, R"({"plugin":"cpu"})", plugin_kind("accelerator")),
       parameter("devices", ValueKind::kString, R"("auto")"),
       parameter("strategy", ValueKind::kPlugin, R"({"plugin":"single_device"})", plugin_kind("strategy")),
+      parameter("collective", ValueKind::kPlugin, R"({"plugin":"auto"})", plugin_kind("collective")),
       parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed", "32", "bf16", "16"})),
       parameter("model", ValueKind::kPlugin, "", plugin_kind("model")),
       parameter("clip_norm", ValueKind::kNumber, "0.0", at_least(0))};
@@ -160,6 +162,16 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   catalogue.special_facts = {{{"simulated", R"({"kind":"ipu"})"}, ipu}, {{"simulated", R"({"kind":"hpu"})"}, hpu}};
 }
 
+/// One for each thing that a strategy can say of itself.
+inline void add_strategies(FakeCatalogue& catalogue) {
+  catalogue.add("strategy", "single_device").facts = {{"min_ranks", "1"}, {"max_ranks", "1"}};
+  catalogue.add("strategy", "ddp").facts = {{"min_ranks", "1"}, {"max_ranks", "any"}};
+  catalogue.add("strategy", "ddp").parameters = {parameter("bucket_bytes", ValueKind::kInteger, "1024", positive())};
+  catalogue.add("strategy", "dp").facts = {{"one_process", "true"}};
+  catalogue.add("strategy", "pipeline").facts = {{"min_ranks", "2"}, {"max_ranks", "4"}, {"same_data", "true"}};
+  catalogue.add("strategy", "silent");
+}
+
 /// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
 inline FakeCatalogue standard_catalogue() {
   FakeCatalogue catalogue;
@@ -170,8 +182,7 @@ inline FakeCatalogue standard_catalogue() {
   add_observers(catalogue);
   catalogue.add("accelerator", "cpu").parameters = {parameter("threads", ValueKind::kInteger, "1", positive())};
   add_simulated(catalogue);
-  catalogue.add("strategy", "single_device");
-  catalogue.add("strategy", "ddp");
+  add_strategies(catalogue);
   catalogue.add("model", "mlp").parameters = {parameter("hidden", ValueKind::kIntegers, "[128]", positive())};
   catalogue.add("dataset", "synthetic");
   catalogue.add("dataset", "text").parameters = {parameter("path", ValueKind::kString, ""),

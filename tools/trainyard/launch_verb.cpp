@@ -21,8 +21,6 @@ int launch(const LaunchArguments& arguments, const std::string& name, const Guar
   const std::unique_ptr<ScannedCatalogue> catalogue = open_catalogue();
   // Loads no plugin into this process, so the launcher stays small and cannot be crashed by one.
   const Plan plan = plan_from(arguments, *catalogue);
-  // Before anything is made: a plan that cannot be run leaves no directory behind.
-  check_supported(plan);
   LaunchOptions options;
   options.name = name;
   options.process_program = find_process_program();
