@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <string_view>
 
 #include "accelerators/generator.h"
@@ -18,9 +17,10 @@ namespace {
 
 constexpr std::string_view kAllowedRequests = "allowed: a count ('2'), a list ('[0, 3]'), 'auto' or '-1' for all";
 
-std::vector<int> first_devices(int count) {
+/// As many as there are, then again from the first.
+std::vector<int> first_devices(int count, int available) {
   std::vector<int> indices(static_cast<std::size_t>(count));
-  std::iota(indices.begin(), indices.end(), 0);
+  for (int i = 0; i < count; ++i) indices[static_cast<std::size_t>(i)] = i % std::max(available, 1);
   return indices;
 }
 
@@ -70,7 +70,7 @@ void check_indices(const std::vector<int>& indices, int available, const std::st
 
 std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   const int available = device_count();
-  if (request == "auto" || request == "-1") return first_devices(available);
+  if (request == "auto" || request == "-1") return first_devices(available, available);
   if (request.starts_with('[')) {
     std::vector<int> indices = parse_list(request, request, where());
     check_indices(indices, available, request, where());
@@ -80,11 +80,11 @@ std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   if (count < 1) {
     throw Error(Code::kInvalidArgument, "{}: devices = '{}' is not allowed; {}", where(), request, kAllowedRequests);
   }
-  if (count > available) {
+  if (count > available && !traits().shared_devices) {
     throw Error(Code::kNotFound, "{}: devices = '{}' asks for {} devices; there are {}", where(), request, count,
                 available);
   }
-  return first_devices(count);
+  return first_devices(count, available);
 }
 
 void Accelerator::claim(int index) {
@@ -129,6 +129,7 @@ std::map<std::string, std::string> Accelerator::facts() const {
       {"auto_rank", fmt::format("{}", rules.auto_rank)},
   };
   if (rules.memory_limit_bytes > 0) facts["memory_limit_bytes"] = fmt::format("{}", rules.memory_limit_bytes);
+  if (rules.shared_devices) facts["shared_devices"] = "true";
   if (!rules.rules.empty()) facts["rules"] = rules.rules;
   if (!available && !problem().empty()) facts["problem"] = problem();
   return facts;

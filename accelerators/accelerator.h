@@ -27,6 +27,9 @@ struct AcceleratorTraits {
   /// of the device, and a mirror in host memory is what the others see.
   bool host_memory = true;
 
+  /// There may be more ranks than devices, which then share them in turn. A list of devices still names each once.
+  bool shared_devices = false;
+
   std::uint64_t memory_limit_bytes = 0;  ///< Arena and one batch must fit; 0 = as much as there is.
   std::string rules;                     ///< Whose rules these are, if not the accelerator's own: "ipu".
 
@@ -45,7 +48,7 @@ class Accelerator : public Configurable {
       : Configurable(context.where, context.parameters), context_(context) {}
 
   /// Device indices for a request: a count ("2"), a list ("[0, 3]"), "auto" or "-1" (all). Throws kInvalidArgument or
-  /// kNotFound with the number there are.
+  /// kNotFound with the number there are. Where devices are shared, a count may be larger: they come in turn.
   virtual std::vector<int> parse_devices(const std::string& request) const;
 
   virtual bool is_available() const = 0;

@@ -33,7 +33,7 @@ int Cpu::device_count() const { return usable_cores(); }
 
 /// 16-mixed is emulated where LibTorch has no float16 kernels for the CPU; 16-true, which needs them all, is not there.
 AcceleratorTraits Cpu::traits() const {
-  AcceleratorTraits traits{.precisions = {}, .auto_rank = 1};
+  AcceleratorTraits traits{.precisions = {}, .shared_devices = true, .auto_rank = 1};
   for (const std::string& name : precision_names()) {
     if (name != "16-true" || kHalfOnCpu) traits.precisions.push_back(name);
   }

@@ -7,6 +7,7 @@ namespace trainyard {
 /// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
 ///
 /// A "device" is a share of the host's cores: `devices = 2` means two ranks, each with half of them.
+/// There may be more ranks than cores; each then has one thread, and they take turns.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);

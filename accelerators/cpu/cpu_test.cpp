@@ -46,10 +46,17 @@ TEST_F(CpuTest, AutoIsOneRankAndACountIsTheFirstDevices) {
   EXPECT_THAT(cpu_.parse_devices("[ 0 ]"), testing::ElementsAre(0));
 }
 
+TEST_F(CpuTest, MoreRanksThanCoresShareThem) {
+  const int cores = usable_cores();
+  const std::vector<int> devices = cpu_.parse_devices(std::to_string(cores + 1));
+  ASSERT_EQ(devices.size(), static_cast<std::size_t>(cores) + 1);
+  EXPECT_EQ(devices[static_cast<std::size_t>(cores) - 1], cores - 1);
+  EXPECT_EQ(devices.back(), 0);
+  EXPECT_EQ(cpu_.facts().at("shared_devices"), "true") << "so a plan may ask for them";
+}
+
 TEST_F(CpuTest, RequestsThatCannotBeMetSayWhatThereIs) {
   const int cores = usable_cores();
-  EXPECT_EQ(text_of_error([&] { cpu_.parse_devices("10000"); }),
-            fmt::format("accelerator 'cpu': devices = '10000' asks for 10000 devices; there are {}", cores));
   EXPECT_EQ(
       text_of_error([&] { cpu_.parse_devices("[0, 9999]"); }),
       fmt::format("accelerator 'cpu': devices = '[0, 9999]': there is no device 9999; there are {}, counted from 0",
