@@ -2,33 +2,10 @@
 
 #include <algorithm>
 
-#include "core/memory/shared_pool.h"
+#include "components/optimizer/state_blocks.h"
 #include "messages/error.h"
 
 namespace trainyard {
-namespace {
-
-const Tensor& block_of(const ArenaInfo& arena, std::string_view name) {
-  const auto found = std::ranges::find(arena.blocks, name, &ArenaBlock::name);
-  if (found != arena.blocks.end()) return found->data;
-  std::string known;
-  for (const auto& block : arena.blocks) known += (known.empty() ? "" : ", ") + block.name;
-  throw Error(Code::kNotFound, "the arena of rank {} has no block '{}'; it has: {}", arena.rank, name, known);
-}
-
-/// Writes `value` to every element of a parameter, not to the padding between parameters. Elements of `block` lie where
-/// those of the parameters do, but may be wider.
-template <class T>
-void fill_entries(const Tensor& block, const ArenaInfo& arena, double value) {
-  for (const ArenaEntry& entry : arena.entries) {
-    if (entry.block != "parameters") continue;
-    const std::uint64_t first = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
-    std::fill_n(reinterpret_cast<T*>(block.data()) + first, checked_bytes(block.dtype, entry.shape) / sizeof(T),
-                static_cast<T>(value));
-  }
-}
-
-}  // namespace
 
 void Optimizer::on_configure() {
   try {
@@ -54,34 +31,32 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
                 where(), arena.rank, arena.device);
   }
   for (const auto& pattern : optimizer::unmatched_patterns(arena.entries, groups_)) {
-    log().warn("the pattern '{}' matches no parameter of model '{}'", pattern, arena.model);
+    if (context().rank == 0) log().warn("the pattern '{}' matches no parameter of model '{}'", pattern, arena.model);
   }
-  const Tensor& parameters = block_of(arena, "parameters");
-  auto segments = optimizer::make_segments(arena.entries, groups_, parameters.dtype,
-                                           static_cast<std::uint64_t>(parameters.elements()));
+  const Tensor& parameters = optimizer::block_of(arena, "parameters");
+  const optimizer::Part part = optimizer::part_of(arena);
+  // Of the whole model first, since what is clipped away must be sound, too.
+  auto segments = optimizer::make_segments(arena.entries, groups_, parameters.dtype, part.whole);
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);
-  std::vector<Tensor> state;
-  for (const auto& name : names) state.push_back(make_state(name, arena, parameters));
-  pass_ = std::make_unique<optimizer::UpdatePass>(settings_, formula, std::move(segments), parameters,
-                                                  block_of(arena, "gradients"), state);
-  log().info("{}: {} parameter elements in {} segments, {} kernels", *rule_, parameters.elements(),
-             pass_->segments().size(), optimizer::best_kernels().name);
+  const auto state = optimizer::state_blocks(names, arena, *initial_accumulator_value_, context());
+  pass_ = std::make_unique<optimizer::UpdatePass>(settings_, formula, clip(segments, part.begin, part.count),
+                                                  parameters, optimizer::block_of(arena, "gradients"), state);
+  shared_state_ = arena.shared_state;
+  report(arena, state);
   send_state(names, state);
   send_parameters(0, 0);
 }
 
-Tensor Optimizer::make_state(const std::string& name, const ArenaInfo& arena, const Tensor& parameters) const {
-  Tensor block{optimizer::state_dtype_of(parameters.dtype), parameters.shape, 0, {}};
-  block.buffer = context().pool->allocate_permanent(block.bytes());
-  if (name == "sum" && *initial_accumulator_value_ != 0) {
-    if (block.dtype == DType::kFloat64) {
-      fill_entries<double>(block, arena, *initial_accumulator_value_);
-    } else {
-      fill_entries<float>(block, arena, *initial_accumulator_value_);
-    }
+void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state) const {
+  const optimizer::Part part = optimizer::part_of(arena);
+  std::uint64_t held = 0, all = 0;
+  for (const Tensor& block : state) {
+    held += block.bytes();
+    all += part.whole * size_of(block.dtype);
   }
-  return block;
+  log().info("{}: {} parameter elements in {} segments, {} kernels; {} of {} bytes of optimizer state on this rank",
+             *rule_, part.count, pass_->segments().size(), optimizer::best_kernels().name, held, all);
 }
 
 void Optimizer::send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state) {
@@ -112,15 +87,17 @@ void Optimizer::step_if_complete() {
   const bool knows_first_step = started_ || run_state_.connections() == 0;
   if (!knows_first_step || arrived_ == 0 || arrived_ < pending_.buckets) return;
   arrived_ = 0;
-  if (pending_.step != step_ + 1) {
+  // Other ranks may have taken steps meanwhile, where the state is shared.
+  const bool in_order = shared_state_ ? pending_.step > step_ : pending_.step == step_ + 1;
+  if (!in_order) {
     throw Error(Code::kInternal, "{}: gradients of step {} came after step {}", where(), pending_.step, step_);
   }
   take_step();
 }
 
 void Optimizer::take_step() {
-  const double lr = optimizer::learning_rate(schedule_settings_, base_lr(), step_, pending_.total_steps);
-  ++step_;
+  step_ = pending_.step;
+  const double lr = optimizer::learning_rate(schedule_settings_, base_lr(), step_ - 1, pending_.total_steps);
   pass_->run({.step = step_,
               .lr = lr,
               .gradient_scale = pending_.scale,

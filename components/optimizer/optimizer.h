@@ -17,7 +17,8 @@
 
 namespace trainyard {
 
-/// Turns gradients into parameters: one fused pass over the arena of its rank for every step.
+/// Turns gradients into parameters: one fused pass over the arena of its rank for every step. Takes memory for the
+/// state of that part of the parameters alone which its rank has (ArenaInfo::shard_begin).
 ///
 /// Rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it by
 /// Gradients::scale, updates state and parameter, and zeroes the gradient.
@@ -46,7 +47,7 @@ class Optimizer final : public Component {
   void take_step();
   void send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state);
   void send_parameters(std::uint64_t step, double learning_rate);
-  Tensor make_state(const std::string& name, const ArenaInfo& arena, const Tensor& parameters) const;
+  void report(const ArenaInfo& arena, const std::vector<Tensor>& state) const;
   double base_lr() const;
   bool moves_momentum() const;
 
@@ -116,8 +117,9 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< From the arena on.
+  bool shared_state_ = false;                    ///< Several ranks' optimizers update the same parameters in turn.
   bool started_ = false;                         ///< RunState came: the number of the first step is known.
-  std::uint64_t step_ = 0;                       ///< Updates done since the run began.
+  std::uint64_t step_ = 0;                       ///< Of the last update; with shared state, of this rank's last.
   Gradients pending_;                            ///< What the buckets of the coming step said last.
   std::uint32_t arrived_ = 0;                    ///< Buckets of the coming step that are here.
 };

@@ -73,6 +73,19 @@ std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const
   return segments;
 }
 
+std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count) {
+  std::vector<Segment> clipped;
+  for (Segment segment : segments) {
+    const std::uint64_t first = std::max(segment.begin, begin);
+    const std::uint64_t end = std::min(segment.begin + segment.count, begin + count);
+    if (first >= end) continue;
+    segment.begin = first - begin;
+    segment.count = end - first;
+    clipped.push_back(segment);
+  }
+  return clipped;
+}
+
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings) {
   std::vector<std::string> patterns = settings.no_decay;
   for (const auto& scale : settings.lr_scale) patterns.push_back(scale.pattern);

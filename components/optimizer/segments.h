@@ -40,6 +40,10 @@ struct Segment {
 std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const GroupSettings& settings, DType dtype,
                                    std::uint64_t elements);
 
+/// What lies between the elements `begin` and `begin + count`, counted from `begin`: the segments of a rank that holds
+/// this part of the parameters. Elements are updated one by one, so that parts give the same bits as the whole.
+std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
+
 /// Patterns of the settings that match no parameter: most likely misspelt.
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings);
 

@@ -55,6 +55,15 @@ TEST(SegmentsTest, EntriesMayComeInAnyOrder) {
             make_segments(two_layers(), settings, DType::kFloat32, 64));
 }
 
+TEST(SegmentsTest, APartHasWhatLiesInItCountedFromItsBegin) {
+  const std::vector<Segment> whole{{0, 51, 1, 0.1}, {64, 16, 2, 0}, {96, 32, 1, 0}};
+  EXPECT_EQ(clip(whole, 0, 128), whole);
+  EXPECT_THAT(clip(whole, 32, 80), ElementsAre(Segment{0, 19, 1, 0.1}, Segment{32, 16, 2, 0}, Segment{64, 16, 1, 0}));
+  EXPECT_THAT(clip(whole, 48, 16), ElementsAre(Segment{0, 3, 1, 0.1}));
+  EXPECT_THAT(clip(whole, 80, 16), ElementsAre()) << "padding, or what a rank without parameters has";
+  EXPECT_THAT(clip(whole, 96, 0), ElementsAre());
+}
+
 TEST(SegmentsTest, AnEntryThatDoesNotFitItsBlockIsNamed) {
   EXPECT_THAT(
       [] { make_segments(two_layers(), {}, DType::kFloat32, 50); },
