@@ -95,6 +95,33 @@ def mlp_processes(bench):
               extra <= 100)
 
 
+def python_with_torch():
+    return next((p for p in (sys.executable, "/usr/bin/python3")
+                 if subprocess.run([p, "-c", "import torch, numpy"], capture_output=True).returncode == 0), None)
+
+
+def ranks(bench):
+    """ddp over two processes, 64 samples each, against PyTorch's DistributedDataParallel over Gloo, in turn."""
+    python = python_with_torch()
+    if python is None:
+        print("| ddp, two ranks | skipped: no python3 with torch and numpy | | |", flush=True)
+        return
+    for hidden, steps, bar in (((128,), 4000, 4.0), ((2048, 2048), 150, 1.5)):
+        widths = "-".join(map(str, (784, *hidden, 10)))
+
+        def reference():
+            command = [python, str(ROOT / "tests/benchmarks/reference_ddp.py"), "2", str(max(steps // 4, 100)), *map(str, hidden)]
+            return json.loads(bench.run(command).splitlines()[-1])["steps_per_second"]
+
+        def ours():
+            model = f"component.accelerator_host.params.model={{plugin=\"mlp\",hidden={list(hidden)}}}"
+            return 1e6 / bench.launched("mlp.toml", steps, [*MLP, model, "devices=2", "strategy=ddp", "placement=ranks"])
+
+        theirs, mine, ratio, _ = compare(bench, reference, ours)
+        bench.row(f"ddp, 2 ranks, MLP {widths}", f"{mine:.0f} steps/s, PyTorch {theirs:.0f}: {ratio:.2f}",
+                  f">= {bar:.1f} of PyTorch", ratio >= bar)
+
+
 def messages(bench):
     runs = []
     for _ in range(bench.rounds):
@@ -159,8 +186,7 @@ def shakespeare(bench):
         print(f"| tiny Shakespeare, 2000 steps | skipped: no {text} | | |", flush=True)
         return
     one_core = ["taskset", "--cpu-list", "0"]
-    python = next((p for p in (sys.executable, "/usr/bin/python3")
-                   if subprocess.run([p, "-c", "import torch, numpy"], capture_output=True).returncode == 0), None)
+    python = python_with_torch()
     if python is None:
         print("| tiny Shakespeare, 2000 steps | skipped: no python3 with torch and numpy | | |", flush=True)
         return
@@ -190,7 +216,7 @@ def shakespeare(bench):
 
 
 def main():
-    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, shakespeare, start, logger_memory, rebuild]
+    benchmarks = [messages, mlp_step, mlp_processes, gpt_step, ranks, shakespeare, start, logger_memory, rebuild]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="a build with tests")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each side")

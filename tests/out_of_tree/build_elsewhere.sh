@@ -42,6 +42,16 @@ if [ ${#folders[@]} -gt 1 ]; then
     >"$work/launch.log" 2>&1 || { cat "$work/launch.log"; fail "a launch with both plugins"; }
 fi
 
+# The page that says how to add a strategy, word for word: its blocks are the files that they are headed by.
+if [ ${#folders[@]} -gt 1 ]; then
+  python3 "$source/tests/out_of_tree/files_of_page.py" "$source/docs/adding_a_strategy.md" "$work/signs"
+  cmake -S "$work/signs" -B "$work/signs/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+  cmake --build "$work/signs/build"
+  TRAINYARD_PLUGIN_PATH="$work/signs/build/plugins" "$trainyard" launch "$source/launch/files/mlp.toml" devices=2 \
+    strategy=signs run.max_steps=3 run.directory="$work/signs_run" >"$work/signs.log" 2>&1 \
+    || { cat "$work/signs.log"; fail "a launch with the strategy of the page"; }
+fi
+
 # The same library with another framework version in its label.
 mkdir -p "$work/old/datasets"
 sed 's/trainyard-[0-9]\.[0-9] cxxabi/trainyard-9.9 cxxabi/' "$work/mine/build/plugins/datasets/my_synthetic.so" \

@@ -1,0 +1,114 @@
+// Several ranks on one machine: how they are placed, how they end, and that it makes no difference to the numbers.
+
+#include <gmock/gmock.h>
+#include <signal.h>
+
+#include <map>
+
+#include "tests/integration/training/training_fixture.h"
+
+namespace trainyard {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using testing::Command;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using testing::TrainingTest;
+
+constexpr std::size_t kEnough = 50;  ///< Steps that show that the ranks are at work.
+
+class RanksTest : public TrainingTest {
+ protected:
+  /// Losses of 40 steps with these arguments.
+  std::vector<std::string> losses_with(const std::string& directory, std::vector<std::string> arguments) {
+    arguments.push_back("max_steps=40");
+    const auto training = train(directory, std::move(arguments));
+    EXPECT_EQ(training->wait(), 0) << training->all();
+    return losses(directory, 40);
+  }
+
+  pid_t pid_of(const std::string& component) const {
+    const json found = node(component);
+    return found.is_null() ? 0 : found.value("pid", 0);
+  }
+
+  static constexpr const char* kShortTimeout = "[component.accelerator_host.params]\ncollective_timeout_s = 3\n";
+};
+
+TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
+  const auto composed = losses_with("composed", {"devices=3", "strategy=ddp", "placement=composed"});
+  ASSERT_EQ(composed.size(), 40u);
+  EXPECT_EQ(losses_with("ranks", {"devices=3", "strategy=ddp", "placement=ranks"}), composed);
+  EXPECT_EQ(losses_with("processes", {"devices=3", "strategy=ddp", "placement=processes"}), composed);
+}
+
+TEST_F(RanksTest, ARankThatIsKilledIsNamedByEveryOther) {
+  const auto training = train("killed", {"devices=4", "strategy=ddp", "placement=ranks"}, kShortTimeout);
+  ASSERT_TRUE(eventually([&] { return steps("killed").size() >= kEnough; })) << training->all();
+  const pid_t pid = pid_of("rank2/accelerator_host");
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGKILL);
+  EXPECT_EQ(training->wait(), 1) << training->all();
+  EXPECT_THAT(training->all(), HasSubstr("'rank2'"));
+  for (const char* other : {"rank0", "rank1", "rank3"}) {
+    EXPECT_THAT(training->all(), ContainsRegex(std::string(other) + "/accelerator_host.*failed.*rank 2"));
+  }
+  EXPECT_TRUE(run_directories().empty());
+}
+
+TEST_F(RanksTest, ARankThatIsStoppedIsNamedByEveryOtherWithinTheTimeout) {
+  const auto training =
+      train("stopped", {"devices=4", "strategy=ddp", "placement=ranks", "run.stop_timeout_s=5"}, kShortTimeout);
+  ASSERT_TRUE(eventually([&] { return steps("stopped").size() >= kEnough; })) << training->all();
+  const pid_t pid = pid_of("rank1/accelerator_host");
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGSTOP);
+  EXPECT_EQ(training->wait(), 1) << training->all();
+  for (const char* other : {"rank0", "rank2", "rank3"}) {
+    EXPECT_THAT(training->all(), ContainsRegex(std::string(other) + "/accelerator_host.*failed.*rank 1"));
+  }
+  EXPECT_FALSE(alive(pid));
+}
+
+TEST_F(RanksTest, AStopOfManyRanksLosesNothing) {
+  const auto training = train("interrupted", {"devices=2", "strategy=ddp"});
+  ASSERT_TRUE(eventually([&] { return steps("interrupted").size() >= kEnough; })) << training->all();
+  interrupt(*training);
+  EXPECT_THAT(training->all(), HasSubstr("run finished"));
+}
+
+/// 10,003 samples on 3 ranks: the last batch is short everywhere and missing on one rank.
+TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
+  const auto training = train("uneven", {"devices=3", "strategy=ddp", "max_epochs=1", "max_steps=-1"},
+                              "[component.data_loader.params]\ndrop_last = false\n"
+                              "dataset = { plugin = \"synthetic\", features = 8, classes = 3, samples = 1009 }\n"
+                              "batch_size = 16\n");
+  ASSERT_EQ(training->wait(), 0) << training->all();
+  const std::string metrics = read("uneven/metrics.jsonl");
+  EXPECT_THAT(metrics, HasSubstr("\"samples\":1009"));
+}
+
+/// The reductions of the first bucket lie before the end of a backward pass, not after it.
+TEST_F(RanksTest, TheTimelineShowsThatBucketsAreReducedWhileBackwardRuns) {
+  const auto training = train("timeline", {"devices=2", "strategy={plugin=\"ddp\",bucket_mb=0.01}", "max_steps=30"},
+                              "[component.accelerator_host.params]\ntimeline = true\nmodel = { plugin = \"mlp\", "
+                              "hidden = [64, 64, 64, 64] }\n");
+  ASSERT_EQ(training->wait(), 0) << training->all();
+  const json events = json::parse(read("timeline/timeline.rank0.json"));
+  std::size_t overlapping = 0, backward = 0;
+  for (const json& pass : events) {
+    if (pass["name"] != "backward") continue;
+    ++backward;
+    const double begin = pass["ts"], end = begin + pass["dur"].get<double>();
+    overlapping += static_cast<std::size_t>(std::ranges::count_if(events, [&](const json& event) {
+                     return event["name"] == "reduce" && event["ts"] > begin && event["ts"] < end;
+                   })) > 0;
+  }
+  EXPECT_EQ(backward, 30u);
+  EXPECT_EQ(overlapping, backward);
+}
+
+}  // namespace
+}  // namespace trainyard
