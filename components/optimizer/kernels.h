@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "messages/half.h"
+
 namespace trainyard::optimizer {
 
 /// The update formulas, one kernel each: a rule with the options that change its arithmetic.
@@ -23,14 +25,6 @@ enum class Formula {
   kAdagrad,
 };
 constexpr std::size_t kFormulas = 12;
-
-/// Sixteen-bit numbers as they lie in memory; the kernels calculate with them in float.
-struct BFloat16 {
-  std::uint16_t bits;
-};
-struct Float16 {
-  std::uint16_t bits;
-};
 
 /// What blocks of T are calculated in, and what their state is kept in: an average of squares that is updated by a
 /// thousandth of itself would stand still in eight or eleven bits.

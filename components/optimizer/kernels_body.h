@@ -38,47 +38,11 @@ inline double corrected_root(double square, const Coefficients<double>& c) {
 inline float descend(float p, float step, float g, float denominator) { return p - step * (g / denominator); }
 inline double descend(double p, double step, double g, double denominator) { return p - step * g / denominator; }
 
-// What a stored number becomes in registers, and back. Halves are handled by their bits: the compiler then needs no
-// instructions of their own and turns the loops into vector code for every set.
+// What a stored number becomes in registers, and back; halves have theirs in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
-
-/// The upper half of a float.
-inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
-
-/// To the nearest, ties to even. A NaN keeps its upper bits and is made quiet, so that it cannot become infinite.
-inline void store(float x, BFloat16& to) {
-  const auto bits = __builtin_bit_cast(std::uint32_t, x);
-  const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  const std::uint32_t quiet = (bits >> 16) | 0x40u;
-  to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
-}
-
-/// The exponent's bias differs by 112. Subnormal halves are small whole numbers times 2^-24; infinity and NaN stay.
-inline float load(Float16 x) {
-  const std::uint32_t magnitude = x.bits & 0x7fffu;
-  const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
-  const std::uint32_t bias = magnitude >= 0x7c00u ? 224u << 23 : 112u << 23;
-  const float normal = __builtin_bit_cast(float, (magnitude << 13) + bias);
-  const float subnormal = static_cast<float>(static_cast<std::int32_t>(magnitude)) * 0x1p-24f;
-  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, magnitude < 0x400u ? subnormal : normal) | sign);
-}
-
-/// To the nearest, ties to even; 65520 and more become infinite. For subnormal halves the addition of 0.5 does the
-/// rounding: the last bit of its sum stands for 2^-24.
-inline void store(float x, Float16& to) {
-  const auto all = __builtin_bit_cast(std::uint32_t, x);
-  const std::uint32_t sign = (all >> 16) & 0x8000u;
-  const std::uint32_t bits = all & 0x7fffffffu;
-  const std::uint32_t normal = (bits - (112u << 23) + 0xfffu + ((bits >> 13) & 1u)) >> 13;
-  const std::uint32_t subnormal =
-      __builtin_bit_cast(std::uint32_t, __builtin_bit_cast(float, bits) + 0.5f) - 0x3f000000u;
-  const std::uint32_t special = bits > 0x7f800000u ? 0x7e00u : 0x7c00u;
-  const std::uint32_t finite = bits < (113u << 23) ? subnormal : normal;
-  to.bits = static_cast<std::uint16_t>(sign | (bits >= 0x477ff000u ? special : finite));
-}
 
 /// p -= lr * g, or with momentum b = momentum * b + (1 - dampening) * g and b in place of g (Nesterov: g + momentum *
 /// b).
