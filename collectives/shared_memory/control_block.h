@@ -1,0 +1,131 @@
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "collectives/collective.h"
+
+// What a rank lets the others see. It lies in shared memory: lock-free atomics and plain numbers, never a pointer. What
+// one side writes shares no cache line with what another one polls.
+//
+// In the memory:  Control | a Channel to each rank | slots | staging | a ring to each rank
+
+namespace trainyard::shared_memory {
+
+constexpr std::size_t kLine = 64;
+
+/// So many collective operations have a descriptor at a time; a rank that asks for more publishes them later.
+constexpr std::uint64_t kInFlight = 32;
+
+enum class Kind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kBarrier, kSend, kRecv };
+
+/// What a rank asks for. All ranks must ask for the same.
+struct Request {
+  std::uint64_t count = 0;
+  std::uint64_t bounds = 0;  ///< A hash of them.
+  std::uint32_t root = 0;
+  Kind kind = Kind::kBarrier;
+  ReduceOp op = ReduceOp::kSum;
+  DType dtype = DType::kUInt8;
+
+  std::uint64_t bytes() const { return count * size_of(dtype); }
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+/// Where elements lie in registered memory.
+struct Place {
+  static constexpr std::uint32_t kNowhere = ~0u;
+  std::uint32_t block = kNowhere;
+  std::uint64_t offset = 0;
+};
+
+/// A published operation.
+struct alignas(kLine) Descriptor {
+  Request request;
+  Place place;
+};
+
+/// How the ranks share out the chunks of an operation that works in place. Both numbers carry the operation's sequence
+/// number in their upper half, so that a place that is used again needs nobody to reset it. Those of member 0 count.
+struct alignas(kLine) Claims {
+  std::atomic<std::uint64_t> next;      ///< The first chunk that nobody has taken.
+  std::atomic<std::uint64_t> finished;  ///< Chunks that are done.
+};
+
+/// What a rank counts up, for those who wait for it.
+enum Counter : std::uint32_t {
+  kArrived,   ///< Collective operations whose descriptor is there.
+  kDone,      ///< Collective operations that are finished here.
+  kSteps,     ///< Steps of operations that go through staging memory.
+  kFinished,  ///< No counter: all chunks of an operation that works in place.
+  kNothing,
+};
+constexpr std::size_t kCounters = 3;
+
+/// What a waiting rank needs before it can go on with its collective operations.
+struct Need {
+  Counter counter = kNothing;
+  std::uint64_t value = 0;  ///< That every rank's counter must reach; of kFinished the operation.
+};
+
+/// Why the group is broken, in the words of the rank that found out.
+struct Failure {
+  enum State : std::uint32_t { kNone, kWriting, kThere };
+  std::atomic<std::uint32_t> state;
+  std::uint32_t code;
+  char text[1000];
+};
+
+struct Control {
+  struct alignas(kLine) Count {
+    std::atomic<std::uint64_t> value;
+  };
+  Count counts[kCounters];
+
+  // Sleeping. `bell` is the futex.
+  alignas(kLine) std::atomic<std::uint32_t> bell;
+  std::atomic<std::uint32_t> asleep;
+  std::atomic<std::uint32_t> need_counter;
+  std::atomic<std::uint64_t> need_value;
+
+  // Signs of life.
+  alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
+  std::atomic<std::uint32_t> beats;                   ///< Goes up while it waits.
+  std::atomic<std::uint32_t> waits_for;               ///< The member it waits for, plus 1; or 0.
+  std::atomic<std::uint32_t> left;                    ///< 1: it has given up the group.
+
+  alignas(kLine) Failure failure;
+  std::int32_t pid;
+  std::uint64_t start_ticks;  ///< When that process was started: a pid may be used again.
+  cpu_set_t cpus;             ///< That it may run on.
+
+  Descriptor descriptors[kInFlight];
+  Claims claims[kInFlight];
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// Messages from one rank to another, in the memory of the sender. Positions count the bytes of all time.
+struct Channel {
+  alignas(kLine) std::atomic<std::uint64_t> written;  ///< By the sender.
+  alignas(kLine) std::atomic<std::uint64_t> read;     ///< By the receiver.
+  std::atomic<std::uint64_t> taken;                   ///< By the receiver: whole messages.
+};
+
+/// Sizes of the parts; the same at every rank. All are multiples of a cache line.
+struct Layout {
+  std::size_t members = 0;
+  std::size_t slot_bytes = 0;     ///< Of each of the kInFlight slots.
+  std::size_t staging_bytes = 0;  ///< Of all staging buffers together.
+  std::size_t ring_bytes = 0;     ///< Of each ring; a power of two.
+
+  std::size_t channels() const { return sizeof(Control); }
+  std::size_t slots() const { return channels() + members * sizeof(Channel); }
+  std::size_t staging() const { return slots() + kInFlight * slot_bytes; }
+  std::size_t rings() const { return staging() + staging_bytes; }
+  std::size_t bytes() const { return rings() + members * ring_bytes; }
+};
+
+}  // namespace trainyard::shared_memory

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/shared_memory/control_block.h"
+#include "core/memory/memory_file.h"
+#include "core/memory/segment.h"
+#include "messages/error.h"
+
+namespace trainyard::shared_memory {
+
+/// The control blocks of all members, mapped, and what goes through them beside the operations: waking who sleeps,
+/// telling of failures, seeing who is alive.
+class Group {
+ public:
+  /// Makes the own block and maps the others'. Throws kTimeout naming those that do not come, kInvalidArgument if they
+  /// were made with other parameters.
+  Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
+  /// Tells the others that this member is no longer there.
+  ~Group();
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
+  const Layout& layout() const { return layout_; }
+  /// More members than processors that they may run on: one that spins keeps another from running.
+  bool crowded() const { return crowded_; }
+
+  Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }
+  Control& own() const { return of(rank_); }
+  Channel& channel(std::uint32_t from, std::uint32_t to) const;
+  std::byte* ring(std::uint32_t from, std::uint32_t to) const;
+  std::byte* slot(std::uint32_t member, std::uint64_t sequence) const;
+  std::byte* staging(std::uint32_t member) const { return blocks_[member].data() + layout_.staging(); }
+
+  /// Acquire: what that member did before is visible.
+  std::uint64_t count(std::uint32_t member, Counter counter) const {
+    return of(member).counts[counter].value.load(std::memory_order_acquire);
+  }
+  bool everyone_reached(Counter counter, std::uint64_t value) const;
+  /// Release, and wakes those who need no more than this.
+  void count_up(Counter counter, std::uint64_t value);
+
+  /// All chunks of the operation are done: wakes those who wait for it.
+  void wake_for_finished();
+  /// Something came for `member`, from this one.
+  void wake(std::uint32_t member);
+  void wake_all();
+
+  /// About to sleep until others give what is needed; to be followed by one more look for it. Returns what sleep()
+  /// wants to have.
+  std::uint32_t announce_sleep(const Need& need);
+  /// Until woken or `time` is over; may also return for no reason. To be followed by awake().
+  void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
+  void awake();
+
+  /// Tells the others, if nothing has been told before.
+  void publish_failure(Code code, const std::string& text);
+  /// What another member has told.
+  std::optional<Error> failure() const;
+
+  /// Empty if that member is there; else why not, in words: "its process 4711 has ended".
+  std::string why_gone(std::uint32_t member) const;
+
+ private:
+  void introduce_itself();
+  void connect(const CollectiveContext& context);
+  bool count_cores() const;
+  void ring_bell(Control& control);
+
+  std::uint32_t rank_;
+  Layout layout_;
+  MemoryFile file_;              ///< Open as long as others may want to map it.
+  std::vector<Mapping> blocks_;  ///< One a member.
+  bool crowded_ = false;
+};
+
+}  // namespace trainyard::shared_memory

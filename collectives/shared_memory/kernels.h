@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace trainyard::shared_memory {
+
+/// Combines `input_count` (at least 2) runs of elements in their order and writes the result to every output. An output
+/// may be one of the inputs. Every element's result is the same wherever its run begins and ends.
+using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
+                        std::size_t output_count, std::size_t elements);
+
+constexpr std::size_t kDTypes = 10;    ///< As DType numbers them.
+constexpr std::size_t kReduceOps = 5;  ///< As ReduceOp numbers them.
+
+/// The kernels of one instruction set. All sets give the same bits. 16-bit floats are added in float32 and rounded
+/// once, integers in 64 bits; of a bool the sum is "any" and the product "all". NaN on any rank gives NaN, also for
+/// minimum and maximum. The mean is the sum, divided; of integers it is rounded towards zero.
+struct KernelSet {
+  std::string_view name;
+  Reduce reduce[kDTypes][kReduceOps];  ///< Null: there is no such thing (the mean of bools).
+};
+
+/// Null where the build or the processor lacks the instructions.
+const KernelSet* generic_kernels();
+const KernelSet* avx2_kernels();
+const KernelSet* avx512_kernels();
+
+/// The widest set that this processor runs.
+const KernelSet& best_kernels();
+
+}  // namespace trainyard::shared_memory

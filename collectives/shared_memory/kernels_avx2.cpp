@@ -1,0 +1,18 @@
+#include "collectives/shared_memory/kernels.h"
+
+#ifdef __AVX2__
+#include "collectives/shared_memory/kernels_body.h"
+#endif
+
+namespace trainyard::shared_memory {
+
+const KernelSet* avx2_kernels() {
+#ifdef __AVX2__
+  static constexpr KernelSet set = kernels_named("avx2");
+  return __builtin_cpu_supports("avx2") ? &set : nullptr;
+#else
+  return nullptr;  // Built for another kind of processor.
+#endif
+}
+
+}  // namespace trainyard::shared_memory

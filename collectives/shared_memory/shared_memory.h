@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+
+#include "collectives/collective.h"
+#include "collectives/shared_memory/engine.h"
+#include "core/memory/shared_pool.h"
+
+namespace trainyard {
+
+/// Operations between processes, or threads, of one host, through memory that all have mapped.
+///
+/// On memory of `allocate` and `use` they work in place: whoever has time takes a chunk, reads it in everybody's memory
+/// and writes the result where it belongs, so a rank that computes holds nobody up once it has asked. Other memory goes
+/// through buffers that stay in the cache. Small operations meet once, through slots. Which way it goes makes no
+/// difference to the result: every element is combined in the order of the ranks.
+///
+/// A rank that waits looks for `spin_us`, then sleeps; where the group has more ranks than processors it gives way at
+/// once.
+///
+/// A send of registered memory is over when the receiver has it, another one when all of it is in a ring of
+/// `ring_bytes`. Ranks that send to each other ask for both the sends and the receives before they wait.
+///
+/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first the same at every rank
+/// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on every
+///             rank; kUnsupported for the mean of bools
+class SharedMemory final : public Collective {
+ public:
+  explicit SharedMemory(CollectiveContext& context);
+
+  void connect() override;
+  Buffer allocate(std::size_t bytes) override;
+  void use(const Buffer& memory) override;
+
+  Work all_reduce(Elements data, ReduceOp op) override;
+  Work broadcast(Elements data, std::uint32_t root) override;
+  Work all_gather(Elements data, std::span<const std::uint64_t> bounds) override;
+  Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds) override;
+  Work barrier() override;
+  Work send(Elements data, std::uint32_t to) override;
+  Work recv(Elements data, std::uint32_t from) override;
+  void progress() override;
+
+ protected:
+  void wait(std::uint64_t number) override;
+  bool done(std::uint64_t number) override;
+
+ private:
+  Work ask(shared_memory::Kind kind, Elements data, std::vector<std::uint64_t> bounds, std::uint32_t root = 0);
+  Work ask(shared_memory::Operation operation);
+  Work reduce(shared_memory::Kind kind, Elements data, ReduceOp op, std::span<const std::uint64_t> bounds);
+  Work message(shared_memory::Kind kind, Elements data, std::uint32_t peer);
+  std::vector<std::uint64_t> parts(Elements data, std::span<const std::uint64_t> bounds) const;
+  void check_member(std::uint32_t member) const;
+
+  Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank looks before it sleeps",
+                                   at_least(0) | in_unit("us")};
+  Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 16 << 10,
+                                       "the largest operation that is done in one meeting, each rank for itself",
+                                       between(1 << 10, 1 << 24) | in_unit("bytes")};
+  Parameter<std::int64_t> chunk_bytes_{*this, "chunk_bytes", 256 << 10,
+                                       "of each rank's memory, that one rank works on at a time",
+                                       between(1 << 10, 1 << 30) | in_unit("bytes")};
+  Parameter<std::int64_t> staging_bytes_{*this, "staging_bytes", 1 << 20,
+                                         "of each rank, through which memory goes that the others cannot reach",
+                                         between(1 << 16, 1 << 30) | in_unit("bytes")};
+  Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10, "of the ring for messages to each other rank",
+                                      between(1 << 12, 1 << 30) | in_unit("bytes")};
+
+  SharedPool pool_;
+  std::unique_ptr<shared_memory::Group> group_;  ///< Null: not connected, or the only member.
+  shared_memory::Blocks blocks_;
+  std::unique_ptr<shared_memory::Engine> engine_;
+};
+
+}  // namespace trainyard
