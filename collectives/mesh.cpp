@@ -1,0 +1,237 @@
+#include "collectives/mesh.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <zmq.hpp>
+
+#include "core/rendezvous/rendezvous.h"
+#include "core/transport/frames.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The first frame of every message.
+struct MeshHeader {
+  std::uint64_t key = 0;
+  Tag tag;
+  Request request;
+};
+static_assert(sizeof(MeshHeader) == 48);
+
+std::uint64_t random_key() {
+  std::uint64_t key = 0;
+  if (::getrandom(&key, sizeof key, 0) != sizeof key) throw Error(Code::kIo, "the kernel gives no random numbers");
+  return key;
+}
+
+/// A folder that only this user can look into, gone with the object.
+class PrivateFolder {
+ public:
+  PrivateFolder() : path_((std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) throw Error(Code::kIo, "cannot make a folder like {}", path_);
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+struct Mesh::Sockets {
+  zmq::context_t zmq{1};
+  int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  // By member; nothing at the own place. A PAIR takes no second peer.
+  std::vector<zmq::socket_t> data;
+  std::vector<zmq::socket_t> monitors;
+
+  ~Sockets() { ::close(wakeup); }
+
+  void add(std::uint32_t member) {
+    data[member] = make_socket(zmq, zmq::socket_type::pair);
+    data[member].set(zmq::sockopt::maxmsgsize, std::int64_t{-1});
+    // Who is lost stays so. Not -1, with which libzmq drops what came before the connection broke.
+    data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
+    const std::string address = fmt::format("inproc://monitor{}", member);
+    if (zmq_socket_monitor(data[member].handle(), address.c_str(), ZMQ_EVENT_DISCONNECTED) != 0) {
+      throw Error(Code::kIo, "cannot watch a socket: {}", zmq_strerror(zmq_errno()));
+    }
+    monitors[member] = zmq::socket_t(zmq, zmq::socket_type::pair);
+    monitors[member].connect(address);
+  }
+};
+
+Mesh::Mesh(const CollectiveContext& context, Transport transport)
+    : presence_(context.ranks.size(), Presence::kHere), sockets_(std::make_unique<Sockets>()) {
+  own_ = static_cast<std::uint32_t>(std::ranges::find(context.ranks, context.rank) - context.ranks.begin());
+  sockets_->data.resize(size());
+  sockets_->monitors.resize(size());
+  open(context, transport);
+}
+
+// Of every two members the lower one binds. Each leaves its part of the key and the addresses of those above it.
+void Mesh::open(const CollectiveContext& context, Transport transport) {
+  std::optional<PrivateFolder> folder;
+  if (transport == Transport::kIpc) folder.emplace();
+  std::string note = fmt::format("{}\n", random_key());
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (member != own_) sockets_->add(member);
+    if (member <= own_) continue;
+    const std::string wanted = folder ? fmt::format("ipc://{}/{}", folder->path(), member) : "tcp://127.0.0.1:*";
+    note += bind_socket(sockets_->data[member], wanted) + "\n";
+  }
+  const auto notes =
+      exchange(*context.rendezvous, context.name + "/mesh", context.rank, context.ranks, note, context.timeout);
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    const std::vector<std::string> lines = lines_of(notes[member]);
+    std::uint64_t part = 0;
+    std::from_chars(lines.at(0).data(), lines.at(0).data() + lines.at(0).size(), part);
+    key_ ^= part;
+    if (member < own_) sockets_->data[member].connect(lines.at(own_ - member));
+  }
+  greet(context);
+}
+
+// Who connects speaks first: who binds has nobody to send to before that.
+void Mesh::greet(const CollectiveContext& context) {
+  const Tag hello{.kind = Tag::kHello};
+  for (std::uint32_t member = 0; member < own_; ++member) send(member, hello);
+  std::vector<bool> greeted(size());
+  for (const auto until = Clock::now() + context.timeout;;) {
+    receive();
+    std::vector<std::uint32_t> missing;
+    for (std::uint32_t member = 0; member < size(); ++member) {
+      if (member == own_ || greeted[member]) continue;
+      greeted[member] = take(member, hello).has_value();
+      if (!greeted[member]) missing.push_back(context.ranks[member]);
+      if (greeted[member] && member > own_) send(member, hello);
+    }
+    if (missing.empty()) return;
+    if (Clock::now() > until) {
+      throw Error(Code::kTimeout, "{}: no connection to {} within {} s", context.where, name_ranks(missing),
+                  context.timeout.count() / 1000.0);
+    }
+    sleep(std::chrono::milliseconds(50));
+  }
+}
+
+// What has not been read by now is for nobody.
+Mesh::~Mesh() {
+  for (zmq::socket_t& socket : sockets_->data) {
+    if (socket) socket.set(zmq::sockopt::linger, 0);
+  }
+}
+
+// Messages keep their order: who answers the ping has got everything before it.
+void Mesh::leave(std::chrono::milliseconds patience) {
+  const std::uint64_t last = ~std::uint64_t{0};
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (member == own_) continue;
+    send(member, {.kind = Tag::kGoodbye});
+    send(member, {Tag::kPing, 0, last});
+  }
+  for (const auto until = Clock::now() + patience; Clock::now() < until;) {
+    receive();
+    bool all_know = true;
+    for (std::uint32_t member = 0; member < size(); ++member) {
+      all_know &= member == own_ || presence_[member] != Presence::kHere || has(member, {Tag::kPong, 0, last});
+    }
+    if (all_know) return;
+    sleep(std::chrono::milliseconds(10));
+  }
+}
+
+void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::span<const std::byte> body) {
+  if (presence_[to] == Presence::kLost) return;
+  const MeshHeader header{key_, tag, request};
+  std::vector<zmq::message_t> frames;
+  frames.emplace_back(&header, sizeof header);
+  if (!body.empty()) frames.emplace_back(body.data(), body.size());
+  send_frames(sockets_->data[to], frames);
+}
+
+// A connection breaks after the last message of its member was taken in: news of the break are read first, messages
+// afterwards, and only then is it lost.
+void Mesh::receive() {
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (member == own_) continue;
+    Frames event;
+    const bool broken = receive_frames(sockets_->monitors[member], event);
+    receive_from(member);
+    if (broken && presence_[member] == Presence::kHere) presence_[member] = Presence::kLost;
+  }
+}
+
+void Mesh::receive_from(std::uint32_t member) {
+  Frames frames;
+  while (receive_frames(sockets_->data[member], frames)) {
+    MeshHeader header;
+    if (frames.empty() || frames[0].size() != sizeof header) continue;
+    std::memcpy(&header, frames[0].data(), sizeof header);
+    if (header.key != key_) continue;
+    if (header.tag.kind == Tag::kPing) {
+      send(member, {Tag::kPong, 0, header.tag.number});
+    } else if (header.tag.kind == Tag::kGoodbye) {
+      presence_[member] = Presence::kLeft;
+    } else {
+      Parcel parcel{header.request, {}};
+      if (frames.size() > 1) parcel.body = buffer_of(std::move(frames[1]));
+      arrived_.insert_or_assign({member, header.tag}, std::move(parcel));
+    }
+  }
+}
+
+std::optional<Parcel> Mesh::take(std::uint32_t from, const Tag& tag) {
+  const auto found = arrived_.find({from, tag});
+  if (found == arrived_.end()) return {};
+  std::optional<Parcel> parcel(std::move(found->second));
+  arrived_.erase(found);
+  return parcel;
+}
+
+void Mesh::sleep(std::chrono::milliseconds most) {
+  std::vector<zmq::pollitem_t> items{{nullptr, sockets_->wakeup, ZMQ_POLLIN, 0}};
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (member == own_) continue;
+    if (presence_[member] != Presence::kLost) items.push_back({sockets_->data[member].handle(), 0, ZMQ_POLLIN, 0});
+    items.push_back({sockets_->monitors[member].handle(), 0, ZMQ_POLLIN, 0});
+  }
+  zmq::poll(items, most);
+  std::uint64_t count = 0;
+  [[maybe_unused]] const auto ignored = ::read(sockets_->wakeup, &count, sizeof count);
+}
+
+void Mesh::wake() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto ignored = ::write(sockets_->wakeup, &one, sizeof one);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,203 @@
+#include "collectives/rank_order.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <type_traits>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// So many elements are reduced at a time that their sums stay in the cache.
+constexpr std::uint64_t kBlock = 1024;
+
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
+struct Truth {
+  std::uint8_t byte;
+};
+
+float widen(BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+
+float widen(Float16 value) {
+  const std::uint32_t sign = (value.bits & 0x8000u) << 16;
+  const std::uint32_t rest = value.bits & 0x7fffu;
+  // Subnormals and normals: moved to the exponent of float, then scaled to the right range.
+  if (rest < 0x7c00) {
+    const float scaled = std::bit_cast<float>(rest << 13) * 0x1p112f;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
+  }
+  return std::bit_cast<float>(0x7f800000u | (rest & 0x3ff) << 13 | sign);
+}
+
+/// To the nearest, of two equally near ones to the even.
+void narrow(float value, BFloat16& to) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if (value != value) {
+    to.bits = static_cast<std::uint16_t>(bits >> 16 | 0x40);
+    return;
+  }
+  to.bits = static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+void narrow(float value, Float16& to) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+  const std::uint32_t rest = bits & 0x7fffffff;
+  std::uint32_t half;
+  if (rest > 0x7f800000) {
+    half = 0x7e00;  // Not a number.
+  } else if (rest >= 0x477ff000) {
+    half = 0x7c00;  // 65520 and above round to infinity.
+  } else if (rest < 0x38800000) {
+    // Subnormal: adding 0.5 puts the last bit of a half at the last bit of the float, and the addition rounds.
+    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) + 0.5f) - 0x3f000000;
+  } else {
+    half = (rest - 0x38000000 + 0xfff + (rest >> 13 & 1)) >> 13;
+  }
+  to.bits = static_cast<std::uint16_t>(sign | half);
+}
+
+template <class T>
+requires std::is_integral_v<T> std::int64_t widen(T value) { return value; }
+template <class T>
+requires std::is_floating_point_v<T> T widen(T value) { return value; }
+std::int64_t widen(Truth value) { return value.byte != 0 ? 1 : 0; }
+
+template <class From, class T>
+requires std::is_arithmetic_v<T>
+void narrow(From value, T& to) { to = static_cast<T>(value); }
+template <class From>
+void narrow(From value, Truth& to) {
+  to.byte = value != 0 ? 1 : 0;
+}
+
+/// What a sum of T is kept in.
+template <class T>
+using Sum = decltype(widen(T{}));
+
+template <class T>
+Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
+  switch (op) {
+    case ReduceOp::kMin:
+      return b < a ? b : a;
+    case ReduceOp::kMax:
+      return a < b ? b : a;
+    case ReduceOp::kProduct:
+      if constexpr (std::is_integral_v<Sum<T>>) {
+        return static_cast<Sum<T>>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+      } else {
+        return a * b;
+      }
+    default:
+      if constexpr (std::is_integral_v<Sum<T>>) {  // What is too large wraps around.
+        return static_cast<Sum<T>>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+      } else {
+        return a + b;
+      }
+  }
+}
+
+template <class T>
+void reduce_typed(ReduceOp op, std::span<const void* const> inputs, void* output, std::uint64_t count) {
+  std::array<Sum<T>, kBlock> sums;
+  for (std::uint64_t begin = 0; begin < count; begin += kBlock) {
+    const std::uint64_t n = std::min(kBlock, count - begin);
+    const auto* first = static_cast<const T*>(inputs[0]) + begin;
+    for (std::uint64_t i = 0; i < n; ++i) sums[i] = widen(first[i]);
+    for (const void* input : inputs.subspan(1)) {
+      const auto* values = static_cast<const T*>(input) + begin;
+      for (std::uint64_t i = 0; i < n; ++i) sums[i] = combine<T>(op, sums[i], widen(values[i]));
+    }
+    if (op == ReduceOp::kMean) {
+      const auto divisor = static_cast<Sum<T>>(inputs.size());
+      for (std::uint64_t i = 0; i < n; ++i) sums[i] /= divisor;
+    }
+    auto* to = static_cast<T*>(output) + begin;
+    for (std::uint64_t i = 0; i < n; ++i) narrow(sums[i], to[i]);
+  }
+}
+
+/// Calls `action` with a value of the element type.
+template <class Action>
+void with_type(DType dtype, Action&& action) {
+  switch (dtype) {
+    case DType::kUInt8:
+      return action(std::uint8_t{});
+    case DType::kInt8:
+      return action(std::int8_t{});
+    case DType::kInt16:
+      return action(std::int16_t{});
+    case DType::kInt32:
+      return action(std::int32_t{});
+    case DType::kInt64:
+      return action(std::int64_t{});
+    case DType::kFloat16:
+      return action(Float16{});
+    case DType::kBFloat16:
+      return action(BFloat16{});
+    case DType::kFloat32:
+      return action(float{});
+    case DType::kFloat64:
+      return action(double{});
+    case DType::kBool:
+      return action(Truth{});
+  }
+  throw Error(Code::kInvalidArgument, "{} is no element type", static_cast<int>(dtype));
+}
+
+/// From one type to another, divided on the way.
+void convert(DType from_type, const void* from, DType to_type, void* to, std::uint64_t count, std::uint32_t divisor) {
+  with_type(from_type, [&](auto a) {
+    with_type(to_type, [&](auto b) {
+      using A = decltype(a);
+      using B = decltype(b);
+      const auto* source = static_cast<const A*>(from);
+      auto* target = static_cast<B*>(to);
+      for (std::uint64_t i = 0; i < count; ++i) narrow(widen(source[i]) / static_cast<Sum<A>>(divisor), target[i]);
+    });
+  });
+}
+
+}  // namespace
+
+void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count) {
+  with_type(dtype, [&](auto value) { reduce_typed<decltype(value)>(op, inputs, output, count); });
+}
+
+WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks) {
+  const bool mean = op == ReduceOp::kMean;
+  const ReduceOp without_mean = mean ? ReduceOp::kSum : op;
+  const std::uint32_t divisor = mean ? ranks : 1;
+  switch (dtype) {
+    case DType::kBool: {
+      const bool any = op == ReduceOp::kSum || op == ReduceOp::kMax;
+      return {DType::kUInt8, any ? ReduceOp::kMax : ReduceOp::kMin, 1};
+    }
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return {DType::kFloat32, without_mean, divisor};
+    case DType::kFloat32:
+    case DType::kFloat64:
+      return {dtype, without_mean, divisor};
+    default:
+      if (mean) return {DType::kInt64, without_mean, divisor};  // The sum may be too large for the type.
+      return {dtype == DType::kInt16 ? DType::kInt32 : dtype, op, 1};
+  }
+}
+
+void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count) {
+  convert(dtype, from, form.dtype, to, count, 1);
+}
+
+void from_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count) {
+  convert(form.dtype, from, dtype, to, count, form.divisor);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+
+#include "collectives/collective.h"
+
+namespace trainyard::testing {
+
+/// One thing that every backend must do, whatever the number of ranks: every rank of a group calls `run`, which throws
+/// if a result is wrong.
+struct ContractCheck {
+  const char* name;
+  void (*run)(Collective& group, Rendezvous& notes);
+};
+
+/// In an order in which they can be run on one group, one after the other.
+std::span<const ContractCheck> contract_checks();
+
+}  // namespace trainyard::testing

@@ -1,0 +1,170 @@
+#include "collectives/zmq/zmq.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "collectives/rank_order.h"
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+/// Up to here everybody gets everything, which takes one message less; above, what is sent matters more.
+constexpr std::uint64_t kLittleBytes = 16 << 10;
+
+std::vector<std::uint32_t> all_but(std::uint32_t own, std::uint32_t size) {
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t member = 0; member < size; ++member) {
+    if (member != own) members.push_back(member);
+  }
+  return members;
+}
+
+/// What the operations have in common: one message of a stage from each of some members.
+class ZmqTransfer : public Transfer {
+ public:
+  ZmqTransfer(Mesh& mesh, const Operation& operation)
+      : mesh_(mesh), operation_(operation), others_(all_but(mesh.own(), mesh.size())) {}
+
+  std::vector<std::uint32_t> missing() const override {
+    std::vector<std::uint32_t> members = senders_;
+    std::erase_if(members, [&](std::uint32_t member) { return mesh_.has(member, tag()); });
+    return members;
+  }
+
+ protected:
+  Tag tag() const { return {Tag::kData, stage_, operation_.common_number}; }
+  void send(std::uint32_t member, std::span<const std::byte> bytes) {
+    if (!bytes.empty()) mesh_.send(member, tag(), operation_.request, bytes);
+  }
+  /// The bytes that a member has sent in this stage; `bytes` many, which the agreement has shown to be right.
+  Buffer take(std::uint32_t member, std::size_t bytes) {
+    Buffer body = mesh_.take(member, tag())->body;
+    if (body.size() == bytes) return body;
+    throw Error(Code::kCorrupt, "{} bytes came where {} were expected", body.size(), bytes);
+  }
+
+  Mesh& mesh_;
+  const Operation operation_;
+  const std::vector<std::uint32_t> others_;
+  std::vector<std::uint32_t> senders_;  ///< Who sends in this stage.
+  std::uint32_t stage_ = 0;
+};
+
+class ZmqBroadcast final : public ZmqTransfer {
+ public:
+  ZmqBroadcast(Mesh& mesh, const Operation& operation) : ZmqTransfer(mesh, operation) {
+    const std::span bytes(operation.at(0), operation.data.bytes());
+    if (operation.request.member != mesh.own()) {
+      senders_ = {operation.request.member};
+    } else {
+      for (const std::uint32_t member : others_) send(member, bytes);
+    }
+  }
+
+  bool advance() override {
+    if (!missing().empty()) return false;
+    for (const std::uint32_t member : senders_) {
+      std::memcpy(operation_.at(0), take(member, operation_.data.bytes()).data(), operation_.data.bytes());
+    }
+    return true;
+  }
+};
+
+/// Every member has a part and sends it to all.
+class ZmqGather final : public ZmqTransfer {
+ public:
+  ZmqGather(Mesh& mesh, const Operation& operation, std::uint32_t stage = 0) : ZmqTransfer(mesh, operation) {
+    stage_ = stage;
+    for (const std::uint32_t member : others_) {
+      send(member, operation.part(mesh.own()));
+      if (!operation.part(member).empty()) senders_.push_back(member);
+    }
+  }
+
+  bool advance() override {
+    if (!missing().empty()) return false;
+    for (const std::uint32_t member : senders_) {
+      const std::span part = operation_.part(member);
+      std::memcpy(part.data(), take(member, part.size()).data(), part.size());
+    }
+    return true;
+  }
+};
+
+/// Every member gets from all what it reduces: its part, or everything; then perhaps the parts are gathered.
+class ZmqReduce final : public ZmqTransfer {
+ public:
+  enum class What { kOwnPart, kPartsThenGather, kEverything };
+
+  ZmqReduce(Mesh& mesh, const Operation& operation, What what) : ZmqTransfer(mesh, operation), what_(what) {
+    for (const std::uint32_t member : others_) send(member, piece_of(member));
+    if (!piece_of(mesh.own()).empty()) senders_ = others_;
+  }
+
+  std::vector<std::uint32_t> missing() const override { return gather_ ? gather_->missing() : ZmqTransfer::missing(); }
+
+  bool advance() override {
+    if (!gather_) {
+      if (!missing().empty()) return false;
+      reduce();
+      if (what_ != What::kPartsThenGather) return true;
+      gather_ = std::make_unique<ZmqGather>(mesh_, operation_, 1);
+    }
+    return gather_->advance();
+  }
+
+ private:
+  /// What a member reduces.
+  std::span<std::byte> piece_of(std::uint32_t member) const {
+    if (what_ == What::kEverything) return {operation_.at(0), operation_.data.bytes()};
+    return operation_.part(member);
+  }
+
+  void reduce() {
+    const std::span own = piece_of(mesh_.own());
+    if (own.empty()) return;
+    std::vector<Buffer> kept;
+    std::vector<const void*> inputs;
+    for (std::uint32_t member = 0; member < mesh_.size(); ++member) {
+      if (member != mesh_.own()) kept.push_back(take(member, own.size()));
+      inputs.push_back(member == mesh_.own() ? own.data() : kept.back().data());
+    }
+    const DType dtype = operation_.data.dtype;
+    reduce_in_order(operation_.request.op, dtype, inputs, own.data(), own.size() / size_of(dtype));
+  }
+
+  const What what_;
+  std::unique_ptr<ZmqGather> gather_;
+};
+
+class ZmqPlane final : public DataPlane {
+ public:
+  void connect(const CollectiveContext&, Mesh& mesh) override { mesh_ = &mesh; }
+
+  std::unique_ptr<Transfer> begin(const Operation& operation) override {
+    using What = ZmqReduce::What;
+    switch (operation.request.kind) {
+      case OperationKind::kBroadcast:
+        return std::make_unique<ZmqBroadcast>(*mesh_, operation);
+      case OperationKind::kAllGather:
+        return std::make_unique<ZmqGather>(*mesh_, operation);
+      case OperationKind::kReduceScatter:
+        return std::make_unique<ZmqReduce>(*mesh_, operation, What::kOwnPart);
+      default:
+        return std::make_unique<ZmqReduce>(
+            *mesh_, operation, operation.data.bytes() <= kLittleBytes ? What::kEverything : What::kPartsThenGather);
+    }
+  }
+
+ private:
+  Mesh* mesh_ = nullptr;
+};
+
+}  // namespace
+
+Zmq::Zmq(CollectiveContext& context) : EngineCollective(context, std::make_unique<ZmqPlane>()) {}
+
+}  // namespace trainyard
+
+TRAINYARD_COLLECTIVE(trainyard::Zmq, "zmq", "over sockets of libzmq: slow, and always there")
