@@ -34,9 +34,10 @@ struct Batch {
   std::uint64_t order = 0;  ///< The Order this batch was asked for by.
   std::string split;        ///< "train", "validate", "test" or "predict".
   std::uint64_t epoch = 0;
-  std::uint64_t index = 0;          ///< Within the epoch or the evaluation, from 0.
-  std::uint64_t samples = 0;        ///< Rows; the last batch of a split may be short, or empty on some ranks.
-  std::uint64_t world_samples = 0;  ///< Rows of this batch on all ranks together; 0 = not known.
+  std::uint64_t index = 0;    ///< Within the epoch or the evaluation, from 0.
+  std::uint64_t samples = 0;  ///< Rows; the last batch of a split may be short, or empty on some ranks.
+  // Rows of this batch on all ranks together; those that several ranks have alike count for each of them. 0: not known.
+  std::uint64_t world_samples = 0;
   // Training: of the whole split, whatever limit the manager has set. Else: of the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< Where to resume after this batch was used.

@@ -79,7 +79,7 @@ void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (ending_ || batch->order <= finished_order_) return;
   next_batch_ = batch;
   // Nothing is computed until the optimizer or the checkpoint writer is done: time to bring the batch to the device.
-  if (ready_ && !can_compute()) runner_->prefetch(*batch);
+  if (ready_ && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
   proceed();
 }
 
@@ -179,6 +179,7 @@ void AcceleratorHost::finish_order() {
   queue_.pop_front();
   finished_order_ = order->id;
   progress_.order = order->id;
+  progress_.rank = context().rank;
   progress_.kind = order->kind;
   progress_.split = order->split;
   progress_.step = step_;

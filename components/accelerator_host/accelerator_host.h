@@ -70,12 +70,13 @@ class AcceleratorHost final : public Component {
   void finish_update(double learning_rate);
   void end_order_if_complete();
   void evaluate(const Batch& batch, const Order& order);
-  std::vector<Scalar> evaluation_means();
+  void merge_evaluation();
+  double weight_of(const Batch& batch) const;
   void predict(const Batch& batch, const Order& order);
   void take_snapshot(const Order& order);
   void send_prediction(Prediction prediction, const Order& order);
   void report_step(double learning_rate);
-  void send_metrics(const Order& order, const std::string& stage, std::vector<Scalar> values);
+  void send_metrics(const Order& order, const std::string& stage, RankMetrics said);
   RunnerOptions runner_options() const;
 
   Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
@@ -138,6 +139,8 @@ class AcceleratorHost final : public Component {
   Output<OrderDone> order_done_{*this, "order_done", "answers to orders", {.topic = "/order_done"}};
   Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
+  Output<RankMetrics> rank_metrics_{
+      *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
 
   std::unique_ptr<Runner> runner_;  ///< Made when configured, built when the dataset is known.
@@ -168,11 +171,12 @@ class AcceleratorHost final : public Component {
   std::uint64_t update_ = 0;        ///< Number that the present step's update has for the optimizer; 0 = none.
   std::uint64_t samples_ = 0;       ///< Of complete steps.
   std::uint64_t step_samples_ = 0;  ///< Of the present step.
+  std::uint64_t last_samples_ = 0;  ///< Of the last complete step.
   std::uint64_t epoch_ = 0;
   LoaderCursor cursor_;
   ClippedGradients clipped_;        ///< Of the present step, until the optimizer has it.
   bool reporting_ = false;          ///< The present step ends with metrics.
-  std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches, if it will be reported.
+  std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches that had samples, if it will be reported.
   Throughput throughput_;           ///< Since the last report.
 };
 

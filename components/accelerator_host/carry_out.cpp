@@ -41,17 +41,31 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
     micro_batches_ = std::min(std::max<std::uint64_t>(order.micro_batches, 1), remaining);
     reporting_ = (step_ + 1) % static_cast<std::uint64_t>(*log_every_steps_) == 0;
   }
-  at::Tensor loss =
-      runner_->train(batch, 1.0 / static_cast<double>(micro_batches_), micro_batch_ + 1 == micro_batches_);
-  if (reporting_) losses_.push_back(std::move(loss));
+  const bool last = micro_batch_ + 1 == micro_batches_;
+  if (batch.samples == 0) {
+    runner_->train_nothing(last);
+  } else {
+    at::Tensor loss = runner_->train(batch, weight_of(batch), last);
+    if (reporting_) losses_.push_back(std::move(loss));
+  }
   step_samples_ += batch.samples;
   epoch_ = batch.epoch;
   throughput_.add(batch.samples * data_.units_per_sample);
   if (++micro_batch_ < micro_batches_) return;
   // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
-  samples_ += std::exchange(step_samples_, 0);
+  last_samples_ = std::exchange(step_samples_, 0);
+  samples_ += last_samples_;
   cursor_ = batch.next;
   finish_step();
+}
+
+/// Its share of a step. Ranks average their gradients, so one that has more samples than the others weighs more: the
+/// result is the mean over the samples of all ranks.
+double AcceleratorHost::weight_of(const Batch& batch) const {
+  const double share = 1.0 / static_cast<double>(micro_batches_);
+  const std::uint64_t if_all_were_alike = batch.samples * context().world_size;
+  if (batch.world_samples == 0 || batch.world_samples == if_all_were_alike) return share;
+  return share * static_cast<double>(if_all_were_alike) / static_cast<double>(batch.world_samples);
 }
 
 /// The last micro-batch of a step is through. While a snapshot is being copied the gradients stay here: the optimizer
@@ -116,8 +130,10 @@ void AcceleratorHost::end_order_if_complete() {
 void AcceleratorHost::report_step(double learning_rate) {
   double loss = 0;
   for (const at::Tensor& one : losses_) loss += one.item<double>() / static_cast<double>(losses_.size());
+  std::vector<Scalar> values;
+  // Of a rank that had no samples there is none.
+  if (!losses_.empty()) values.push_back({"loss", loss});
   losses_.clear();
-  std::vector<Scalar> values{{"loss", loss}};
   if (update_ > 0) values.push_back({"learning_rate", learning_rate});
   if (clipped_.norm > 0) values.push_back({"gradient_norm", clipped_.norm});
   if (const LossScaler* scaler = runner_->loss_scaler()) {
@@ -130,38 +146,41 @@ void AcceleratorHost::report_step(double learning_rate) {
   }
   runner_->accelerator().synchronize();
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
-  send_metrics(*queue_.front(), "train", std::move(values));
+  RankMetrics said{.weight = static_cast<double>(last_samples_), .reductions = {{"throughput", "sum"}}};
+  said.metrics.values = std::move(values);
+  send_metrics(*queue_.front(), "train", std::move(said));
 }
 
 /// Results stay on the device until the last batch is through.
 void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
+  if (batch.samples > 0) evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
-  progress_.metrics = evaluation_means();
+  merge_evaluation();
+  RankMetrics said{.weight = static_cast<double>(progress_.samples), .reductions = progress_.reductions};
+  said.metrics.values = progress_.metrics;
   // Not to be taken for the reports of training steps.
-  send_metrics(order, order.split == "train" ? "train_eval" : order.split, progress_.metrics);
+  send_metrics(order, order.split == "train" ? "train_eval" : order.split, std::move(said));
   finish_order();
 }
 
-/// Means over the samples of all batches and ranks. Only here is the device waited for.
-std::vector<Scalar> AcceleratorHost::evaluation_means() {
-  const std::vector<NamedMetric>& names = evaluated_.front().second;
-  std::vector<double> sums(names.size() + 1);
+/// Over all batches of this rank; the manager merges ranks. Only here is the device waited for.
+void AcceleratorHost::merge_evaluation() {
+  ScalarMerger merger;
   for (const auto& [samples, metrics] : evaluated_) {
-    for (std::size_t i = 0; i < names.size(); ++i) sums[i] += samples * metrics[i].value.item<double>();
-    sums.back() += samples;
+    for (const NamedMetric& metric : metrics) {
+      merger.add(metric.name, metric.value.item<double>(), samples, metric.reduction);
+    }
   }
-  std::vector<Scalar> means;
-  for (std::size_t i = 0; i < names.size(); ++i) means.push_back({names[i].name, sums[i] / sums.back()});
   evaluated_.clear();
-  return means;
+  progress_.metrics = merger.values();
+  progress_.reductions = merger.reductions();
 }
 
 void AcceleratorHost::predict(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  send_prediction(runner_->predict(batch), order);
+  if (batch.samples > 0) send_prediction(runner_->predict(batch), order);
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
   finish_order();
@@ -194,16 +213,22 @@ void AcceleratorHost::take_snapshot(const Order& order) {
                .host_state = runner_->loss_scaler() ? runner_->loss_scaler()->state() : std::vector<Scalar>{}});
 }
 
-void AcceleratorHost::send_metrics(const Order& order, const std::string& stage, std::vector<Scalar> values) {
-  metrics_.send(Metrics{.step = step_,
-                        .total_steps = order.total_steps,
-                        .epoch = epoch_,
-                        .stage = stage,
-                        .time_ns = realtime_ns(),
-                        .samples = samples_,
-                        .unit = data_.unit,
-                        .units = samples_ * data_.units_per_sample,
-                        .values = std::move(values)});
+/// `said` has values, weight and reductions. Of several ranks, each says what it knows and waits for nobody.
+void AcceleratorHost::send_metrics(const Order& order, const std::string& stage, RankMetrics said) {
+  said.rank = context().rank;
+  said.metrics.step = step_;
+  said.metrics.total_steps = order.total_steps;
+  said.metrics.epoch = epoch_;
+  said.metrics.stage = stage;
+  said.metrics.time_ns = realtime_ns();
+  said.metrics.samples = samples_;
+  said.metrics.unit = data_.unit;
+  said.metrics.units = samples_ * data_.units_per_sample;
+  if (context().world_size == 1) {
+    metrics_.send(std::move(said.metrics));
+  } else {
+    rank_metrics_.send(std::move(said));
+  }
 }
 
 }  // namespace trainyard

@@ -166,11 +166,17 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batch->epoch = stamp.epoch;
   batch->index = job.place.batch;
   batch->samples = job.plan->rows(job.place.batch);
-  batch->world_samples = job.plan->world_rows(job.place.batch);
+  batch->world_samples = world_samples(*job.plan, job.place.batch);
   batch->last_in_epoch = job.last_in_epoch;
   batch->next = job.next;
   fill_tensors(batch->tensors, slot);
   batches_.send(batch);
+}
+
+/// Only where as many ranks have one shard as another: whoever reads a part of the data alone knows of no others.
+std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t batch) const {
+  const std::uint64_t shards = shard().count;
+  return context().world_size % shards == 0 ? plan.world_rows(batch) * (context().world_size / shards) : 0;
 }
 
 /// In place, so that the vectors of a recycled message keep their memory.

@@ -61,6 +61,7 @@ class DataLoader : public Component {
     std::uint64_t count;
   };
   Shard shard() const;
+  std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t batch) const;
   BatchPlan make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const;
   void on_order(const Order& order);
   void pump();

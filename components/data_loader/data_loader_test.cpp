@@ -202,7 +202,7 @@ TEST(DataLoaderTest, RanksOfOneShardHaveTheSameBatches) {
     Loading loading(R"(, "batch_size": 10)" + parameters, rank, 4);
     loading.rig.start();
     const auto batches = loading.train_epoch(0);
-    EXPECT_EQ(batches.at(0)->world_samples, parameters.empty() ? 40u : 20u);
+    EXPECT_EQ(batches.at(0)->world_samples, 40u);
     return joined(batches);
   };
   const Numbers64 first = stream(R"(, "shard": 0, "shards": 2)", 0);
@@ -210,6 +210,14 @@ TEST(DataLoaderTest, RanksOfOneShardHaveTheSameBatches) {
   EXPECT_NE(stream(R"(, "shard": 1, "shards": 2)", 2), first);
   EXPECT_NE(stream(R"(, "shards": 2)", 1), first) << "the shard is the rank's";
   EXPECT_LT(stream("", 0).size(), first.size());
+}
+
+TEST(DataLoaderTest, WhoeverReadsAPartAloneKnowsOfNoOthers) {
+  Loading loading(R"(, "batch_size": 10, "shard": 1, "shards": 4)");
+  loading.rig.start();
+  const auto batches = loading.train_epoch(0);
+  EXPECT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0]->world_samples, 0u);
 }
 
 TEST(DataLoaderTest, AShardThatIsNotThereIsRefused) {
