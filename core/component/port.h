@@ -18,13 +18,15 @@ enum class Policy {
   kDropOldest,  ///< A bounded queue whose oldest message goes first; drops are counted.
 };
 
-/// How an input wants to be served; a launch file can override all but `optional`.
+/// How an input wants to be served; a launch file can override all but `optional` and `every_rank`.
 struct InputOptions {
   bool optional = false;  ///< May stay unconnected.
   Policy policy = Policy::kBlock;
   std::uint64_t window_messages = 64;      ///< At most this many messages under way.
   std::uint64_t window_bytes = 256 << 20;  ///< At most this many bytes under way, but always one message.
   std::string topic;                       ///< Default topic if not the port's name.
+  /// In a component that is made once: hears the senders of all ranks, and not those of rank 0 alone.
+  bool every_rank = false;
 };
 
 /// How an output wants to be found. Everything else about an edge is the input's choice.

@@ -32,6 +32,7 @@ void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
     port.optional = input->options().optional;
+    port.every_rank = input->options().every_rank;
     port.policy = policy_name(input->options().policy);
     port.window_messages = input->options().window_messages;
     port.window_bytes = input->options().window_bytes;

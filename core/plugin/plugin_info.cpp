@@ -20,6 +20,7 @@ json port_to_json(const PortInfo& port) {
           {"schema", port.schema},
           {"help", port.help},
           {"optional", port.optional},
+          {"every_rank", port.every_rank},
           {"policy", port.policy},
           {"window_messages", port.window_messages},
           {"window_bytes", port.window_bytes}};
@@ -35,6 +36,7 @@ PortInfo port_from_json(const json& in) {
   in.at("schema").get_to(port.schema);
   in.at("help").get_to(port.help);
   in.at("optional").get_to(port.optional);
+  in.at("every_rank").get_to(port.every_rank);
   in.at("policy").get_to(port.policy);
   in.at("window_messages").get_to(port.window_messages);
   in.at("window_bytes").get_to(port.window_bytes);

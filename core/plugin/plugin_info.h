@@ -20,6 +20,7 @@ struct PortInfo {
   std::string schema;
   std::string help;
   bool optional = false;                   ///< Inputs: may stay unconnected.
+  bool every_rank = false;                 ///< Inputs of what is made once: hear all ranks.
   std::string policy = "block";            ///< Inputs: "block", "latest", "drop_oldest".
   std::uint64_t window_messages = 64;      ///< Inputs: credits.
   std::uint64_t window_bytes = 256 << 20;  ///< Inputs: credits.

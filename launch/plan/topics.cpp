@@ -115,6 +115,18 @@ Senders find_senders(const std::vector<Draft>& drafts) {
   return senders;
 }
 
+// The plan has one name for each port: the other ranks' show in the edges alone.
+std::vector<std::string> topics_heard(const PortRef& input) {
+  std::vector<std::string> topics{input.topic()};
+  const std::string first = fmt::format("/{}/", kFirstRank);
+  const bool bridged = input.draft->rank_name.empty() && input.topic().starts_with(first);
+  if (!bridged || !input.port->every_rank) return topics;
+  for (std::uint32_t rank = 1; rank < input.draft->plan.world_size; ++rank) {
+    topics.push_back(fmt::format("/rank{}/{}", rank, input.topic().substr(first.size())));
+  }
+  return topics;
+}
+
 // Only where nobody sends on the input's own side: a sender of the same rank always wins.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {

@@ -31,7 +31,11 @@ void name_topics(std::vector<Draft>& drafts);
 Senders find_senders(const std::vector<Draft>& drafts);
 
 /// Points inputs that nobody sends to at the other side of the rank border: a component made per rank hears those that
-/// are not, and one made once hears rank 0. Does nothing for a single rank.
+/// are not, and one made once hears rank 0 (and the others, see topics_heard). Does nothing for a single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
+
+/// What an input is connected to: its topic, and for one that wants to hear every rank and has been pointed at rank 0
+/// the same topic of the others, too.
+std::vector<std::string> topics_heard(const PortRef& input);
 
 }  // namespace trainyard

@@ -69,7 +69,7 @@ void check_connected(const PortRef& to, const Senders& senders, bool connected) 
 // The receiver decides how it is served, and the launch file overrides the receiver.
 EdgePlan make_edge(const PortRef& from, const PortRef& to) {
   EdgePlan edge;
-  edge.topic = to.topic();
+  edge.topic = from.topic();
   edge.from = from.draft->plan.index;
   edge.output = from.port->name;
   edge.to = to.draft->plan.index;
@@ -84,16 +84,20 @@ EdgePlan make_edge(const PortRef& from, const PortRef& to) {
   return edge;
 }
 
+void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::vector<EdgePlan>& edges) {
+  for (const PortRef& from : senders) {
+    if (from.draft == to.draft) continue;  // An echo of oneself would fill one's own window.
+    check_types(from, to);
+    edges.push_back(make_edge(from, to));
+    edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
+    check_arena(from, to, edges.back().transport);
+  }
+}
+
 void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePlan>& edges) {
   const std::size_t before = edges.size();
-  if (const auto found = senders.find(to.topic()); found != senders.end()) {
-    for (const PortRef& from : found->second) {
-      if (from.draft == to.draft) continue;  // An echo of oneself would fill one's own window.
-      check_types(from, to);
-      edges.push_back(make_edge(from, to));
-      edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
-      check_arena(from, to, edges.back().transport);
-    }
+  for (const std::string& topic : topics_heard(to)) {
+    if (const auto found = senders.find(topic); found != senders.end()) connect_topic(to, found->second, edges);
   }
   check_connected(to, senders, edges.size() > before);
 }

@@ -71,6 +71,40 @@ TEST_F(WiringTest, EndsOfDifferentTypesAreAnErrorWithBothSchemas) {
             "--- sent:\nDatasetInfo {\n  u64 step\n}\n\n--- received:\nBatch {\n  u64 step\n}\n");
 }
 
+TEST_F(WiringTest, AnInputMayHearEveryRank) {
+  const Plan plan = plan_six("", {"devices=3"});
+  EXPECT_EQ(edges_into(plan, "checkpoint_writer", "arena"),
+            (Texts{"rank0/accelerator_host.arena /rank0/arena ipc", "rank1/accelerator_host.arena /rank1/arena ipc",
+                   "rank2/accelerator_host.arena /rank2/arena ipc"}));
+  EXPECT_EQ(edges_into(plan, "checkpoint_writer", "optimizer_state").size(), 3u);
+  EXPECT_EQ(edges_into(plan, "rank2/accelerator_host", "snapshot_taken"),
+            Texts{"checkpoint_writer.snapshot_taken /snapshot_taken ipc"});
+  EXPECT_EQ(edges_into(plan_six(), "checkpoint_writer", "arena"), Texts{"accelerator_host.arena /arena thread"});
+}
+
+TEST_F(WiringTest, HearingEveryRankFollowsARemap) {
+  const std::vector<std::string> two{"devices=2"};
+  const std::string moved =
+      "component.accelerator_host.remap = { arena = 'memory' }\ncomponent.optimizer.remap = { arena = 'memory' }\n";
+  EXPECT_EQ(
+      edges_into(plan_six(moved + "component.checkpoint_writer.remap = { arena = 'memory' }", two), "checkpoint_writer",
+                 "arena"),
+      (Texts{"rank0/accelerator_host.arena /rank0/memory ipc", "rank1/accelerator_host.arena /rank1/memory ipc"}));
+  const std::string once =
+      "component.accelerator_host.remap = { arena = '/memory' }\ncomponent.optimizer.remap = { arena = '/memory' }\n";
+  EXPECT_EQ(edges_into(plan_six(once + "component.checkpoint_writer.remap = { arena = '/memory' }", two),
+                       "checkpoint_writer", "arena")
+                .size(),
+            2u)
+      << "a topic that all ranks share is one topic";
+}
+
+TEST_F(WiringTest, OnlyWhatIsMadeOnceHearsEveryRank) {
+  for (PortInfo& input : catalogue_.add("component", "optimizer").inputs) input.every_rank = true;
+  EXPECT_EQ(edges_into(plan_six("", {"devices=2"}), "rank1/optimizer", "arena"),
+            Texts{"rank1/accelerator_host.arena /rank1/arena thread"});
+}
+
 TEST_F(WiringTest, NobodyHearsItself) {
   PluginInfo& echo = catalogue_.add("component", "echo");
   echo.inputs = {testing::optional_port("in", "Metrics", "/metrics")};

@@ -143,6 +143,7 @@ inline void add_observers(FakeCatalogue& catalogue) {
 
   PluginInfo& writer = catalogue.add("component", "checkpoint_writer");
   writer.inputs = {port("arena", "ArenaInfo"), port("optimizer_state", "OptimizerState"), port("snapshot", "Snapshot")};
+  for (PortInfo& input : writer.inputs) input.every_rank = true;
   writer.outputs = {port("run_state", "RunState", "/run_state"), port("snapshot_taken", "SnapshotTaken"),
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }

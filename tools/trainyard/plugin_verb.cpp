@@ -114,7 +114,7 @@ void print_ports(const char* title, const std::vector<PortInfo>& ports) {
   Table table({"  name", "topic", "type", "policy", "meaning"});
   for (const PortInfo& port : ports) {
     table.add({"  " + port.name, port.topic.empty() ? port.name : port.topic, port.type,
-               port.policy + (port.optional ? ", optional" : ""), port.help});
+               port.policy + (port.optional ? ", optional" : "") + (port.every_rank ? ", every rank" : ""), port.help});
   }
   std::fputs(table.text(false, terminal_width()).c_str(), stdout);
 }
