@@ -11,13 +11,14 @@
 
 namespace trainyard {
 
-/// Asks the checkpoint writer to copy the arena now, between two steps. Sent by the accelerator host, which sends no
-/// further Gradients until SnapshotTaken has come back: that is what keeps the optimizer's hands off the memory. It may
-/// compute the next gradients meanwhile, since those are not part of a checkpoint, unless a forward pass would change
-/// buffers, which are.
+/// Asks the checkpoint writer to copy the arena now, between two steps; the copy is made when every rank has asked.
+/// Sent by the accelerator host, which sends no further Gradients until SnapshotTaken has come back: that is what keeps
+/// the optimizer's hands off the memory. It may compute the next gradients meanwhile, since those are not part of a
+/// checkpoint, unless a forward pass would change buffers, which are.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
+  std::uint32_t rank = 0;
   // The checkpoint order; comes back in SnapshotTaken and CheckpointDone.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
@@ -33,8 +34,8 @@ struct Snapshot {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples), CEREAL_NVP(reason),
-            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
+    archive(CEREAL_NVP(rank), CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
+            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
   }
 };
 

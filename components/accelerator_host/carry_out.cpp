@@ -202,7 +202,8 @@ void AcceleratorHost::take_snapshot(const Order& order) {
   runner_->begin_snapshot();
   ++snapshots_pending_;
   snapshot_.send(
-      Snapshot{.order = order.id,
+      Snapshot{.rank = context().rank,
+               .order = order.id,
                .step = step_,
                .epoch = epoch_,
                .samples = samples_,

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -39,6 +40,9 @@ void CheckpointWriter::on_configure() {
                .smaller_is_better = *monitor_mode_ == "min"},
       .save_optimizer = *save_optimizer_,
   });
+  arenas_.resize(context().world_size);
+  states_.resize(context().world_size);
+  asked_.resize(context().world_size);
   prepare_directory();
   for (std::size_t i = 0; i < kCopies; ++i) free_copies_.push_back(std::make_unique<StateCopy>());
   // The writer's thread only says that there is something; all else happens on the component's own loop.
@@ -71,25 +75,35 @@ void CheckpointWriter::prepare_directory() const {
   if (!resume_->empty()) resume_candidates(*resume_, directory);  // Throws if there is nothing to resume from.
 }
 
+template <class List>
+auto& CheckpointWriter::of_rank(List& by_rank, std::uint32_t rank, const char* what) const {
+  if (rank < by_rank.size()) return by_rank[rank];
+  throw Error(Code::kInternal, "{}: {} of rank {} came in a run of {} ranks", where(), what, rank, by_rank.size());
+}
+
 void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
-  arena_info_ = arena;
+  of_rank(arenas_, arena->rank, "the arena") = arena;
   begin_run_if_ready();
 }
 
 void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerState>& state) {
-  state_info_ = state;
+  of_rank(states_, state->rank, "the optimizer's state") = state;
   begin_run_if_ready();
 }
 
 // Without an optimizer in the launch (an evaluation, say) there is no state to wait for.
 void CheckpointWriter::begin_run_if_ready() {
-  const bool complete = arena_info_ && (state_info_ || optimizer_state_.connections() == 0);
+  const bool optimizes = optimizer_state_.connections() != 0;
+  const bool complete =
+      std::ranges::count(arenas_, nullptr) == 0 && (!optimizes || std::ranges::count(states_, nullptr) == 0);
   if (layout_ || !complete) return;
-  layout_ = make_state_layout(*arena_info_, state_info_.get());
-  if (state_info_) {
-    store_->describe(arena_info_->model, state_info_->rule, state_info_->hyperparameters);
+  std::vector<RankState> ranks;
+  for (std::size_t i = 0; i < arenas_.size(); ++i) ranks.push_back({arenas_[i].get(), states_[i].get()});
+  layout_ = make_state_layout(ranks);
+  if (optimizes) {
+    store_->describe(arenas_[0]->model, states_[0]->rule, states_[0]->hyperparameters);
   } else {
-    store_->describe(arena_info_->model, "", {});
+    store_->describe(arenas_[0]->model, "", {});
   }
   RunState state = resume_->empty() ? RunState{} : restore();
   // Before the first write, and on this thread still: the writer has nothing to do yet.
@@ -122,11 +136,21 @@ RunState CheckpointWriter::restore() {
           .host_state = resumed.run.host_state};
 }
 
-// Answered now if a copy is free, else as soon as one is; never out of order.
+// When the last rank has asked, none of them changes anything. Answered then if a copy is free, else as soon as one is;
+// never out of order.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
     throw Error(Code::kInternal, "a snapshot of step {} was asked for before the arena came", snapshot->step);
-  waiting_.push_back(snapshot);
+  of_rank(asked_, snapshot->rank, "a snapshot").push_back(snapshot);
+  if (std::ranges::any_of(asked_, [](const auto& asked) { return asked.empty(); })) return;
+  for (auto& asked : asked_) {
+    if (asked.front()->order != asked_[0].front()->order) {
+      throw Error(Code::kInternal, "{}: rank {} asks for a snapshot for order {}, rank 0 for order {}", where(),
+                  asked.front()->rank, asked.front()->order, asked_[0].front()->order);
+    }
+  }
+  waiting_.push_back(asked_[0].front());
+  for (auto& asked : asked_) asked.pop_front();
   serve_waiting();
 }
 

@@ -22,6 +22,10 @@ namespace trainyard {
 /// and none is ever lost. A checkpoint that cannot be written is reported in CheckpointDone; the run goes on and
 /// earlier ones stay.
 ///
+/// Hears every rank. A checkpoint is that of a single rank, however the ranks share parameters and state out among
+/// them, so that any number of ranks can go on with it. What they do not share out, the random numbers among it, is
+/// taken from rank 0.
+///
 /// Deletes only checkpoints of its own run and, after a resume, of the run that it continues.
 class CheckpointWriter final : public Component {
  public:
@@ -47,6 +51,9 @@ class CheckpointWriter final : public Component {
   RunState restore();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
+  // The place of a message's rank in one of the lists below.
+  template <class List>
+  auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
   // Takes the snapshots that wait, as far as there are free copies.
   void serve_waiting();
   void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
@@ -74,17 +81,21 @@ class CheckpointWriter final : public Component {
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
   Output<RunState> run_state_{*this, "run_state", "where the run begins, sent once", {.topic = "/run_state"}};
 
-  Input<ArenaInfo> arena_{*this, "arena", "the model's memory", [this](const auto& m) { on_arena(m); }};
+  Input<ArenaInfo> arena_{
+      *this, "arena", "the model's memory", [this](const auto& m) { on_arena(m); }, {.every_rank = true}};
   Input<OptimizerState> optimizer_state_{*this,
                                          "optimizer_state",
                                          "the optimizer's memory",
                                          [this](const auto& m) { on_optimizer_state(m); },
-                                         {.optional = true}};
-  Input<Snapshot> snapshot_{*this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }};
+                                         {.optional = true, .every_rank = true}};
+  Input<Snapshot> snapshot_{
+      *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
 
-  std::shared_ptr<const ArenaInfo> arena_info_;
-  std::shared_ptr<const OptimizerState> state_info_;
-  std::optional<StateLayout> layout_;  ///< Set when the run has begun.
+  // By rank; null until it has come.
+  std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
+  std::vector<std::shared_ptr<const OptimizerState>> states_;
+  std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;  ///< By rank: those that other ranks still lack.
+  std::optional<StateLayout> layout_;                               ///< Set when the run has begun.
   std::optional<CheckpointStore> store_;
   std::deque<std::shared_ptr<const Snapshot>> waiting_;
   std::vector<std::unique_ptr<StateCopy>> free_copies_;

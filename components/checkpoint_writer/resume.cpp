@@ -60,10 +60,22 @@ void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slice
   }
 }
 
-/// Straight from the file into the live memory, which host and optimizer see.
+/// What of a tensor lies in this piece of its block.
+void fill_piece(const SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
+  const std::size_t first = std::max(slice.offset, piece.offset);
+  const std::size_t end = std::min(slice.offset + slice.bytes, piece.offset + piece.data.bytes());
+  if (first >= end) return;
+  const std::span<std::byte> into(piece.data.data() + (first - piece.offset), end - first);
+  file.read(*file.header().find(slice.name), into, first - slice.offset);
+}
+
+/// Straight from the file into the live memory, which hosts and optimizers see.
 void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
   for (const StateSlice& slice : slices) {
-    file.read(*file.header().find(slice.name), {layout.blocks[slice.block].data() + slice.offset, slice.bytes});
+    const StateBlock& block = layout.blocks[slice.block];
+    for (const auto* pieces : {&block.pieces, &block.replicas}) {
+      for (const StatePiece& piece : *pieces) fill_piece(file, slice, piece);
+    }
   }
 }
 

@@ -86,12 +86,13 @@ SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
   header_ = parse_safetensors_header(text, file_.size() - data_start_, path);
 }
 
-void SafetensorsFile::read(const SafetensorsEntry& entry, std::span<std::byte> into) const {
-  if (into.size() != entry.end - entry.begin) {
-    throw Error(Code::kInternal, "{}: tensor '{}' has {} bytes, {} were asked for", path(), entry.name,
-                entry.end - entry.begin, into.size());
+void SafetensorsFile::read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset) const {
+  const std::uint64_t bytes = entry.end - entry.begin;
+  if (offset > bytes || into.size() > bytes - offset) {
+    throw Error(Code::kInternal, "{}: tensor '{}' has {} bytes, {} from byte {} on were asked for", path(), entry.name,
+                bytes, into.size(), offset);
   }
-  file_.read(data_start_ + entry.begin, into);
+  file_.read(data_start_ + entry.begin + offset, into);
 }
 
 }  // namespace trainyard

@@ -35,8 +35,8 @@ class SafetensorsFile {
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
-  /// Reads the bytes of a tensor of this file; `into` has exactly its size.
-  void read(const SafetensorsEntry& entry, std::span<std::byte> into) const;
+  /// Reads bytes of a tensor of this file, from number `offset` on, as many as `into` has; they must lie within it.
+  void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:
   InputFile file_;

@@ -10,11 +10,13 @@ void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
   snapshot_ = snapshot;
   blocks_.resize(layout.blocks.size());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const Tensor& live = layout.blocks[i];
-    const std::size_t size = live.bytes();
+    const StateBlock& live = layout.blocks[i];
     // Only the first time: the arena's blocks keep their size.
-    if (blocks_[i].size() != size) blocks_[i] = Buffer::heap(size);
-    if (size != 0) std::memcpy(blocks_[i].data(), live.data(), size);
+    if (blocks_[i].size() != live.bytes) blocks_[i] = Buffer::heap(live.bytes);
+    for (const StatePiece& piece : live.pieces) {
+      const std::size_t size = piece.data.bytes();
+      if (size != 0) std::memcpy(blocks_[i].data() + piece.offset, piece.data.data(), size);
+    }
   }
 }
 

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 
+#include "components/checkpoint_writer/rank_parts.h"
 #include "messages/error.h"
 
 namespace trainyard {
 
-// The arena knows blocks and offsets, a checkpoint knows named tensors; this is the map from one to the other. It is
+// The arenas know blocks and offsets, a checkpoint knows named tensors; this is the map from one to the other. It is
 // made once, so a snapshot is nothing but copies of whole blocks.
 
 namespace {
-
-constexpr const char* kParameters = "parameters";
-constexpr const char* kGradients = "gradients";
 
 /// Index of the block that holds the entry.
 std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry& entry) {
@@ -23,71 +21,142 @@ std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry&
 }
 
 /// The messages come from other components; a slice beyond its block would be read past the end of shared memory.
-void check_inside(const StateSlice& slice, const Tensor& block) {
-  const std::size_t size = block.bytes();
+void check_inside(const StateSlice& slice, std::size_t size) {
   if (slice.offset <= size && slice.bytes <= size - slice.offset) return;
   throw Error(Code::kCorrupt, "tensor '{}' of shape {} at byte {} does not fit a block of {} bytes", slice.name,
               to_text(slice.shape), slice.offset, size);
 }
 
-/// Gradients are not saved, but they keep their place, so that indexes of blocks stay those of the arena.
-void add_model(StateLayout& layout, const ArenaInfo& arena) {
-  for (const ArenaBlock& block : arena.blocks)
-    layout.blocks.push_back(block.name == kGradients ? Tensor{.shape = {0}} : block.data);
-  for (const ArenaEntry& entry : arena.entries) {
-    // They are zero between two steps, and nothing in a resumed run depends on them.
-    if (entry.block == kGradients) continue;
-    const auto dtype = static_cast<DType>(entry.dtype);
-    StateSlice slice{entry.name,         dtype,
-                     entry.shape,        block_named(arena.blocks, entry),
-                     entry.offset_bytes, checked_bytes(dtype, entry.shape)};
-    check_inside(slice, layout.blocks[slice.block]);
-    layout.model.push_back(std::move(slice));
+/// What every rank has of one name, each all of it. A rank may lack it; with shared state there is but one.
+StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const std::string& name, bool shared) {
+  StateBlock block{of_ranks.front()->bytes(), {{*of_ranks.front(), 0}}, {}};
+  for (std::size_t rank = 1; rank < of_ranks.size() && !shared; ++rank) {
+    if (of_ranks[rank] == nullptr || of_ranks[rank]->bytes() == 0) continue;
+    if (of_ranks[rank]->bytes() != block.bytes) {
+      throw Error(Code::kShapeMismatch, "rank {} has {} bytes of {}, rank 0 has {}; they must have the same", rank,
+                  of_ranks[rank]->bytes(), name, block.bytes);
+    }
+    block.replicas.push_back({*of_ranks[rank], 0});
   }
+  return block;
 }
 
-/// State laid out like the parameters is cut like them, element for element (its dtype may be another). Anything else,
-/// such as a few counters, stays one tensor with the block's name.
-void add_state(StateLayout& layout, const ArenaInfo& arena, const ArenaBlock& state) {
-  const std::size_t index = layout.blocks.size();
-  layout.blocks.push_back(state.data);
-  const auto parameters =
-      std::find_if(arena.blocks.begin(), arena.blocks.end(), [](const auto& b) { return b.name == kParameters; });
-  if (parameters == arena.blocks.end() || parameters->data.elements() != state.data.elements()) {
-    layout.optimizer.push_back({state.name, state.data.dtype, state.data.shape, index, 0, state.data.bytes()});
-    return;
+/// The ranks' parts one after another. What is laid out like the parameters may be of a wider dtype than they are.
+StateBlock assembled_block(const std::vector<const Tensor*>& of_ranks, const RankParts& parts) {
+  const std::size_t width = size_of(of_ranks.front()->dtype);
+  StateBlock block{parts.whole / parts.element_bytes * width, {}, {}};
+  for (std::size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    if (of_ranks[rank] == nullptr || of_ranks[rank]->bytes() == 0) continue;
+    block.pieces.push_back({*of_ranks[rank], parts.begins[rank] / parts.element_bytes * width});
   }
-  for (const ArenaEntry& entry : arena.entries) {
-    if (entry.block != kParameters) continue;
-    // Offsets in elements carry over between dtypes, offsets in bytes do not.
-    const std::size_t element = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
-    StateSlice slice{state.name + "/" + entry.name,
-                     state.data.dtype,
-                     entry.shape,
-                     index,
-                     element * size_of(state.data.dtype),
-                     checked_bytes(state.data.dtype, entry.shape)};
-    check_inside(slice, state.data);
-    layout.optimizer.push_back(std::move(slice));
-  }
+  return block;
 }
+
+/// Everything that is needed to lay out one run.
+struct LayoutMaker {
+  const std::vector<RankState>& ranks;
+  RankParts parts = parts_of(ranks);
+  StateLayout layout = {};
+
+  const ArenaInfo& first() const { return *ranks.front().arena; }
+
+  /// In the order of the first rank's arena, so that indices of blocks are those of the arena.
+  void add_model() {
+    for (const ArenaBlock& block : first().blocks) layout.blocks.push_back(model_block(block));
+    for (const ArenaEntry& entry : first().entries) {
+      // They are zero between two steps, and nothing in a resumed run depends on them.
+      if (entry.block == kGradients) continue;
+      const auto dtype = static_cast<DType>(entry.dtype);
+      StateSlice slice{entry.name,         dtype,
+                       entry.shape,        block_named(first().blocks, entry),
+                       entry.offset_bytes, checked_bytes(dtype, entry.shape)};
+      check_inside(slice, layout.blocks[slice.block].bytes);
+      layout.model.push_back(std::move(slice));
+    }
+  }
+
+  StateBlock model_block(const ArenaBlock& block) const {
+    if (block.name == kGradients) return {};
+    std::vector<const Tensor*> of_ranks;
+    for (const RankState& rank : ranks) of_ranks.push_back(find_block(rank.arena->blocks, block.name));
+    if (block.name != kParameters || parts.replicated) {
+      return replicated_block(of_ranks, block.name, first().shared_state && block.name == kParameters);
+    }
+    return assembled_block(of_ranks, parts);
+  }
+
+  /// Number `index` of every rank's blocks.
+  std::vector<const Tensor*> state_of_ranks(std::size_t index) const {
+    const ArenaBlock& mine = ranks.front().optimizer->blocks[index];
+    std::vector<const Tensor*> of_ranks;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const std::vector<ArenaBlock>& blocks = ranks[rank].optimizer->blocks;
+      if (index >= blocks.size() || blocks[index].name != mine.name || blocks[index].data.dtype != mine.data.dtype) {
+        throw Error(Code::kShapeMismatch,
+                    "the optimizer of rank {} has no {} '{}' as that of rank 0 has; all ranks "
+                    "must have the same rule",
+                    rank, name_of(mine.data.dtype), mine.name);
+      }
+      of_ranks.push_back(&blocks[index].data);
+    }
+    return of_ranks;
+  }
+
+  /// Element for element, on every rank.
+  bool is_laid_out_like_parameters(const std::vector<const Tensor*>& of_ranks) const {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const Tensor* parameters = find_block(ranks[rank].arena->blocks, kParameters);
+      if (parameters == nullptr || parameters->elements() != of_ranks[rank]->elements()) return false;
+    }
+    return true;
+  }
+
+  /// State laid out like the parameters is cut like them (its dtype may be another). Anything else, such as a few
+  /// counters, stays one tensor with the block's name.
+  void add_state(std::size_t index) {
+    const std::vector<const Tensor*> of_ranks = state_of_ranks(index);
+    const std::string& name = ranks.front().optimizer->blocks[index].name;
+    const Tensor& mine = *of_ranks.front();
+    const std::size_t place = layout.blocks.size();
+    const bool like_parameters = is_laid_out_like_parameters(of_ranks);
+    layout.blocks.push_back(like_parameters && !parts.replicated
+                                ? assembled_block(of_ranks, parts)
+                                : replicated_block(of_ranks, name, first().shared_state));
+    if (!like_parameters) {
+      layout.optimizer.push_back({name, mine.dtype, mine.shape, place, 0, mine.bytes()});
+      return;
+    }
+    for (const ArenaEntry& entry : first().entries) {
+      if (entry.block != kParameters) continue;
+      // Offsets in elements carry over between dtypes, offsets in bytes do not.
+      const std::size_t element = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
+      StateSlice slice{name + "/" + entry.name,
+                       mine.dtype,
+                       entry.shape,
+                       place,
+                       element * size_of(mine.dtype),
+                       checked_bytes(mine.dtype, entry.shape)};
+      check_inside(slice, layout.blocks[place].bytes);
+      layout.optimizer.push_back(std::move(slice));
+    }
+  }
+};
 
 }  // namespace
 
 std::size_t StateLayout::bytes() const {
   std::size_t total = 0;
-  for (const Tensor& block : blocks) total += block.bytes();
+  for (const StateBlock& block : blocks) total += block.bytes;
   return total;
 }
 
 // The model's blocks first, in the order of the arena: the indices of its entries count on it.
-StateLayout make_state_layout(const ArenaInfo& arena, const OptimizerState* state) {
-  StateLayout layout;
-  add_model(layout, arena);
-  if (state != nullptr) {
-    for (const ArenaBlock& block : state->blocks) add_state(layout, arena, block);
-  }
-  return layout;
+StateLayout make_state_layout(const std::vector<RankState>& ranks) {
+  LayoutMaker maker{ranks};
+  maker.add_model();
+  const OptimizerState* state = ranks.front().optimizer;
+  for (std::size_t i = 0; state != nullptr && i < state->blocks.size(); ++i) maker.add_state(i);
+  return std::move(maker.layout);
 }
 
 }  // namespace trainyard

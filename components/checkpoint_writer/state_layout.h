@@ -18,17 +18,45 @@ struct StateSlice {
   std::size_t bytes = 0;
 };
 
-/// How the blocks of the arena and of the optimizer are cut into the tensors of a checkpoint. The blocks are references
-/// to live memory; whoever reads them sees to it that nobody writes meanwhile (Snapshot).
+/// Where bytes of a block lie.
+struct StatePiece {
+  Tensor data;             ///< Live memory of one rank.
+  std::size_t offset = 0;  ///< Of its first byte in the block.
+};
+
+/// A flat block as a checkpoint has it: that of one rank, or the ranks' parts one after another.
+struct StateBlock {
+  std::size_t bytes = 0;
+  std::vector<StatePiece> pieces;  ///< All of it, ascending: what is saved.
+  std::vector<StatePiece>
+      replicas;  ///< The same in the memory of other ranks, to be filled as well when a run resumes.
+};
+
+/// How the blocks of the arenas and of the optimizers are cut into the tensors of a checkpoint. The blocks refer to
+/// live memory; whoever reads it sees to it that nobody writes meanwhile (Snapshot).
 struct StateLayout {
-  std::vector<Tensor> blocks;         ///< The live memory: parameters, buffers, and every block of state.
+  std::vector<StateBlock> blocks;     ///< Parameters, buffers, and every block of state.
   std::vector<StateSlice> model;      ///< Tensors of model.safetensors.
   std::vector<StateSlice> optimizer;  ///< Tensors of optimizer.safetensors.
 
-  std::size_t bytes() const;  ///< Of all blocks.
+  std::size_t bytes() const;  ///< Of all blocks, each counted once.
 };
 
-/// `state` may be null. Throws kCorrupt for an entry that does not lie in its block.
-StateLayout make_state_layout(const ArenaInfo& arena, const OptimizerState* state);
+/// What one rank has said.
+struct RankState {
+  const ArenaInfo* arena = nullptr;
+  const OptimizerState* optimizer = nullptr;  ///< Null: the run has no optimizer.
+};
+
+/// `ranks`: all of them, by number. They have either each a part of the parameters and of the optimizer's state, one
+/// after another, or each all of it; buffers, and state that is not laid out like the parameters, are those of rank 0.
+/// So the tensors are those of a single rank, whoever holds them. Throws kCorrupt for an entry that does not lie in its
+/// block, kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and rule.
+StateLayout make_state_layout(const std::vector<RankState>& ranks);
+
+/// For a single rank; `state` may be null.
+inline StateLayout make_state_layout(const ArenaInfo& arena, const OptimizerState* state) {
+  return make_state_layout({{&arena, state}});
+}
 
 }  // namespace trainyard

@@ -1,0 +1,234 @@
+// Checkpoints of many ranks: written by one number of ranks, read by another.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "components/checkpoint_writer/checkpoint_writer.h"
+#include "components/checkpoint_writer/test_files.h"
+#include "core/testing/rig.h"
+
+namespace trainyard {
+namespace {
+
+using testing::error_of;
+using testing::Rig;
+
+using Bounds = std::vector<std::uint64_t>;  ///< Bytes of the parameters; one more than there are ranks.
+constexpr std::uint64_t kBytes = 448;       ///< Of all parameters.
+const Bounds kWhole{0, kBytes};
+
+Tensor counting(DType dtype, std::int64_t elements, double first) {
+  Tensor tensor = Tensor::empty(dtype, {elements});
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const double value = first + static_cast<double>(i);
+    if (dtype == DType::kFloat64) tensor.as<double>()[static_cast<std::size_t>(i)] = value;
+    if (dtype == DType::kFloat32) tensor.as<float>()[static_cast<std::size_t>(i)] = static_cast<float>(value);
+  }
+  return tensor;
+}
+
+/// One rank's messages, with memory of its own.
+struct Rank {
+  ArenaInfo arena;
+  OptimizerState state;
+
+  Tensor& parameters() { return arena.blocks[0].data; }
+};
+
+/// A matrix, a vector and another one in 448 bytes, a buffer, and three kinds of state: of the same type, of a wider
+/// one, and a counter. `first` 0 makes it all different from `first` 1.
+Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, double first) {
+  const auto element = static_cast<double>(begin / 4);
+  const auto count = static_cast<std::int64_t>((end - begin) / 4);
+  const double offset = first * 1000;
+  Rank rank;
+  rank.arena = {.rank = number,
+                .model = "mlp",
+                .blocks = {{"parameters", counting(DType::kFloat32, count, offset + element)},
+                           {"gradients", counting(DType::kFloat32, count, 0)},
+                           {"buffers", counting(DType::kFloat32, 3, offset + number)}},
+                .entries = {{.name = "a", .block = "parameters", .shape = {5, 7}, .offset_bytes = 0},
+                            {.name = "b", .block = "parameters", .shape = {3}, .offset_bytes = 192},
+                            {.name = "c", .block = "parameters", .shape = {40}, .offset_bytes = 256},
+                            {.name = "mean", .block = "buffers", .shape = {3}, .offset_bytes = 0}},
+                .parameter_bytes = kBytes,
+                .shard_begin = begin};
+  rank.state = {.rank = number,
+                .rule = "adamw",
+                .blocks = {{"exp_avg", counting(DType::kFloat32, count, 3 * offset + element)},
+                           {"master", counting(DType::kFloat64, count, 5 * offset + element)},
+                           {"counter", counting(DType::kFloat32, 2, offset + number)}}};
+  return rank;
+}
+
+/// As many ranks as there are parts, or `replicas` that each have all.
+std::vector<Rank> make_ranks(const Bounds& bounds, double first, std::uint32_t replicas = 1) {
+  std::vector<Rank> ranks;
+  for (std::uint32_t i = 0; i < std::max<std::size_t>(bounds.size() - 1, replicas); ++i) {
+    const bool part = i + 1 < bounds.size();
+    ranks.push_back(make_rank(i, part ? bounds[i] : 0, part ? bounds[i + 1] : kBytes, first));
+  }
+  return ranks;
+}
+
+class ShardedCheckpointTest : public ::testing::Test {
+ protected:
+  /// Runs a checkpoint writer of that many ranks up to its RunState.
+  std::unique_ptr<Rig> start(const std::vector<Rank>& ranks, const std::string& folder,
+                             const std::string& parameters = "{}") {
+    auto rig = std::make_unique<Rig>();
+    rig->world().output_directory = directory_ / folder;
+    rig->world().world_size = static_cast<std::uint32_t>(ranks.size());
+    rig->add<CheckpointWriter>("checkpoint_writer", parameters);
+    rig->start();
+    for (const Rank& rank : ranks) rig->send("optimizer_state", rank.state);
+    for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank) {
+      EXPECT_TRUE(rig->received<RunState>("/run_state").empty()) << "it waits for every rank";
+      rig->send("arena", rank->arena);
+      rig->run_until_idle();
+    }
+    rig->run_until([&] { return !rig->received<RunState>("/run_state").empty(); });
+    return rig;
+  }
+
+  /// Every rank asks, the last one first; returns the path of the checkpoint.
+  static std::string save(Rig& rig, std::size_t ranks) {
+    for (std::size_t rank = ranks; rank-- > 0;) {
+      EXPECT_TRUE(rig.received<SnapshotTaken>("snapshot_taken").empty()) << "not before all have stopped";
+      Snapshot snapshot = testing::snapshot_at(7);
+      snapshot.rank = static_cast<std::uint32_t>(rank);
+      snapshot.rng = {static_cast<std::uint8_t>(rank)};
+      rig.send("snapshot", snapshot);
+      rig.run_until_idle();
+    }
+    rig.run_until([&] { return !rig.received<CheckpointDone>("/checkpoints").empty(); });
+    EXPECT_EQ(rig.received<SnapshotTaken>("snapshot_taken").size(), 1u);
+    return rig.received<CheckpointDone>("/checkpoints").at(0)->path;
+  }
+
+  std::string saved_by(const std::vector<Rank>& ranks, const std::string& folder) {
+    const auto rig = start(ranks, folder);
+    const std::string path = save(*rig, ranks.size());
+    rig->stop();
+    return path;
+  }
+
+  std::string error_with(const std::vector<Rank>& ranks) {
+    return error_of([&] { start(ranks, "refused"); });
+  }
+
+  testing::TemporaryDirectory directory_;
+};
+
+const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Cut within tensors; one rank has nothing.
+
+TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
+  const std::string one = saved_by(make_ranks(kWhole, 1), "one");
+  const std::string four = saved_by(make_ranks(kFour, 1), "four");
+  const std::string replicas = saved_by(make_ranks(kWhole, 1, 3), "replicas");
+  for (const char* file : {"/model.safetensors", "/optimizer.safetensors"}) {
+    const std::string wanted = testing::read_file(one + file);
+    EXPECT_TRUE(testing::read_file(four + file) == wanted) << file;
+    EXPECT_TRUE(testing::read_file(replicas + file) == wanted) << file;
+  }
+  EXPECT_EQ(read_checkpoint(four).run.rng, std::vector<std::uint8_t>{0}) << "of rank 0";
+}
+
+/// Written by four ranks; read by those of the parameter.
+class ResumedElsewhereTest : public ShardedCheckpointTest, public ::testing::WithParamInterface<Bounds> {};
+
+TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {
+  const std::string path = saved_by(make_ranks(kFour, 1), "written");
+  std::vector<Rank> ranks = make_ranks(GetParam(), 0);
+  const auto rig = start(ranks, "read", R"({"resume": ")" + path + "\"}");
+  EXPECT_EQ(rig->received<RunState>("/run_state").at(0)->step, 7u);
+  rig->stop();
+  const std::string again = saved_by(ranks, "again");
+  for (const char* file : {"/model.safetensors", "/optimizer.safetensors"}) {
+    EXPECT_TRUE(testing::read_file(again + file) == testing::read_file(path + file)) << file;
+  }
+  for (Rank& rank : ranks) {
+    // The first element of the matrix, where a rank has it; padding and gradients are left as they were.
+    if (rank.arena.shard_begin == 0 && rank.parameters().bytes() != 0) {
+      EXPECT_EQ(rank.parameters().as<float>()[0], 1000.0f);
+    }
+    if (rank.arena.shard_begin <= 140 && rank.arena.shard_begin + rank.parameters().bytes() >= 192) {
+      EXPECT_EQ(rank.parameters().as<float>()[35 - rank.arena.shard_begin / 4], 35.0f) << "padding";
+    }
+    EXPECT_EQ(rank.arena.blocks[2].data.as<float>()[0], 1000.0f) << "buffers of rank " << rank.arena.rank;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bounds, ResumedElsewhereTest,
+                         ::testing::Values(kWhole, Bounds{0, 128, 192, kBytes}, kFour, Bounds{0, 0, kBytes}));
+
+TEST_F(ShardedCheckpointTest, ReplicasAreAllFilled) {
+  const std::string path = saved_by(make_ranks(kFour, 1), "written");
+  std::vector<Rank> ranks = make_ranks(kWhole, 0, 3);
+  start(ranks, "read", R"({"resume": ")" + path + "\"}")->stop();
+  for (Rank& rank : ranks) {
+    EXPECT_EQ(rank.parameters().as<float>()[103], 1103.0f);
+    EXPECT_EQ(rank.state.blocks[1].data.as<double>()[64], 5064.0);
+    EXPECT_EQ(rank.state.blocks[2].data.as<float>()[1], 1001.0f);
+  }
+}
+
+TEST_F(ShardedCheckpointTest, SharedStateIsReadAndWrittenOnce) {
+  std::vector<Rank> ranks = make_ranks(kWhole, 1, 2);
+  for (Rank& rank : ranks) rank.arena.shared_state = true;
+  const StateLayout layout =
+      make_state_layout({{&ranks[0].arena, &ranks[0].state}, {&ranks[1].arena, &ranks[1].state}});
+  EXPECT_TRUE(layout.blocks[0].replicas.empty()) << "parameters";
+  EXPECT_TRUE(layout.blocks[3].replicas.empty()) << "state";
+  EXPECT_EQ(layout.blocks[2].replicas.size(), 1u) << "buffers are each rank's own";
+}
+
+TEST_F(ShardedCheckpointTest, PartsThatOverlapOrLeaveGapsAreRefused) {
+  const std::string rule = "; the ranks' parts must follow each other without gap or overlap, or each be all 448 bytes";
+  std::vector<Rank> ranks = make_ranks({0, 128, kBytes}, 1);
+  ranks[1] = make_rank(1, 192, kBytes, 1);
+  EXPECT_EQ(error_with(ranks), "the parameters of rank 1 begin at byte 192, those before it end at byte 128" + rule);
+  ranks[1] = make_rank(1, 64, kBytes, 1);
+  EXPECT_EQ(error_with(ranks), "the parameters of rank 1 begin at byte 64, those before it end at byte 128" + rule);
+  ranks[1] = make_rank(1, 128, 384, 1);
+  EXPECT_EQ(error_with(ranks), "the parameters of 2 ranks end at byte 384; together they must be 448 bytes");
+  ranks[0] = make_rank(0, 64, 128, 1);
+  EXPECT_EQ(error_with(ranks), "the parameters of rank 0 begin at byte 64, those before it end at byte 0" + rule);
+}
+
+TEST_F(ShardedCheckpointTest, RanksThatDoNotHaveTheSameAreRefused) {
+  std::vector<Rank> ranks = make_ranks(kFour, 1);
+  ranks[2].state.blocks[1].name = "square_avg";
+  EXPECT_EQ(error_with(ranks),
+            "the optimizer of rank 2 has no float64 'master' as that of rank 0 has; all ranks must have "
+            "the same rule");
+  ranks[3].arena.entries.pop_back();
+  EXPECT_EQ(error_with(ranks),
+            "rank 3 has a model of 3 tensors and 448 bytes of parameters, rank 0 one of 4 and 448; all "
+            "ranks must have the same");
+  ranks = make_ranks(kFour, 1);
+  ranks[1].arena.blocks[2].data = counting(DType::kFloat32, 2, 0);
+  EXPECT_EQ(error_with(ranks), "rank 1 has 8 bytes of buffers, rank 0 has 12; they must have the same");
+}
+
+TEST_F(ShardedCheckpointTest, SnapshotsOfDifferentOrdersAreABug) {
+  const auto rig = start(make_ranks({0, 128, kBytes}, 1), "run");
+  Snapshot snapshot = testing::snapshot_at(1);
+  rig->send("snapshot", snapshot);
+  snapshot.rank = 1;
+  snapshot.order = 102;
+  rig->send("snapshot", snapshot);
+  EXPECT_EQ(error_of([&] { rig->run_until_idle(); }),
+            "component 'checkpoint_writer': rank 1 asks for a snapshot for order 102, rank 0 for order 101");
+}
+
+TEST_F(ShardedCheckpointTest, AMessageOfARankThatTheRunDoesNotHaveIsABug) {
+  std::vector<Rank> ranks = make_ranks({0, 128, kBytes}, 1);
+  ranks[1].arena.rank = 2;
+  EXPECT_EQ(error_with(ranks), "component 'checkpoint_writer': the arena of rank 2 came in a run of 2 ranks");
+}
+
+}  // namespace
+}  // namespace trainyard
