@@ -19,7 +19,10 @@ Pending on_host(at::Tensor flat, Operation operation) {
   const auto elements_of = [](const at::Tensor& tensor) {
     return Elements{tensor.data_ptr(), dtype_of(tensor.scalar_type()), static_cast<std::uint64_t>(tensor.numel())};
   };
-  if (flat.device().is_cpu()) return Pending(operation(elements_of(flat)));
+  if (flat.device().is_cpu()) {
+    flat.unsafeGetTensorImpl()->bump_version();  // Others write to the memory; whoever asks for changes sees that.
+    return Pending(operation(elements_of(flat)));
+  }
   const at::NoGradGuard no_gradients;
   const at::Tensor host = flat.to(at::kCPU);
   operation(elements_of(host)).wait();
@@ -47,8 +50,9 @@ void Strategy::check_world_size(std::uint32_t world_size) const {
 void Strategy::set_up(const Replica& replica) {
   replica_ = replica;
   if (replica_.world == nullptr) return;
-  replica_.world->use(arena().parameter_memory());
-  replica_.world->use(arena().gradient_memory());
+  // Shards have different sizes.
+  if (!arena().shard().parameters) replica_.world->use(arena().parameter_memory());
+  if (!arena().shard().gradients) replica_.world->use(arena().gradient_memory());
   if (arena().shard().gradients) return;  // Whoever cuts gradients down brings them by himself.
   constexpr std::uint64_t kFirstBytes = 1 << 20;
   buckets_ = std::make_unique<GradientBuckets>(model().parameters(), arena().layout().entries, arena().gradients(),
