@@ -1,0 +1,167 @@
+#include "strategies/zero2/zero2.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "strategies/gradient_buckets.h"
+#include "strategies/step_trace.h"
+#include "tensors/bridge.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::uint64_t kLeastPiece = 64 << 10;  ///< Less than this is not worth a collective of its own.
+
+at::Tensor elements(const at::Tensor& flat, std::uint64_t begin_bytes, std::uint64_t end_bytes) {
+  const auto size = static_cast<std::uint64_t>(flat.element_size());
+  return flat.narrow(0, static_cast<std::int64_t>(begin_bytes / size),
+                     static_cast<std::int64_t>((end_bytes - begin_bytes) / size));
+}
+
+}  // namespace
+
+Zero2::Zero2(StrategyContext& context) : ShardedUpdate(context) {}
+
+Zero2::~Zero2() = default;
+
+ArenaShard Zero2::shard(const ArenaLayout& layout) const {
+  ArenaShard shard = ShardedUpdate::shard(layout);
+  shard.gradients = context().world_size > 1;
+  shard.in_place = !shard.gradients;
+  return shard;
+}
+
+void Zero2::set_up(const Replica& replica) {
+  ShardedUpdate::set_up(replica);
+  if (replica.world == nullptr) return;
+  parameters_ = model().parameters();
+  const std::uint64_t bytes = piece_bytes();
+  for (Staging& staging : stagings_) {
+    const auto count = static_cast<std::int64_t>(bytes / size_of(arena().layout().dtype));
+    const at::Tensor& gradients = arena().gradients();
+    staging.memory = gradients.device().is_cpu()
+                         ? view_of({arena().layout().dtype, {count}, 0, world().allocate(bytes)})
+                         : at::empty({count}, gradients.options());
+  }
+  // The parameters lie as the gradients would, if one rank had them all.
+  buckets_ = std::make_unique<GradientBuckets>(
+      parameters_, arena().layout().entries, arena().parameters(), bytes, bytes,
+      [this](const Bucket& bucket, const at::Tensor& /*parameters*/) { reduce_bucket(bucket); });
+  buckets_->on_progress = [this] { world().progress(); };
+}
+
+/// Of the memory in which gradients are reduced: both together are not more than what a rank keeps, so that a large
+/// bucket_mb does not use up what sharing saves.
+std::uint64_t Zero2::piece_bytes() const {
+  const std::uint64_t share = arena().layout().parameter_bytes / context().world_size / 2;
+  std::uint64_t bytes = std::min(std::max(share, kLeastPiece), arena().layout().parameter_bytes);
+  if (*bucket_mb_ > 0) bytes = std::min(bytes, static_cast<std::uint64_t>(*bucket_mb_ * (1 << 20)));
+  return std::max(bytes / Arena::kAlignment, std::uint64_t{1}) * Arena::kAlignment;
+}
+
+at::Tensor Zero2::train(const ModelBatch& batch, double weight, bool last) {
+  if (!buckets_) return Strategy::train(batch, weight, last);
+  at::Tensor loss = forward(batch);
+  buckets_->arm();
+  loss = backward(std::move(loss), weight);
+  buckets_->flush();
+  return loss;
+}
+
+/// What others have computed is averaged with zeros.
+void Zero2::train_nothing(bool /*last*/) {
+  if (buckets_) buckets_->flush();
+}
+
+void Zero2::finish_gradients() {
+  const TraceSpan span(replica().trace, "wait for reductions", "communication");
+  for (Staging& staging : stagings_) finish(staging);
+}
+
+void Zero2::drop_gradients() {
+  for (Staging& staging : stagings_) finish(staging);
+  Strategy::drop_gradients();
+}
+
+/// A parameter may be larger than a piece, and lie in several.
+void Zero2::reduce_bucket(const Bucket& bucket) {
+  const TraceSpan span(replica().trace, "reduce", "communication");
+  peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());
+  const Run whole{bucket.offset_bytes, bucket.offset_bytes + bucket.bytes};
+  const std::uint64_t most = stagings_.front().memory.nbytes();
+  for (std::uint64_t begin = whole.begin; begin < whole.end; begin += most) {
+    reduce_run({begin, std::min(begin + most, whole.end)}, stagings_[next_]);
+    next_ = (next_ + 1) % stagings_.size();
+  }
+  give_up_gradients(whole);
+}
+
+void Zero2::reduce_run(const Run& run, Staging& staging) {
+  finish(staging);
+  const at::Tensor memory = elements(staging.memory, 0, run.end - run.begin);
+  fill(run, memory);
+  staging.run = run;
+  staging.pending = reduce_scatter(memory, ReduceOp::kMean, bounds_of(run.begin, run.end - run.begin));
+}
+
+/// Zeros where a parameter has no gradient, and between parameters.
+void Zero2::fill(const Run& run, const at::Tensor& memory) const {
+  const at::NoGradGuard no_gradients;
+  std::uint64_t filled = run.begin;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const at::Tensor& gradient = parameters_[i].tensor.grad();
+    const std::uint64_t offset = arena().layout().entries[i].offset_bytes;
+    const std::uint64_t begin = std::max(run.begin, offset);
+    const std::uint64_t end = std::min(run.end, offset + parameters_[i].tensor.nbytes());
+    if (begin >= end || !gradient.defined()) continue;
+    elements(memory, filled - run.begin, begin - run.begin).zero_();
+    elements(memory, begin - run.begin, end - run.begin)
+        .copy_(elements(gradient.reshape(-1), begin - offset, end - offset));
+    filled = end;
+  }
+  elements(memory, filled - run.begin, run.end - run.begin).zero_();
+}
+
+/// Adds what has been reduced of the own part to what earlier micro-batches have left there.
+void Zero2::finish(Staging& staging) {
+  staging.pending.wait();
+  const Run run = std::exchange(staging.run, {});
+  const ArenaShard& shard = arena().shard();
+  const std::uint64_t begin = std::max(run.begin, shard.begin), end = std::min(run.end, shard.end);
+  if (begin >= end) return;
+  elements(arena().gradients(), begin - shard.begin, end - shard.begin)
+      .add_(elements(staging.memory, begin - run.begin, end - run.begin));
+}
+
+/// Frees what autograd has allocated.
+void Zero2::give_up_gradients(const Run& run) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const std::uint64_t offset = arena().layout().entries[i].offset_bytes;
+    if (offset >= run.begin && offset < run.end) parameters_[i].tensor.mutable_grad().reset();
+  }
+}
+
+std::uint64_t Zero2::bytes_of_gradients() const {
+  std::uint64_t bytes = 0;
+  for (const NamedTensor& named : parameters_) {
+    if (named.tensor.grad().defined()) bytes += named.tensor.grad().nbytes();
+  }
+  return bytes;
+}
+
+Holdings Zero2::holdings() const {
+  Holdings holdings = ShardedUpdate::holdings();
+  holdings.peak_gradients += peak_bytes_;
+  for (const Staging& staging : stagings_) {
+    if (staging.memory.defined()) holdings.peak_gradients += staging.memory.nbytes();
+  }
+  return holdings;
+}
+
+}  // namespace trainyard
+
+TRAINYARD_STRATEGY(trainyard::Zero2, "zero2",
+                   "As ddp, with the optimizer's state and the gradients shared out over the ranks.")
