@@ -34,7 +34,7 @@ class RanksTest : public TrainingTest {
     return found.is_null() ? 0 : found.value("pid", 0);
   }
 
-  static constexpr const char* kShortTimeout = "[component.accelerator_host.params]\ncollective_timeout_s = 3\n";
+  static constexpr const char* kShortTimeout = "component.accelerator_host.params.collective_timeout_s=3";
 };
 
 TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
@@ -45,7 +45,7 @@ TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
 }
 
 TEST_F(RanksTest, ARankThatIsKilledIsNamedByEveryOther) {
-  const auto training = train("killed", {"devices=4", "strategy=ddp", "placement=ranks"}, kShortTimeout);
+  const auto training = train("killed", {"devices=4", "strategy=ddp", "placement=ranks", kShortTimeout});
   ASSERT_TRUE(eventually([&] { return steps("killed").size() >= kEnough; })) << training->all();
   const pid_t pid = pid_of("rank2/accelerator_host");
   ASSERT_GT(pid, 1);
@@ -60,7 +60,7 @@ TEST_F(RanksTest, ARankThatIsKilledIsNamedByEveryOther) {
 
 TEST_F(RanksTest, ARankThatIsStoppedIsNamedByEveryOtherWithinTheTimeout) {
   const auto training =
-      train("stopped", {"devices=4", "strategy=ddp", "placement=ranks", "run.stop_timeout_s=5"}, kShortTimeout);
+      train("stopped", {"devices=4", "strategy=ddp", "placement=ranks", "run.stop_timeout_s=5", kShortTimeout});
   ASSERT_TRUE(eventually([&] { return steps("stopped").size() >= kEnough; })) << training->all();
   const pid_t pid = pid_of("rank1/accelerator_host");
   ASSERT_GT(pid, 1);
@@ -81,10 +81,10 @@ TEST_F(RanksTest, AStopOfManyRanksLosesNothing) {
 
 /// 10,003 samples on 3 ranks: the last batch is short everywhere and missing on one rank.
 TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
-  const auto training = train("uneven", {"devices=3", "strategy=ddp", "max_epochs=1", "max_steps=-1"},
-                              "[component.data_loader.params]\ndrop_last = false\n"
-                              "dataset = { plugin = \"synthetic\", features = 8, classes = 3, samples = 1009 }\n"
-                              "batch_size = 16\n");
+  const auto training = train(
+      "uneven",
+      {"devices=3", "strategy=ddp", "max_epochs=1", "max_steps=-1", "component.data_loader.params.drop_last=false",
+       "component.data_loader.params.dataset={plugin=\"synthetic\",features=8,classes=3,samples=1009}"});
   ASSERT_EQ(training->wait(), 0) << training->all();
   const std::string metrics = read("uneven/metrics.jsonl");
   EXPECT_THAT(metrics, HasSubstr("\"samples\":1009"));
@@ -92,9 +92,10 @@ TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
 
 /// The reductions of the first bucket lie before the end of a backward pass, not after it.
 TEST_F(RanksTest, TheTimelineShowsThatBucketsAreReducedWhileBackwardRuns) {
-  const auto training = train("timeline", {"devices=2", "strategy={plugin=\"ddp\",bucket_mb=0.01}", "max_steps=30"},
-                              "[component.accelerator_host.params]\ntimeline = true\nmodel = { plugin = \"mlp\", "
-                              "hidden = [64, 64, 64, 64] }\n");
+  const auto training =
+      train("timeline", {"devices=2", "strategy={plugin=\"ddp\",bucket_mb=0.01}", "max_steps=30",
+                         "component.accelerator_host.params.timeline=true",
+                         "component.accelerator_host.params.model={plugin=\"mlp\",hidden=[64,64,64,64]}"});
   ASSERT_EQ(training->wait(), 0) << training->all();
   const json events = json::parse(read("timeline/timeline.rank0.json"));
   std::size_t overlapping = 0, backward = 0;
