@@ -96,6 +96,7 @@ struct Control {
   std::atomic<std::uint32_t> beats;                   ///< Goes up while it waits.
   std::atomic<std::uint32_t> waits_for;               ///< The member it waits for, plus 1; or 0.
   std::atomic<std::uint32_t> left;                    ///< 1: it has given up the group.
+  std::atomic<std::int32_t> core;                     ///< Where it ran when it last asked or waited.
 
   alignas(kLine) Failure failure;
   std::int32_t pid;

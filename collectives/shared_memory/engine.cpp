@@ -27,6 +27,7 @@ std::size_t Engine::queue_of(const Operation& operation) const {
 
 std::uint64_t Engine::ask(Operation operation) {
   throw_if_broken();
+  group_.note_core();
   const std::size_t queue = queue_of(operation);
   const auto same_queue = [&](const Operation& other) { return queue_of(other) == queue; };
   const auto waits = [&](const Operation& other) {

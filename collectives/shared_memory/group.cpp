@@ -52,7 +52,7 @@ Group::Group(const CollectiveContext& context, std::uint32_t rank, const Layout&
     own().left.store(1, std::memory_order_release);  // For those that have mapped it: there is no destructor to say so.
     throw;
   }
-  crowded_ = size() > 1 && count_cores();
+  too_few_cores_ = too_few_cores();
 }
 
 Group::~Group() {
@@ -82,12 +82,25 @@ void Group::connect(const CollectiveContext& context) {
   }
 }
 
-/// True if there are fewer than members.
-bool Group::count_cores() const {
+bool Group::too_few_cores() const {
   cpu_set_t all;
   CPU_ZERO(&all);
   for (std::uint32_t member = 0; member < size(); ++member) CPU_OR(&all, &all, &of(member).cpus);
   return static_cast<std::uint32_t>(CPU_COUNT(&all)) < size();
+}
+
+void Group::note_core() {
+  const int core = ::sched_getcpu();
+  if (own().core.load(std::memory_order_relaxed) != core) own().core.store(core, std::memory_order_relaxed);
+}
+
+bool Group::crowded() const {
+  if (too_few_cores_) return true;
+  const auto core = own().core.load(std::memory_order_relaxed);
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (member != rank_ && of(member).core.load(std::memory_order_relaxed) == core) return true;
+  }
+  return false;
 }
 
 Channel& Group::channel(std::uint32_t from, std::uint32_t to) const {

@@ -27,8 +27,11 @@ class Group {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
   const Layout& layout() const { return layout_; }
-  /// More members than processors that they may run on: one that spins keeps another from running.
-  bool crowded() const { return crowded_; }
+  /// Notes on which core this member runs.
+  void note_core();
+  /// True if a member that spins may keep another one from running: there are more members than cores for them, or
+  /// another one was last seen on this one's core.
+  bool crowded() const;
 
   Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }
   Control& own() const { return of(rank_); }
@@ -69,14 +72,14 @@ class Group {
  private:
   void introduce_itself();
   void connect(const CollectiveContext& context);
-  bool count_cores() const;
+  bool too_few_cores() const;
   void ring_bell(Control& control);
 
   std::uint32_t rank_;
   Layout layout_;
   MemoryFile file_;              ///< Open as long as others may want to map it.
   std::vector<Mapping> blocks_;  ///< One a member.
-  bool crowded_ = false;
+  bool too_few_cores_ = false;
 };
 
 }  // namespace trainyard::shared_memory

@@ -10,6 +10,8 @@
 namespace trainyard::shared_memory {
 namespace {
 
+constexpr std::uint64_t kSmallestChunk = 8 << 10;
+
 constexpr int kTagShift = 32;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kTagShift) - 1;
 
@@ -81,7 +83,9 @@ std::uint64_t take_chunks(Claims& claims, const Operation& operation, std::uint6
 }  // namespace
 
 void prepare_in_place(const Group& group, Operation& operation, std::uint64_t chunk_bytes) {
-  operation.chunk_elements = std::max<std::uint64_t>(1, chunk_bytes / operation.element_bytes());
+  // At least some for each member, but not so small that taking one costs more than doing it.
+  const std::uint64_t bytes = std::min(chunk_bytes, std::max(kSmallestChunk, operation.bytes() / group.size() / 4));
+  operation.chunk_elements = std::max<std::uint64_t>(1, bytes / kLine * kLine / operation.element_bytes());
   operation.first_chunks.assign(1, 0);
   for (std::uint32_t member = 0; member < group.size(); ++member) {
     const std::uint64_t count = operation.bounds[member + 1] - operation.bounds[member];

@@ -88,9 +88,41 @@ void combine_all(A* __restrict sums, const void* const* inputs, std::size_t inpu
   }
 }
 
+/// As many outputs as inputs, in one pass without a tile: what is read is written at once.
+template <class Op, bool kMean, std::size_t kRuns, class T, class A = Arithmetic<T>>
+void combine_and_spread(const void* const* inputs, void* const* outputs, std::size_t count) {
+  const T* in[4] = {};
+  T* out[4] = {};
+  for (std::size_t k = 0; k < kRuns; ++k) {
+    in[k] = static_cast<const T*>(inputs[k]);
+    out[k] = static_cast<T*>(outputs[k]);
+  }
+  // The runs are the same memory or unrelated.
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < count; ++i) {
+    A x = Op::combine(load(in[0][i]), load(in[1][i]));
+    if constexpr (kRuns > 2) x = Op::combine(x, load(in[2][i]));
+    if constexpr (kRuns > 3) x = Op::combine(x, load(in[3][i]));
+    if constexpr (kMean) x /= static_cast<A>(kRuns);
+    T rounded;
+    store(x, rounded);
+    out[0][i] = rounded;
+    out[1][i] = rounded;
+    if constexpr (kRuns > 2) out[2][i] = rounded;
+    if constexpr (kRuns > 3) out[3][i] = rounded;
+  }
+}
+
 template <class Op, bool kMean, class T, class A = Arithmetic<T>>
 void reduce(const void* const* inputs, std::size_t input_count, void* const* outputs, std::size_t output_count,
             std::size_t elements) {
+  if constexpr (!std::is_integral_v<T>) {
+    if (input_count == output_count && input_count <= 4) {
+      if (input_count == 2) return combine_and_spread<Op, kMean, 2, T>(inputs, outputs, elements);
+      if (input_count == 3) return combine_and_spread<Op, kMean, 3, T>(inputs, outputs, elements);
+      return combine_and_spread<Op, kMean, 4, T>(inputs, outputs, elements);
+    }
+  }
   alignas(64) A sums[kTile];
   alignas(64) T rounded[kTile];
   for (std::size_t at = 0; at < elements; at += kTile) {

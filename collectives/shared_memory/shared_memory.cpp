@@ -37,7 +37,7 @@ void SharedMemory::connect() {
   settings.where = where();
   settings.ranks = ranks();
   settings.timeout = context().timeout;
-  settings.spin = std::chrono::microseconds(group_->crowded() ? 0 : *spin_us_);
+  settings.spin = std::chrono::microseconds(*spin_us_);
   settings.chunk_bytes = static_cast<std::uint64_t>(*chunk_bytes_);
   engine_ = std::make_unique<shared_memory::Engine>(*group_, blocks_, settings);
   barrier().wait();  // Nobody leaves before all have mapped its memory.

@@ -61,7 +61,7 @@ class SharedMemory final : public Collective {
   Parameter<std::int64_t> chunk_bytes_{*this, "chunk_bytes", 256 << 10,
                                        "of each rank's memory, that one rank works on at a time",
                                        between(1 << 10, 1 << 30) | in_unit("bytes")};
-  Parameter<std::int64_t> staging_bytes_{*this, "staging_bytes", 1 << 20,
+  Parameter<std::int64_t> staging_bytes_{*this, "staging_bytes", 2 << 20,
                                          "of each rank, through which memory goes that the others cannot reach",
                                          between(1 << 16, 1 << 30) | in_unit("bytes")};
   Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10, "of the ring for messages to each other rank",

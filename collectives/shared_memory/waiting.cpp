@@ -34,6 +34,7 @@ void relax() {
 /// How long nothing has moved.
 struct Engine::Rest {
   int looks = 0;
+  bool spins = false;
   Clock::time_point since{};
 };
 
@@ -87,16 +88,21 @@ void Engine::wait(std::uint64_t number) {
 }
 
 void Engine::rest(Rest& rest, std::uint64_t number) {
-  ++rest.looks;
-  if (group_.crowded() && rest.looks <= kYields) {
+  if (rest.looks++ == 0) {
+    group_.note_core();
+    rest.spins = !group_.crowded();
+  }
+  if (!rest.spins && rest.looks <= kYields) {
     ::sched_yield();
     return;
   }
-  relax();
-  if (!group_.crowded() && rest.looks % kSpins != 0) return;
-  const auto now = Clock::now();
-  if (rest.since == Clock::time_point()) rest.since = now;
-  if (now - rest.since < settings_.spin) return;
+  if (rest.spins) {
+    relax();
+    if (rest.looks % kSpins != 0) return;
+    const auto now = Clock::now();
+    if (rest.since == Clock::time_point()) rest.since = now;
+    if (now - rest.since < settings_.spin) return;
+  }
   sleep();
   take_over_failure();
   Operation* operation = find(number);
