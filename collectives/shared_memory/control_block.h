@@ -40,6 +40,8 @@ struct Place {
   static constexpr std::uint32_t kNowhere = ~0u;
   std::uint32_t block = kNowhere;
   std::uint64_t offset = 0;
+
+  bool registered() const { return block != kNowhere; }
 };
 
 /// A published operation.

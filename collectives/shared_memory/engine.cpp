@@ -38,7 +38,7 @@ std::uint64_t Engine::ask(Operation operation) {
   operation.sequence = ++last_sequences_[queue];
   operation.source = blocks_.find(operation.data, operation.bytes());
   if (operation.request.kind == Kind::kSend) {
-    operation.direct = operation.source.block != Place::kNowhere && operation.bytes() >= kDirectMessage;
+    operation.direct = operation.source.registered() && operation.bytes() >= kDirectMessage;
   }
   operations_.push_back(std::move(operation));
   Operation& taken = operations_.back();
@@ -94,7 +94,7 @@ bool Engine::publish(Operation& operation) {
     all_done_ = operation.sequence - kInFlight;
   }
   group_.own().descriptors[operation.sequence % kInFlight] = {operation.request, operation.source};
-  if (operation.bytes() <= group_.layout().slot_bytes) put_into_slot(group_, operation);
+  if (fits_slot({operation.request, operation.source})) put_into_slot(group_, operation);
   group_.count_up(kArrived, operation.sequence);
   return true;
 }
@@ -112,10 +112,21 @@ bool Engine::advance_collective(Operation& operation, bool everything) {
   return moved;
 }
 
+/// Registered memory pays from a smaller size on.
+bool Engine::fits_slot(const Descriptor& descriptor) const {
+  constexpr std::uint64_t kRegisteredPays = 4;
+  const std::uint64_t bytes = descriptor.request.bytes() * (descriptor.place.registered() ? kRegisteredPays : 1);
+  return bytes <= group_.layout().slot_bytes;
+}
+
 /// All have published it: do they want the same, and how is it done?
 void Engine::meet(Operation& operation) {
   compare(operation);
-  if (operation.bytes() <= group_.layout().slot_bytes) {
+  bool slots = true;
+  for (std::uint32_t member = 0; member < group_.size(); ++member) {
+    slots = slots && fits_slot(group_.of(member).descriptors[operation.sequence % kInFlight]);
+  }
+  if (slots) {
     operation.way = Way::kSlots;
   } else if (find_places(operation)) {
     operation.way = Way::kInPlace;

@@ -50,6 +50,7 @@ class Engine {
   bool advance_collective(Operation& operation, bool everything);
   bool advance_message(Operation& operation);
   bool publish(Operation& operation);
+  bool fits_slot(const Descriptor& descriptor) const;
   void meet(Operation& operation);
   void compare(const Operation& operation);
   bool find_places(Operation& operation);

@@ -70,7 +70,7 @@ bool get_head(Group& group, Channel& channel, Operation& operation) {
     throw MessageMismatch{head.request};
   }
   operation.source = head.source;
-  operation.direct = head.source.block != Place::kNowhere;
+  operation.direct = head.source.registered();
   channel.read.store(read + sizeof head, std::memory_order_release);
   return true;
 }

@@ -55,8 +55,9 @@ class SharedMemory final : public Collective {
 
   Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank looks before it sleeps",
                                    at_least(0) | in_unit("us")};
-  Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 16 << 10,
-                                       "the largest operation that is done in one meeting, each rank for itself",
+  Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 32 << 10,
+                                       "the largest operation that is done in one meeting, each rank for itself; on "
+                                       "registered memory a quarter of it",
                                        between(1 << 10, 1 << 24) | in_unit("bytes")};
   Parameter<std::int64_t> chunk_bytes_{*this, "chunk_bytes", 256 << 10,
                                        "of each rank's memory, that one rank works on at a time",

@@ -420,7 +420,7 @@ TEST(SharedMemoryTest, ParametersMustBeTheSameEverywhere) {
     const std::jthread rank_1([&] { other = connect(1, R"({"small_bytes": 2048})"); });
     EXPECT_THAT(connect(0, "{}"), HasSubstr("rank 1 has small_bytes=2048"));
   }
-  EXPECT_THAT(other, HasSubstr("rank 0 has small_bytes=16384"));
+  EXPECT_THAT(other, HasSubstr("rank 0 has small_bytes=32768"));
 }
 
 }  // namespace
