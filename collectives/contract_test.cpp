@@ -198,38 +198,36 @@ TEST_P(CollectiveTest, RankThatDoesNotComeIsNamed) {
   expect_names(ends, 1, {Code::kTimeout});
 }
 
+/// Large reductions, several under way at a time. After the first, this process gets a signal.
+std::string reduce_until(Collective& group, int signal) {
+  constexpr std::uint64_t kCount = 1'000'000;
+  std::vector<float> values(4 * kCount);
+  std::vector<Work> works;
+  for (int i = 0; i < 40; ++i) {
+    works.push_back(group.all_reduce({&values[i % 4 * kCount], DType::kFloat32, kCount}, ReduceOp::kSum));
+  }
+  works[0].wait();
+  if (signal != 0) ::raise(signal);
+  for (Work& work : works) work.wait();
+  return "finished";
+}
+
 TEST_P(CollectiveTest, KilledRankIsNamedByAllOthers) {
-  const auto ends = testing::run_processes(
-      4,
-      [&](std::uint32_t rank, Rendezvous& notes) {
-        Member group = world(rank, notes, 4, 10s);
-        std::vector<float> values(1'000'000);
-        for (int i = 0; i < 1000; ++i) {
-          Work work = group->all_reduce({values.data(), DType::kFloat32, values.size()}, ReduceOp::kSum);
-          if (rank == 2 && i == 3) ::raise(SIGKILL);
-          work.wait();
-        }
-        return "";
-      },
-      {2});
+  const auto act = [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group = world(rank, notes, 4, 20s);
+    return reduce_until(*group, rank == 2 ? SIGKILL : 0);
+  };
+  const auto ends = testing::run_processes(4, act, {2});
   SKIP_IF_UNAVAILABLE(ends);
   expect_names(ends, 2, {Code::kPeerLost, Code::kTimeout});
 }
 
 TEST_P(CollectiveTest, StoppedRankIsNamedByAllOthers) {
-  const auto ends = testing::run_processes(
-      3,
-      [&](std::uint32_t rank, Rendezvous& notes) {
-        Member group = world(rank, notes, 3, 2s);
-        std::vector<float> values(1'000'000);
-        for (int i = 0; i < 1000; ++i) {
-          Work work = group->all_reduce({values.data(), DType::kFloat32, values.size()}, ReduceOp::kSum);
-          if (rank == 1 && i == 3) ::raise(SIGSTOP);
-          work.wait();
-        }
-        return "";
-      },
-      {1});
+  const auto act = [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group = world(rank, notes, 3, 4s);
+    return reduce_until(*group, rank == 1 ? SIGSTOP : 0);
+  };
+  const auto ends = testing::run_processes(3, act, {1});
   SKIP_IF_UNAVAILABLE(ends);
   expect_names(ends, 1, {Code::kPeerLost, Code::kTimeout});
 }

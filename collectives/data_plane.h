@@ -53,8 +53,9 @@ class DataPlane {
   /// for something else.
   virtual std::unique_ptr<Transfer> begin(const Operation& operation) = 0;
 
-  /// The group has failed: returns when no transfer touches the memory of its operation any more.
-  virtual void abort() {}
+  /// The group has failed: returns when the transfer (null if none is under way) no longer touches the memory of its
+  /// operation, which its owner may then free. Nothing else will be asked for.
+  virtual void abort(Transfer* under_way) { static_cast<void>(under_way); }
 
   /// True if what is under way must be looked at again and again, since nothing announces its progress.
   virtual bool must_be_polled() const { return false; }

@@ -90,8 +90,7 @@ void Engine::run() {
       mesh_->sleep(active_.empty() ? kIdleSleep : kBusySleep);
     }
   }
-  if (!active_.empty()) plane_->abort();
-  active_.clear();
+  abandon();
   mesh_->leave(failure_ ? kLeaveInAnger : kLeave);
   plane_.reset();
 }
@@ -189,6 +188,16 @@ bool Engine::agree(Active& active) {
   }
   active.agreed = true;
   return true;
+}
+
+// At most one transfer is under way.
+void Engine::abandon() {
+  Transfer* under_way = nullptr;
+  for (const Active& active : active_) {
+    if (active.transfer) under_way = active.transfer.get();
+  }
+  if (!active_.empty()) plane_->abort(under_way);
+  active_.clear();
 }
 
 void Engine::finish(std::uint64_t number) {

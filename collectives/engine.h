@@ -69,6 +69,7 @@ class Engine {
   bool advance(Active& active);
   bool advance_direct(Active& active);
   bool agree(Active& active);
+  void abandon();
   void finish(std::uint64_t number);
 
   // Finding out what is wrong: engine_failures.cpp.

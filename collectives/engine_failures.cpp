@@ -126,8 +126,7 @@ void Engine::fail(Code code, const std::string& finding, bool tell) {
       mesh_->send(member, {.kind = Tag::kFailed}, note, std::as_bytes(std::span(finding)));
     }
   }
-  plane_->abort();
-  active_.clear();
+  abandon();
   const std::lock_guard lock(mutex_);
   failure_ = Failure{code, finding};
   changed_.notify_all();

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+
+#include <memory>
+#include <vector>
+
+#include "collectives/collective.h"
+
+namespace trainyard {
+
+/// LibTorch's process group over Gloo, on the loopback interface. What this asks of it is the same in LibTorch 1.13 and
+/// 2.x; only its base class has changed.
+class GlooGroup final : public c10d::ProcessGroupGloo {
+ public:
+  /// An operation that Gloo carries out in a thread of its own.
+  using Job = c10::intrusive_ptr<c10d::Work>;
+
+  /// Connects all members. Throws kUnsupported if this LibTorch cannot.
+  static c10::intrusive_ptr<GlooGroup> connect(const CollectiveContext& context, std::uint32_t own);
+
+  using c10d::ProcessGroupGloo::ProcessGroupGloo;
+
+  Job start_all_reduce(at::Tensor data, ReduceOp op);
+  Job start_broadcast(at::Tensor data, std::uint32_t root);
+  /// Parts of one size.
+  Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
+
+  /// Breaks all connections; jobs end with an exception soon.
+  void abort();
+};
+
+}  // namespace trainyard

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
+#include <string>
+#include <vector>
+
+#include "core/rendezvous/rendezvous.h"
+
+namespace trainyard {
+
+/// c10d's store over the notes of a rendezvous: what Gloo needs to connect, which is to set, get and wait. What it
+/// could not do throws kUnsupported.
+class NoteStore final : public c10d::Store {
+ public:
+  /// Keys begin with `prefix`. Nothing is waited for longer than `timeout`, whatever Gloo says.
+  NoteStore(Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
+
+  using c10d::Store::set;
+  void set(const std::string& key, const std::vector<uint8_t>& value) override;
+  std::vector<uint8_t> get(const std::string& key) override;
+  bool check(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys) override;
+  void wait(const std::vector<std::string>& keys, const std::chrono::milliseconds& timeout) override;
+  int64_t add(const std::string& key, int64_t value) override;
+  bool deleteKey(const std::string& key) override;
+  int64_t getNumKeys() override;
+
+ private:
+  std::string note_of(const std::string& key) const;
+
+  Rendezvous& notes_;
+  const std::string prefix_;
+};
+
+}  // namespace trainyard
