@@ -40,11 +40,14 @@ class Transfer {
   virtual std::vector<std::uint32_t> missing() const { return {}; }
 };
 
-/// What a backend does: it carries out operations on which the group has agreed, one at a time. All calls but connect()
-/// come from one thread.
+/// What a backend does: it carries out operations on which the group has agreed, one at a time. All calls but check()
+/// and connect() come from one thread.
 class DataPlane {
  public:
   virtual ~DataPlane() = default;
+
+  /// Before anybody is waited for: throws kUnsupported, with the reason, if this cannot work in this process.
+  virtual void check(const CollectiveContext& context) const { static_cast<void>(context); }
 
   /// After the mesh stands, on every member. `mesh` outlives this.
   virtual void connect(const CollectiveContext& context, Mesh& mesh) = 0;

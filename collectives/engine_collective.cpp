@@ -10,6 +10,7 @@ EngineCollective::EngineCollective(CollectiveContext& context, std::unique_ptr<D
 EngineCollective::~EngineCollective() = default;
 
 void EngineCollective::connect() {
+  plane_->check(context());
   if (size() == 1) return;
   auto mesh = std::make_unique<Mesh>(context(), transport());
   plane_->connect(context(), *mesh);

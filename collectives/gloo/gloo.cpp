@@ -3,6 +3,8 @@
 #include <ATen/core/ivalue.h>
 #include <ATen/ops/from_blob.h>
 
+#include <algorithm>
+#include <span>
 #include <thread>
 
 #include "collectives/gloo/process_group.h"
