@@ -133,6 +133,8 @@ void Process::bring(Component& component, const std::string& state) {
     return;
   }
   const State target = state == "active" ? State::kActive : state == "inactive" ? State::kInactive : State::kFinalized;
+  // Asked again, because a second component has failed meanwhile: it is there and says so when it is drained.
+  if (target == State::kInactive && component.state() == State::kInactive) return;
   // Only on the way out: configuring also ends in "inactive", with nothing sent.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {

@@ -84,6 +84,29 @@ INSTANTIATE_TEST_SUITE_P(Places, ThrowTest,
                          ::testing::Combine(::testing::Values("configure", "activate", "handler"),
                                             ::testing::Values("composed", "processes")));
 
+// As ranks do whose peer is gone: the second failure comes while the first one's stop is under way.
+TEST_F(LaunchTest, ComponentsThatFailTogetherAreNamedAndNobodyElseIs) {
+  const auto command = launch(file(R"(
+[run]
+name = "together"
+directory = "out"
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+params = { count = 0, tensor_bytes = 1000 }
+[component.bad_one]
+plugin = "thrower"
+[component.bad_two]
+plugin = "thrower"
+[component.bad_three]
+plugin = "thrower"
+)"));
+  EXPECT_EQ(command->wait(), 1) << command->all();
+  EXPECT_THAT(command->all(), HasSubstr("thrown in handler"));
+  EXPECT_THAT(command->all(), Not(HasSubstr("cannot go from")));
+}
+
 TEST_F(LaunchTest, AProcessThatCrashesIsNamedAndNothingIsLeft) {
   const auto command = launch(file(R"(
 [run]
