@@ -78,7 +78,7 @@ void CheckpointWriter::prepare_directory() const {
 template <class List>
 auto& CheckpointWriter::of_rank(List& by_rank, std::uint32_t rank, const char* what) const {
   if (rank < by_rank.size()) return by_rank[rank];
-  throw Error(Code::kInternal, "{}: {} of rank {} came in a run of {} ranks", where(), what, rank, by_rank.size());
+  throw Error(Code::kInternal, "{} of rank {} came in a run of {} ranks", what, rank, by_rank.size());
 }
 
 void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
@@ -145,8 +145,8 @@ void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapsh
   if (std::ranges::any_of(asked_, [](const auto& asked) { return asked.empty(); })) return;
   for (auto& asked : asked_) {
     if (asked.front()->order != asked_[0].front()->order) {
-      throw Error(Code::kInternal, "{}: rank {} asks for a snapshot for order {}, rank 0 for order {}", where(),
-                  asked.front()->rank, asked.front()->order, asked_[0].front()->order);
+      throw Error(Code::kInternal, "rank {} asks for a snapshot for order {}, rank 0 for order {}", asked.front()->rank,
+                  asked.front()->order, asked_[0].front()->order);
     }
   }
   waiting_.push_back(asked_[0].front());

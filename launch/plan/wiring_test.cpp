@@ -79,7 +79,7 @@ TEST_F(WiringTest, AnInputMayHearEveryRank) {
   EXPECT_EQ(edges_into(plan, "checkpoint_writer", "optimizer_state").size(), 3u);
   EXPECT_EQ(edges_into(plan, "rank2/accelerator_host", "snapshot_taken"),
             Texts{"checkpoint_writer.snapshot_taken /snapshot_taken ipc"});
-  EXPECT_EQ(edges_into(plan_six(), "checkpoint_writer", "arena"), Texts{"accelerator_host.arena /arena thread"});
+  EXPECT_EQ(edges_into(plan_six(), "checkpoint_writer", "arena"), Texts{"accelerator_host.arena /arena process"});
 }
 
 TEST_F(WiringTest, HearingEveryRankFollowsARemap) {
