@@ -89,7 +89,7 @@ void Strategy::drop_gradients() { arena().gradients().view(-1).zero_(); }
 
 at::Tensor Strategy::forward(const ModelBatch& batch) const {
   const TraceSpan span(replica_.trace, "forward", "compute");
-  const std::optional<Autocast> mixed = replica_.autocast();
+  const ForwardScope scope = replica_.forward_scope();
   return replica_.check_loss(model().training_step(batch));
 }
 

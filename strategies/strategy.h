@@ -16,8 +16,8 @@
 #include "messages/arena.h"
 #include "messages/scalar.h"
 #include "models/model.h"
+#include "strategies/forward_scope.h"
 #include "tensors/arena.h"
-#include "tensors/autocast.h"
 
 namespace trainyard {
 
@@ -75,7 +75,7 @@ struct Replica {
       make_group;
 
   /// To be kept while a forward pass runs.
-  std::function<std::optional<Autocast>()> autocast;
+  std::function<ForwardScope()> forward_scope;
   /// Called with the loss before backward; what it returns is differentiated. Looks for anomalies, widens 16 bits.
   std::function<at::Tensor(at::Tensor loss)> check_loss;
 };

@@ -54,7 +54,7 @@ void AcceleratorHost::on_run_state(const RunState& state) {
   epoch_ = state.epoch;
   samples_ = state.samples;
   cursor_ = state.cursor;
-  if (!state.rng.empty()) runner_->accelerator().set_rng_state(state.rng);
+  if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);
   if (LossScaler* scaler = runner_->loss_scaler()) scaler->restore(state.host_state);
   become_ready();
 }

@@ -23,7 +23,9 @@ void AcceleratorHost::carry_out_without_batches(const Order& order) {
     take_snapshot(order);
   } else if (order.kind == "predict") {
     runner_->begin_evaluation();
-    send_prediction(runner_->generate(order.split), order);
+    Prediction generated = runner_->generate(order.split);
+    // Ranks draw different numbers, and one text is enough.
+    if (context().rank == 0) send_prediction(std::move(generated), order);
     runner_->end_evaluation();
   } else if (order.kind != "train" && order.kind != "evaluate") {
     throw Error(Code::kInvalidArgument,
@@ -209,7 +211,7 @@ void AcceleratorHost::take_snapshot(const Order& order) {
                .samples = samples_,
                .reason = order.reason,
                .cursor = cursor_,
-               .rng = runner_->accelerator().rng_state(),
+               .rng = runner_->rng_state(),
                .metrics = order.metrics,
                .host_state = runner_->loss_scaler() ? runner_->loss_scaler()->state() : std::vector<Scalar>{}});
 }

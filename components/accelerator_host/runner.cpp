@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 
 #include "components/accelerator_host/make_plugins.h"
@@ -71,7 +70,7 @@ void Runner::build(const DatasetInfo& data) {
   make_arena();
   check_memory(data);
   if (precision_.scales_loss) scaler_.emplace(options_.loss_scaling);
-  if (precision_.computation == at::kHalf && precision_.mixed() && !autocast()) {
+  if (precision_.computation == at::kHalf && precision_.mixed() && !autocast_type()) {
     half_.emplace(model_->parameters(), *arena_);
     context_.log->warn(
         "{}: this LibTorch has no float16 kernels for the CPU; {} is emulated: weights and their "
@@ -84,12 +83,28 @@ void Runner::build(const DatasetInfo& data) {
 /// Every rank draws the same parameters, and different numbers from then on. LibTorch's generator belongs to the
 /// process: ranks that are threads of one build in turn, or each would see only some of the draws.
 void Runner::build_model(const DatasetInfo& data) {
-  static std::mutex generator;
-  const std::lock_guard lock(generator);
+  const auto held = generator_.hold();
   accelerator_->seed(context_.seed);
   model_->build(data);
   accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
+  generator_.adopt();
   apply_precision();
+}
+
+std::vector<std::uint8_t> Runner::rng_state() const {
+  const auto held = generator_.hold();
+  generator_.install();
+  return accelerator_->rng_state();
+}
+
+void Runner::set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) {
+  const auto held = generator_.hold();
+  if (context_.rank == 0) {
+    accelerator_->set_rng_state(state);
+  } else {
+    accelerator_->seed(seed_of_rank(context_.seed ^ step, context_.rank));
+  }
+  generator_.adopt();
 }
 
 void Runner::join_world() {
@@ -140,7 +155,7 @@ void Runner::make_arena() {
                      .world = world_.get(),
                      .trace = trace_ ? &*trace_ : nullptr,
                      .make_group = [this](const auto& name, const auto& ranks) { return make_group(name, ranks); },
-                     .autocast = [this] { return autocast(); },
+                     .forward_scope = [this] { return forward_scope(&generator_); },
                      .check_loss = [this](at::Tensor loss) { return checked(std::move(loss)); }});
 }
 
@@ -156,12 +171,16 @@ void Runner::apply_precision() {
   }
 }
 
-/// Around forward and loss where computation differs from parameters, if LibTorch can.
-std::optional<Autocast> Runner::autocast() const {
+/// Of forward and loss where it differs from that of the parameters, if LibTorch can.
+std::optional<at::ScalarType> Runner::autocast_type() const {
   const at::DeviceType device = accelerator_->claimed().type();
   const bool lacks_half = device == at::kCPU && precision_.computation == at::kHalf && !kHalfOnCpu;
   if (!precision_.mixed() || lacks_half) return {};
-  return std::optional<Autocast>(std::in_place, device, precision_.computation);
+  return precision_.computation;
+}
+
+ForwardScope Runner::forward_scope(RankGenerator* generator) const {
+  return ForwardScope(accelerator_->claimed().type(), autocast_type(), generator);
 }
 
 /// Optimizer and checkpoint writer work on host memory whatever the device is; see docs/decisions/0007.
@@ -315,7 +334,7 @@ void Runner::drop_gradients() { strategy_->drop_gradients(); }
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
-  const std::optional<Autocast> mixed = autocast();
+  const ForwardScope scope = forward_scope();
   set_training(false);
   std::vector<NamedMetric> metrics = strategy_->evaluate(model_batch(batch));
   views_.release();
@@ -324,7 +343,7 @@ std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
 
 Prediction Runner::predict(const Batch& batch) {
   const at::NoGradGuard no_gradients;
-  const std::optional<Autocast> mixed = autocast();
+  const ForwardScope scope = forward_scope();
   set_training(false);
   Prediction prediction = strategy_->predict(model_batch(batch));
   views_.release();
@@ -333,7 +352,7 @@ Prediction Runner::predict(const Batch& batch) {
 
 Prediction Runner::generate(const std::string& split) {
   const at::NoGradGuard no_gradients;
-  const std::optional<Autocast> mixed = autocast();
+  const ForwardScope scope = forward_scope(&generator_);
   set_training(false);
   return strategy_->predict({.split = split, .tensors = {}});
 }

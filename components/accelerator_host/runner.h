@@ -16,9 +16,9 @@
 #include "strategies/step_trace.h"
 #include "strategies/strategy.h"
 #include "tensors/arena.h"
-#include "tensors/autocast.h"
 #include "tensors/half_emulation.h"
 #include "tensors/precision.h"
+#include "tensors/rank_generator.h"
 
 namespace trainyard {
 
@@ -109,6 +109,11 @@ class Runner {
   /// Lets the checkpoint writer see what the optimizer does not change.
   void begin_snapshot();
 
+  /// Of the generators that forward passes draw from, for a checkpoint; and its inverse. A checkpoint has that of rank
+  /// 0: others begin new sequences, which depend on the step they resume at.
+  std::vector<std::uint8_t> rng_state() const;
+  void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step);
+
   const Arena& arena() const { return *arena_; }
   Accelerator& accelerator() { return *accelerator_; }
   ArenaInfo arena_info() const;
@@ -135,7 +140,8 @@ class Runner {
   double gradient_norm() const;
   void apply_precision();
   bool scaled_gradients_overflow(ClippedGradients& result);
-  std::optional<Autocast> autocast() const;
+  std::optional<at::ScalarType> autocast_type() const;
+  ForwardScope forward_scope(RankGenerator* generator = nullptr) const;
   void check_memory(const DatasetInfo& data) const;
   DeviceMemory own_memory() const;
   void check_finite(const at::Tensor& loss, const Batch& batch) const;
@@ -152,6 +158,7 @@ class Runner {
   const Batch* batch_ = nullptr;        ///< The one that is computed, for errors.
   std::optional<LossScaler> scaler_;
   std::optional<HalfEmulation> half_;  ///< 16-mixed where LibTorch cannot compute in float16.
+  RankGenerator generator_;
   BatchViews views_;
   std::optional<Prefetched> prefetched_;
   int device_index_ = 0;

@@ -36,6 +36,7 @@ void Display::on(const Metrics& metrics) {
 }
 
 void Display::on(const ModelInfo& model) {
+  if (model.rank != 0) return;  // The others have the same.
   line(fmt::format("model {}  {} parameters  {}  {}", printable(model.model),
                    compact(static_cast<double>(model.parameters)), printable(model.device),
                    printable(model.precision)));
