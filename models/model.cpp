@@ -9,4 +9,12 @@ Prediction Model::predict(const ModelBatch& batch) {
               batch.split);
 }
 
+at::Tensor Model::loss(const at::Tensor& /*output*/, const ModelBatch& /*batch*/) {
+  throw Error(Code::kUnsupported, "{} is one piece: it has no stages", where());
+}
+
+std::vector<NamedMetric> Model::metrics(const at::Tensor& /*output*/, const ModelBatch& /*batch*/) {
+  throw Error(Code::kUnsupported, "{} is one piece: it has no stages", where());
+}
+
 }  // namespace trainyard

@@ -11,6 +11,7 @@
 #include "messages/dataset_info.h"
 #include "messages/prediction.h"
 #include "messages/reduction.h"
+#include "models/stage.h"
 #include "tensors/named_tensor.h"
 
 namespace trainyard {
@@ -64,6 +65,23 @@ class Model : public Configurable {
   /// Predictions for a batch; or, if `batch` has no tensors, something generated from nothing. Throws kUnsupported
   /// where a model cannot.
   virtual Prediction predict(const ModelBatch& batch);
+
+  // A model that can be taken apart says so here. Then for every batch
+  //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
+
+  /// The parts, in the order of forward, which is that of their parameters; together they use all of them. Empty: the
+  /// model is one piece. To be asked for after `build`.
+  virtual std::vector<Stage> stages() { return {}; }
+
+  /// What the first stage is given.
+  virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
+
+  /// Of what the last stage gives: a 0-dimensional tensor, the mean over the samples. Throws kUnsupported for a model
+  /// of one piece, as does `metrics`.
+  virtual at::Tensor loss(const at::Tensor& output, const ModelBatch& batch);
+
+  /// What evaluation_step says, of what the last stage gives.
+  virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
  protected:
   const ModelContext& context() const { return context_; }

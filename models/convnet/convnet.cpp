@@ -61,35 +61,70 @@ std::vector<NamedTensor> Convnet::parameters() {
   return all;
 }
 
-/// Logits (B, classes).
-at::Tensor Convnet::forward(const at::Tensor& input) const {
-  at::Tensor values_BCHW = float_input(input, output_layer_.weight.scalar_type());
-  values_BCHW = values_BCHW.view({input.size(0), image_[0], image_[1], image_[2]});
-  for (const Layer& layer : convolutions_) {
-    // Padding keeps the size, so that only pooling shrinks the image.
-    values_BCHW = at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
-    // ReLU after pooling gives the same as before it, on a quarter of the numbers.
-    values_BCHW = at::relu(at::max_pool2d(values_BCHW, 2));
-  }
-  at::Tensor hidden = at::relu(at::linear(values_BCHW.flatten(1), hidden_layer_.weight, hidden_layer_.bias));
-  if (training_ && *dropout_ > 0) hidden = at::dropout(hidden, *dropout_, /*train=*/true);
+at::Tensor Convnet::convolve(const Layer& layer, const at::Tensor& values_BCHW) const {
+  // Padding keeps the size, so that only pooling shrinks the image.
+  const at::Tensor convolved =
+      at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
+  // ReLU after pooling gives the same as before it, on a quarter of the numbers.
+  return at::relu(at::max_pool2d(convolved, 2));
+}
+
+at::Tensor Convnet::apply_hidden(const at::Tensor& values_BCHW) const {
+  const at::Tensor hidden = at::relu(at::linear(values_BCHW.flatten(1), hidden_layer_.weight, hidden_layer_.bias));
+  return training_ && *dropout_ > 0 ? at::dropout(hidden, *dropout_, /*train=*/true) : hidden;
+}
+
+at::Tensor Convnet::apply_output(const at::Tensor& hidden) const {
   return at::linear(hidden, output_layer_.weight, output_layer_.bias);
 }
 
-at::Tensor Convnet::training_step(const ModelBatch& batch) {
-  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+/// Logits (B, classes).
+at::Tensor Convnet::forward(const ModelBatch& batch) {
+  at::Tensor values_BCHW = stage_input(batch);
+  for (const Layer& layer : convolutions_) values_BCHW = convolve(layer, values_BCHW);
+  return apply_output(apply_hidden(values_BCHW));
 }
 
-std::vector<NamedMetric> Convnet::evaluation_step(const ModelBatch& batch) {
-  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+std::vector<Stage> Convnet::stages() {
+  std::vector<Stage> all;
+  const auto add = [&](const std::string& name, auto forward) {
+    all.push_back({.name = name,
+                   .parameters = with_prefix(parameters(), name + "."),
+                   .buffers = {},
+                   .forward = std::move(forward)});
+  };
+  for (std::size_t i = 0; i < convolutions_.size(); ++i) {
+    add(fmt::format("convolutions.{}", i),
+        [this, i](const at::Tensor& values) { return convolve(convolutions_[i], values); });
+  }
+  add("hidden", [this](const at::Tensor& values) { return apply_hidden(values); });
+  add("output", [this](const at::Tensor& values) { return apply_output(values); });
+  return all;
 }
+
+at::Tensor Convnet::stage_input(const ModelBatch& batch) {
+  const at::Tensor input = float_input(batch.tensors[0], output_layer_.weight.scalar_type());
+  return input.view({input.size(0), image_[0], image_[1], image_[2]});
+}
+
+at::Tensor Convnet::loss(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_loss(output, batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Convnet::metrics(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_metrics(output, batch.tensors[1]);
+}
+
+at::Tensor Convnet::training_step(const ModelBatch& batch) { return loss(forward(batch), batch); }
+
+std::vector<NamedMetric> Convnet::evaluation_step(const ModelBatch& batch) { return metrics(forward(batch), batch); }
 
 Prediction Convnet::predict(const ModelBatch& batch) {
   if (batch.tensors.empty()) {
     throw Error(Code::kUnsupported, "{} classifies images; it was asked to predict without any ('{}')", where(),
                 batch.split);
   }
-  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+  return classification_prediction(forward(batch), vocabulary_);
 }
 
 }  // namespace trainyard

@@ -23,6 +23,10 @@ class Convnet final : public Model {
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
   Prediction predict(const ModelBatch& batch) override;
+  std::vector<Stage> stages() override;
+  at::Tensor stage_input(const ModelBatch& batch) override;
+  at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
+  std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override;
 
  private:
   struct Layer {
@@ -30,7 +34,10 @@ class Convnet final : public Model {
     at::Tensor bias;
   };
 
-  at::Tensor forward(const at::Tensor& input) const;
+  at::Tensor forward(const ModelBatch& batch);
+  at::Tensor convolve(const Layer& layer, const at::Tensor& values_BCHW) const;
+  at::Tensor apply_hidden(const at::Tensor& values_BCHW) const;
+  at::Tensor apply_output(const at::Tensor& hidden) const;
 
   Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{32, 64},
                                                  "output channels of the convolutions, each >= 1"};

@@ -1,5 +1,7 @@
 #include "models/gpt/gpt.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "messages/error.h"
@@ -46,10 +48,45 @@ void Gpt::build(const DatasetInfo& data) {
   vocabulary_ = data.vocabulary;
 }
 
-at::Tensor Gpt::loss(const ModelBatch& batch) const {
+at::Tensor Gpt::stage_input(const ModelBatch& batch) { return token_numbers(batch.tensors[0]); }
+
+at::Tensor Gpt::loss(const at::Tensor& output, const ModelBatch& batch) {
   // Every token's successor is a target, so a sample of T tokens is T examples.
-  const at::Tensor logits_NV = network_->forward(token_numbers(batch.tensors[0]), training_);
-  return fused::cross_entropy(logits_NV, token_numbers(batch.tensors[1]).view(-1));
+  return fused::cross_entropy(output.flatten(0, -2), token_numbers(batch.tensors[1]).reshape(-1));
+}
+
+std::vector<NamedMetric> Gpt::metrics(const at::Tensor& output, const ModelBatch& batch) {
+  return {{"loss", loss(output, batch)}};
+}
+
+at::Tensor Gpt::training_step(const ModelBatch& batch) {
+  return loss(network_->forward(stage_input(batch), training_), batch);
+}
+
+std::vector<NamedMetric> Gpt::evaluation_step(const ModelBatch& batch) { return {{"loss", training_step(batch)}}; }
+
+std::vector<Stage> Gpt::stages() {
+  const std::vector<NamedTensor> all = parameters();
+  std::vector<Stage> stages;
+  stages.push_back({.name = "transformer.embedding",
+                    .parameters = with_prefix(all, "transformer.w"),
+                    .buffers = {},
+                    .forward = [this](const at::Tensor& index_BT) { return network_->embed(index_BT, training_); }});
+  for (std::int64_t i = 0; i < *layers_; ++i) {
+    const std::string name = fmt::format("transformer.h.{}", i);
+    stages.push_back({.name = name,
+                      .parameters = with_prefix(all, name + "."),
+                      .buffers = {},
+                      .forward = [this, i](const at::Tensor& stream_BTD) {
+                        return network_->apply_block(static_cast<std::size_t>(i), stream_BTD, training_);
+                      }});
+  }
+  stages.push_back({.name = "transformer.head",
+                    .parameters = with_prefix(all, "transformer.ln_f"),
+                    .buffers = {},
+                    .forward = [this](const at::Tensor& stream_BTD) { return network_->apply_head(stream_BTD); }});
+  stages.back().parameters.push_back(all.front());  // The token embedding.
+  return stages;
 }
 
 std::string Gpt::continuation(std::vector<std::int64_t> prompt) const {

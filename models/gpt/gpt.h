@@ -29,14 +29,20 @@ class Gpt final : public Model {
   /// Training or not differ in dropout alone.
   void set_training(bool training) override { training_ = training; }
   /// The mean cross entropy over all tokens of the batch, in nats.
-  at::Tensor training_step(const ModelBatch& batch) override { return loss(batch); }
-  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override { return {{"loss", loss(batch)}}; }
+  at::Tensor training_step(const ModelBatch& batch) override;
+  std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
   /// With a batch: for every sample the text that follows its input.
   Prediction predict(const ModelBatch& batch) override;
 
+  /// The embeddings, every block, and the head, which has the token embedding once more. What goes from one to the next
+  /// is the residual stream (B, T, width).
+  std::vector<Stage> stages() override;
+  at::Tensor stage_input(const ModelBatch& batch) override;
+  at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
+  std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override;
+
  private:
-  at::Tensor loss(const ModelBatch& batch) const;
   GptSizes sizes_for(const DatasetInfo& data) const;
   std::vector<std::int64_t> first_tokens() const;
   std::string continuation(std::vector<std::int64_t> prompt) const;

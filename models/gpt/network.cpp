@@ -112,4 +112,26 @@ at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const 
   return at::linear(normed_ND, token_embedding_);
 }
 
+at::Tensor GptNetwork::embed(const at::Tensor& index_BT, bool training) const {
+  const at::Tensor stream_ND = fused::embed(index_BT, token_embedding_, position_embedding_);
+  return drop(stream_ND, training ? sizes_.dropout : 0).view({index_BT.size(0), index_BT.size(1), sizes_.width});
+}
+
+at::Tensor GptNetwork::apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const {
+  const double dropout = training ? sizes_.dropout : 0;
+  const Block& block = blocks_[layer];
+  const at::Tensor stream_ND = stream_BTD.view({-1, sizes_.width});
+  const at::Tensor normed_ND = fused::layer_norm(stream_ND, block.before_attention.gain, block.before_attention.bias);
+  const auto [sum_ND, normed_sum_ND] =
+      fused::add_layer_norm(stream_ND, attend(block, normed_ND, stream_BTD.size(0), dropout),
+                            block.before_perceptron.gain, block.before_perceptron.bias);
+  return (sum_ND + perceive(block, normed_sum_ND, dropout)).view(stream_BTD.sizes());
+}
+
+at::Tensor GptNetwork::apply_head(const at::Tensor& stream_BTD) const {
+  const at::Tensor stream_ND = stream_BTD.view({-1, sizes_.width});
+  const at::Tensor normed_ND = fused::layer_norm(stream_ND, final_norm_.gain, final_norm_.bias);
+  return at::linear(normed_ND, token_embedding_).view({stream_BTD.size(0), stream_BTD.size(1), sizes_.vocabulary});
+}
+
 }  // namespace trainyard

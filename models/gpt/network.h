@@ -39,6 +39,12 @@ class GptNetwork {
   /// Logits (B*T, V) of every token's successor, for `index_BT` with T <= context.
   at::Tensor forward(const at::Tensor& index_BT, bool training) const;
 
+  // The same in pieces: embed, apply_block for every layer, apply_head. Between them is the residual stream (B, T, D).
+  at::Tensor embed(const at::Tensor& index_BT, bool training) const;
+  at::Tensor apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const;
+  /// Logits (B, T, V).
+  at::Tensor apply_head(const at::Tensor& stream_BTD) const;
+
   /// What it was made with.
   const GptSizes& sizes() const { return sizes_; }
 

@@ -57,31 +57,54 @@ std::vector<NamedTensor> Mlp::parameters() {
   return all;
 }
 
-/// Logits (B, classes); the activation stands between layers, not behind the last.
-at::Tensor Mlp::forward(const at::Tensor& input) const {
-  at::Tensor values = float_input(input, layers_.front().weight.scalar_type());
-  if (values.dim() != 2) values = values.flatten(1);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (i > 0) values = activate_(values);
-    values = at::linear(values, layers_[i].weight, layers_[i].bias);
-  }
+/// The activation stands between layers, not behind the last.
+at::Tensor Mlp::apply_layer(std::size_t number, const at::Tensor& values) const {
+  const Layer& layer = layers_[number];
+  return at::linear(number == 0 ? values : activate_(values), layer.weight, layer.bias);
+}
+
+/// Logits (B, classes).
+at::Tensor Mlp::forward(const ModelBatch& batch) {
+  at::Tensor values = stage_input(batch);
+  for (std::size_t i = 0; i < layers_.size(); ++i) values = apply_layer(i, values);
   return values;
 }
 
-at::Tensor Mlp::training_step(const ModelBatch& batch) {
-  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+std::vector<Stage> Mlp::stages() {
+  std::vector<Stage> all;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::string name = fmt::format("layers.{}", i);
+    all.push_back({.name = name,
+                   .parameters = with_prefix(parameters(), name + "."),
+                   .buffers = {},
+                   .forward = [this, i](const at::Tensor& values) { return apply_layer(i, values); }});
+  }
+  return all;
 }
 
-std::vector<NamedMetric> Mlp::evaluation_step(const ModelBatch& batch) {
-  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+at::Tensor Mlp::stage_input(const ModelBatch& batch) {
+  const at::Tensor values = float_input(batch.tensors[0], layers_.front().weight.scalar_type());
+  return values.dim() == 2 ? values : values.flatten(1);
 }
+
+at::Tensor Mlp::loss(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_loss(output, batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Mlp::metrics(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_metrics(output, batch.tensors[1]);
+}
+
+at::Tensor Mlp::training_step(const ModelBatch& batch) { return loss(forward(batch), batch); }
+
+std::vector<NamedMetric> Mlp::evaluation_step(const ModelBatch& batch) { return metrics(forward(batch), batch); }
 
 Prediction Mlp::predict(const ModelBatch& batch) {
   if (batch.tensors.empty()) {
     throw Error(Code::kUnsupported, "{} classifies samples; it was asked to predict without any ('{}')", where(),
                 batch.split);
   }
-  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+  return classification_prediction(forward(batch), vocabulary_);
 }
 
 }  // namespace trainyard

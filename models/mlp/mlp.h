@@ -22,6 +22,10 @@ class Mlp final : public Model {
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
   Prediction predict(const ModelBatch& batch) override;
+  std::vector<Stage> stages() override;
+  at::Tensor stage_input(const ModelBatch& batch) override;
+  at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
+  std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override;
 
  private:
   struct Layer {
@@ -29,7 +33,8 @@ class Mlp final : public Model {
     at::Tensor bias;    ///< (out)
   };
 
-  at::Tensor forward(const at::Tensor& input) const;
+  at::Tensor forward(const ModelBatch& batch);
+  at::Tensor apply_layer(std::size_t number, const at::Tensor& values) const;
 
   Parameter<std::vector<std::int64_t>> hidden_{*this, "hidden", std::vector<std::int64_t>{128},
                                                "sizes of the hidden layers, each >= 1"};

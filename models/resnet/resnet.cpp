@@ -11,8 +11,10 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "messages/error.h"
 #include "models/classification.h"
@@ -60,7 +62,8 @@ Resnet::Unit Resnet::make_unit(const std::string& convolution, const std::string
 Resnet::Block Resnet::make_block(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t stride) {
   Block block{.first = make_unit(name + ".conv1", name + ".bn1", in, out, 3, stride),
               .second = make_unit(name + ".conv2", name + ".bn2", out, out, 3, 1),
-              .shortcut = {}};
+              .shortcut = {},
+              .name = name};
   if (stride != 1 || in != out) {
     block.shortcut = make_unit(name + ".downsample.0", name + ".downsample.1", in, out, 1, stride);
   }
@@ -111,28 +114,62 @@ at::Tensor Resnet::apply(const Block& block, const at::Tensor& x) const {
   return y.add_(block.shortcut ? apply(*block.shortcut, x) : x).relu_();
 }
 
-/// Logits (B, classes).
-at::Tensor Resnet::forward(const at::Tensor& input) const {
-  at::Tensor x_BCHW = apply(stem_unit_, float_input(input, head_weight_.scalar_type())).relu_();
-  if (pools_) x_BCHW = at::max_pool2d(x_BCHW, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1);
-  for (const Block& block : blocks_) x_BCHW = apply(block, x_BCHW);
+at::Tensor Resnet::apply_stem(const at::Tensor& input) const {
+  const at::Tensor x_BCHW = apply(stem_unit_, input).relu_();
+  return pools_ ? at::max_pool2d(x_BCHW, /*kernel_size=*/3, /*stride=*/2, /*padding=*/1) : x_BCHW;
+}
+
+at::Tensor Resnet::apply_head(const at::Tensor& x_BCHW) const {
   return at::linear(at::adaptive_avg_pool2d(x_BCHW, {1, 1}).flatten(1), head_weight_, head_bias_);
 }
 
-at::Tensor Resnet::training_step(const ModelBatch& batch) {
-  return classification_loss(forward(batch.tensors[0]), batch.tensors[1]);
+/// Logits (B, classes).
+at::Tensor Resnet::forward(const ModelBatch& batch) {
+  at::Tensor x_BCHW = apply_stem(stage_input(batch));
+  for (const Block& block : blocks_) x_BCHW = apply(block, x_BCHW);
+  return apply_head(x_BCHW);
 }
 
-std::vector<NamedMetric> Resnet::evaluation_step(const ModelBatch& batch) {
-  return classification_metrics(forward(batch.tensors[0]), batch.tensors[1]);
+/// The stem, every block, the head.
+std::vector<Stage> Resnet::stages() {
+  std::vector<Stage> all;
+  const auto add = [&](const std::string& name, std::initializer_list<std::string> prefixes, auto forward) {
+    all.push_back({.name = name, .parameters = {}, .buffers = {}, .forward = std::move(forward)});
+    for (const std::string& prefix : prefixes) {
+      std::ranges::copy(with_prefix(parameters_, prefix), std::back_inserter(all.back().parameters));
+      std::ranges::copy(with_prefix(buffers_, prefix), std::back_inserter(all.back().buffers));
+    }
+  };
+  add("stem", {"conv1.", "bn1."}, [this](const at::Tensor& x) { return apply_stem(x); });
+  for (const Block& block : blocks_) {
+    add(block.name, {block.name + "."}, [this, &block](const at::Tensor& x) { return apply(block, x); });
+  }
+  add("fc", {"fc."}, [this](const at::Tensor& x) { return apply_head(x); });
+  return all;
 }
+
+at::Tensor Resnet::stage_input(const ModelBatch& batch) {
+  return float_input(batch.tensors[0], head_weight_.scalar_type());
+}
+
+at::Tensor Resnet::loss(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_loss(output, batch.tensors[1]);
+}
+
+std::vector<NamedMetric> Resnet::metrics(const at::Tensor& output, const ModelBatch& batch) {
+  return classification_metrics(output, batch.tensors[1]);
+}
+
+at::Tensor Resnet::training_step(const ModelBatch& batch) { return loss(forward(batch), batch); }
+
+std::vector<NamedMetric> Resnet::evaluation_step(const ModelBatch& batch) { return metrics(forward(batch), batch); }
 
 Prediction Resnet::predict(const ModelBatch& batch) {
   if (batch.tensors.empty()) {
     throw Error(Code::kUnsupported, "{} classifies images; it was asked to predict without any ('{}')", where(),
                 batch.split);
   }
-  return classification_prediction(forward(batch.tensors[0]), vocabulary_);
+  return classification_prediction(forward(batch), vocabulary_);
 }
 
 }  // namespace trainyard

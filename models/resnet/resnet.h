@@ -30,6 +30,10 @@ class Resnet final : public Model {
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
   Prediction predict(const ModelBatch& batch) override;
+  std::vector<Stage> stages() override;
+  at::Tensor stage_input(const ModelBatch& batch) override;
+  at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
+  std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override;
 
  private:
   struct Norm {
@@ -50,6 +54,7 @@ class Resnet final : public Model {
     Unit first;
     Unit second;
     std::optional<Unit> shortcut;
+    std::string name;  ///< "layer1.0"
   };
 
   bool cifar_stem(const std::vector<std::int64_t>& image) const;
@@ -58,7 +63,9 @@ class Resnet final : public Model {
   Block make_block(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t stride);
   at::Tensor apply(const Unit& unit, const at::Tensor& x) const;
   at::Tensor apply(const Block& block, const at::Tensor& x) const;
-  at::Tensor forward(const at::Tensor& input) const;
+  at::Tensor apply_stem(const at::Tensor& input) const;
+  at::Tensor apply_head(const at::Tensor& x_BCHW) const;
+  at::Tensor forward(const ModelBatch& batch);
 
   Parameter<std::int64_t> layers_{*this, "layers", 18, "18 or 34", between(18, 34)};
   Parameter<std::string> stem_{*this, "stem", "auto",
