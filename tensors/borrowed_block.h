@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace trainyard {
+
+/// A flat tensor whose memory is lent to it for a time.
+///
+/// Views of it follow, also those that autograd has saved for backward: they see whatever memory is lent when they are
+/// used. While none is, they have sizes and a type, and nobody may read or write them.
+class BorrowedBlock {
+ public:
+  BorrowedBlock() = default;
+  BorrowedBlock(std::int64_t elements, const at::TensorOptions& options);
+
+  const at::Tensor& flat() const { return flat_; }
+
+  /// A view of `sizes` at element `begin`.
+  at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
+
+  /// `memory`: flat, of the same type, device and number of elements. It is kept alive until it is taken back.
+  void lend(const at::Tensor& memory);
+  void take_back();
+  bool has_memory() const { return memory_.defined(); }
+
+ private:
+  void point_to(void* data);
+
+  at::Tensor flat_;
+  at::Tensor memory_;
+};
+
+}  // namespace trainyard
