@@ -86,9 +86,9 @@ template <class T>
 Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
   switch (op) {
     case ReduceOp::kMin:
-      return b < a ? b : a;
+      return a < b || a != a ? a : b;  // What is no number stays so, on whichever rank.
     case ReduceOp::kMax:
-      return a < b ? b : a;
+      return a > b || a != a ? a : b;
     case ReduceOp::kProduct:
       if constexpr (std::is_integral_v<Sum<T>>) {
         return static_cast<Sum<T>>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));

@@ -52,6 +52,13 @@ TEST(RankOrderTest, HalvesAreRoundedOnce) {
               ElementsAre(0x4381));
 }
 
+TEST(RankOrderTest, WhatIsNoNumberStaysSo) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const ReduceOp op : {ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kMean}) {
+    for (const float result : reduce<float>(op, DType::kFloat32, {{nan, 1}, {1, nan}})) EXPECT_TRUE(std::isnan(result));
+  }
+}
+
 // There and back, every number is itself; those that are none stay so.
 TEST(RankOrderTest, EveryHalfSurvivesTheWayThroughItsWorkingForm) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
