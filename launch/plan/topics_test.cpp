@@ -60,6 +60,16 @@ TEST_F(TopicsTest, ATopicHasOneType) {
             "accelerator_host.gradients sends Gradients there; a topic has one type");
 }
 
+TEST_F(TopicsTest, WhatAllRanksSendOnATopicOfTheRunReachesWhoeverIsMadeOnce) {
+  const Plan plan = plan_six("", {"devices=2"});
+  for (const std::string name : {"order_done", "rank_metrics", "model"}) {
+    EXPECT_EQ(edges_into(plan, "strategy_manager", name),
+              (Texts{"rank0/accelerator_host." + name + " /" + name + " thread",
+                     "rank1/accelerator_host." + name + " /" + name + " process"}));
+  }
+  EXPECT_EQ(edges_into(plan, "logger", "metrics").size(), 5u) << "a host and an optimizer for each rank, the manager";
+}
+
 TEST_F(TopicsTest, RanksHaveTopicsOfTheirOwnAndMeetAtTheBorder) {
   const Plan plan = plan_six("", {"devices=2", "placement=composed"});
   EXPECT_EQ(edges_into(plan, "rank1/accelerator_host", "batches"),

@@ -26,7 +26,8 @@ TEST_F(WiringTest, ConnectsEveryInputToAllOutputsOfItsTopic) {
   EXPECT_EQ(edges_into(plan, "accelerator_host", "batches"), Texts{"data_loader.batches /batches process"});
   EXPECT_EQ(edges_into(plan, "optimizer", "gradients"), Texts{"accelerator_host.gradients /gradients thread"});
   EXPECT_EQ(edges_into(plan, "logger", "metrics"),
-            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process"}));
+            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process",
+                   "strategy_manager.metrics /metrics process"}));
   for (std::size_t i = 0; i < plan.edges.size(); ++i) EXPECT_EQ(plan.edges[i].id, i);
 }
 
@@ -111,7 +112,8 @@ TEST_F(WiringTest, NobodyHearsItself) {
   echo.outputs = {testing::port("out", "Metrics", "/metrics")};
   const Plan plan = plan_six("[component.echo]\nplugin = 'echo'");
   EXPECT_EQ(edges_into(plan, "echo", "in"),
-            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process"}));
+            (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process",
+                   "strategy_manager.metrics /metrics process"}));
 }
 
 TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {

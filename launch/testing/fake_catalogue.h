@@ -94,9 +94,13 @@ inline void add_host(FakeCatalogue& catalogue) {
                  port("parameters", "Parameters"),
                  optional_port("run_state", "RunState", "/run_state"),
                  optional_port("snapshot_taken", "SnapshotTaken")};
-  info.outputs = {port("arena", "ArenaInfo"),           port("gradients", "Gradients"),
-                  port("model", "ModelInfo", "/model"), port("order_done", "OrderDone", "/order_done"),
-                  port("snapshot", "Snapshot"),         port("metrics", "Metrics", "/metrics")};
+  info.outputs = {port("arena", "ArenaInfo"),
+                  port("gradients", "Gradients"),
+                  port("model", "ModelInfo", "/model"),
+                  port("order_done", "OrderDone", "/order_done"),
+                  port("snapshot", "Snapshot"),
+                  port("metrics", "Metrics", "/metrics"),
+                  port("rank_metrics", "RankMetrics", "/rank_metrics")};
   info.parameters = {
       parameter("accelerator", ValueKind::kPlugin, R"({"plugin":"cpu"})", plugin_kind("accelerator")),
       parameter("devices", ValueKind::kString, R"("auto")"),
@@ -128,8 +132,8 @@ inline void add_manager(FakeCatalogue& catalogue) {
                  optional_port("run_state", "RunState", "/run_state"),
                  port("order_done", "OrderDone", "/order_done"),
                  optional_port("checkpoints", "CheckpointDone", "/checkpoints"),
-                 optional_port("metrics", "Metrics", "/metrics")};
-  info.outputs = {port("orders", "Order", "/orders")};
+                 optional_port("rank_metrics", "RankMetrics", "/rank_metrics")};
+  info.outputs = {port("orders", "Order", "/orders"), port("metrics", "Metrics", "/metrics")};
   info.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
                      parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
 }

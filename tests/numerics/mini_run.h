@@ -23,7 +23,8 @@ class MiniRun {
   /// As one rank of several, each on a thread of its own; see many_ranks.h.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, const Rig::World& world);
 
-  /// Trains on these batches in one order, a step every `micro_batches`; returns the loss of every step.
+  /// Trains on these batches in one order, a step every `micro_batches`; returns the loss of every step: of this rank's
+  /// samples, not a number if it had none.
   std::vector<double> train(std::vector<Batch> batches, std::uint64_t micro_batches = 1);
 
   /// Evaluates "validate" on these batches; returns the means by name.
@@ -40,6 +41,9 @@ class MiniRun {
 
   /// A copy of one parameter.
   at::Tensor parameter(const std::string& name) const;
+
+  /// What the host has said so far, whether it is one of several or not.
+  std::vector<Metrics> metrics() const;
 
   /// Names of all parameters, in the order of the model.
   std::vector<std::string> parameter_names() const;

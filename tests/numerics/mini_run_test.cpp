@@ -1,8 +1,10 @@
 // The helper of the tests in this folder, with a test of its own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "components/accelerator_host/accelerator_host.h"
 #include "components/optimizer/optimizer.h"
@@ -48,7 +50,7 @@ void MiniRun::send(std::vector<Batch> batches, const std::string& split) {
 }
 
 std::vector<double> MiniRun::train(std::vector<Batch> batches, std::uint64_t micro_batches) {
-  const std::size_t before = rig_.received<Metrics>("/metrics").size();
+  const std::size_t before = metrics().size();
   rig_.send("/orders", Order{.id = ++order_,
                              .kind = "train",
                              .split = "train",
@@ -56,11 +58,20 @@ std::vector<double> MiniRun::train(std::vector<Batch> batches, std::uint64_t mic
                              .micro_batches = micro_batches});
   send(std::move(batches), "train");
   std::vector<double> losses;
-  const auto metrics = rig_.received<Metrics>("/metrics");
-  for (std::size_t i = before; i < metrics.size(); ++i) {
-    if (metrics[i]->stage == "train") losses.push_back(metrics[i]->values.at(0).value);
+  const std::vector<Metrics> all = metrics();
+  for (std::size_t i = before; i < all.size(); ++i) {
+    if (all[i].stage != "train") continue;
+    const auto loss = std::ranges::find(all[i].values, "loss", &Scalar::name);
+    losses.push_back(loss == all[i].values.end() ? std::numeric_limits<double>::quiet_NaN() : loss->value);
   }
   return losses;
+}
+
+std::vector<Metrics> MiniRun::metrics() const {
+  std::vector<Metrics> all;
+  for (const auto& one : rig_.received<Metrics>("/metrics")) all.push_back(*one);
+  for (const auto& one : rig_.received<RankMetrics>("/rank_metrics")) all.push_back(one->metrics);
+  return all;
 }
 
 std::vector<Scalar> MiniRun::evaluate(std::vector<Batch> batches) {
@@ -96,7 +107,7 @@ at::Tensor MiniRun::state(const std::string& block) const {
 }
 
 double MiniRun::metric(const std::string& name) const {
-  for (const Scalar& scalar : rig_.received<Metrics>("/metrics").back()->values) {
+  for (const Scalar& scalar : metrics().back().values) {
     if (scalar.name == name) return scalar.value;
   }
   throw Error(Code::kNotFound, "the newest metrics have no '{}'", name);
