@@ -61,7 +61,7 @@ void Strategy::set_up(const Replica& replica) {
                                                  const TraceSpan span(replica_.trace, "reduce", "communication");
                                                  pending_.push_back(reduce(bucket, std::move(gradients)));
                                                });
-  buckets_->on_progress = [this] { world().progress(); };
+  buckets_->on_progress = [this] { progress(); };
 }
 
 void Strategy::start() {
@@ -84,6 +84,8 @@ void Strategy::finish_gradients() {
   for (Pending& pending : pending_) pending.wait();
   pending_.clear();
 }
+
+void Strategy::progress() { world().progress(); }
 
 void Strategy::drop_gradients() { arena().gradients().view(-1).zero_(); }
 

@@ -135,8 +135,15 @@ class Strategy : public Configurable {
   /// the same order on every rank, as soon as backward has finished the bucket.
   virtual Pending reduce(const Bucket& /*bucket*/, at::Tensor /*gradients*/) { return {}; }
 
+  /// Called now and then while backward runs after its buckets have begun to be told: lets communication go on.
+  virtual void progress();
+
   /// The sum over all ranks of what each computed over its own shard of the gradients, where they are shared out.
   virtual double sum_over_shards(double value) { return value; }
+
+  /// Whether any rank has gradients that overflowed, since then all must skip the step. To be overridden where the
+  /// gradients of ranks differ: elsewhere all see the same.
+  virtual bool overflow_anywhere(bool here) { return here; }
 
   /// The optimizer is about to be given the gradients of step `step`. Returns the number of the update that they are
   /// for the optimizer; 0: there is none, since another rank makes it.

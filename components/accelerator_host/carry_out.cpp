@@ -196,12 +196,12 @@ void AcceleratorHost::send_prediction(Prediction prediction, const Order& order)
 
 /// Asks for a copy of the arena and goes on: the next step may be computed, but not applied, before the copy is made.
 void AcceleratorHost::take_snapshot(const Order& order) {
+  runner_->begin_snapshot();  // On all ranks, also on those of which nothing is written.
   if (snapshot_.connections() == 0) {
     log().warn("order {} asks for a checkpoint ('{}'), but nothing listens to '{}'", order.id, order.reason,
                snapshot_.name());
     return;
   }
-  runner_->begin_snapshot();
   ++snapshots_pending_;
   snapshot_.send(
       Snapshot{.rank = context().rank,

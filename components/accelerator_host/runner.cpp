@@ -264,22 +264,31 @@ void Runner::start() {
   if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
 }
 
-/// Only a strategy that has touched the parameters makes a second copy necessary.
 void Runner::end_update(std::uint64_t step) {
   arena_->fetch_parameters();
+  at_moment([&] { strategy_->end_update(step); });
+}
+
+/// A moment at which a strategy may change parameters. Only one that has done so makes a copy for the optimizer
+/// necessary.
+void Runner::at_moment(const std::function<void()>& moment) {
   const auto version = arena_->parameters()._version();
-  strategy_->end_update(step);
+  moment();
   if (arena_->parameters()._version() != version) arena_->publish_parameters();
   if (half_) half_->refresh();
 }
 
 void Runner::begin_evaluation() {
   set_training(false);
-  strategy_->begin_evaluation();
+  at_moment([&] { strategy_->begin_evaluation(); });
+}
+
+void Runner::end_evaluation() {
+  at_moment([&] { strategy_->end_evaluation(); });
 }
 
 void Runner::begin_snapshot() {
-  strategy_->begin_snapshot();
+  at_moment([&] { strategy_->begin_snapshot(); });
   arena_->publish_buffers();
 }
 
@@ -325,7 +334,7 @@ double Runner::gradient_norm() const {
 /// makes useful).
 bool Runner::scaled_gradients_overflow(ClippedGradients& result) {
   result.scale = 1 / scaler_->scale();
-  result.overflow = !std::isfinite(gradient_norm());
+  result.overflow = strategy_->overflow_anywhere(!std::isfinite(gradient_norm()));
   scaler_->update(!result.overflow);
   return result.overflow;
 }

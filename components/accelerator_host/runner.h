@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -90,7 +91,7 @@ class Runner {
 
   /// Around all batches of an evaluation or prediction; on every rank, whatever it has of them.
   void begin_evaluation();
-  void end_evaluation() { strategy_->end_evaluation(); }
+  void end_evaluation();
 
   std::vector<NamedMetric> evaluate(const Batch& batch);
   Prediction predict(const Batch& batch);
@@ -129,6 +130,7 @@ class Runner {
 
   ModelBatch model_batch(const Batch& batch);
   std::vector<at::Tensor> move_to_device(const Batch& batch);
+  void at_moment(const std::function<void()>& moment);
   void set_training(bool training);
   void check_fit() const;
   void build_model(const DatasetInfo& data);
