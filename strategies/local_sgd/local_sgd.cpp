@@ -1,0 +1,3 @@
+#include "strategies/local_sgd/local_sgd.h"
+
+TRAINYARD_STRATEGY(trainyard::LocalSgd, "local_sgd", "Ranks step alone and average their parameters every few steps.")

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/stack.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "messages/order.h"
+#include "messages/run_state.h"
+#include "tests/numerics/many_ranks.h"
+
+namespace trainyard::testing {
+
+// What the tests of strategies train: a small perceptron on made-up batches, of which every rank has different rows.
+inline constexpr int kFeatures = 20, kClasses = 7;
+inline constexpr std::uint32_t kRanks = 4;
+
+/// Parameters of an accelerator host with this strategy, which is a JSON object.
+inline std::string mlp_with(const std::string& strategy, const std::string& more = "") {
+  return fmt::format(R"("model": {{"plugin": "mlp", "hidden": [16]}}, "strategy": {}{})", strategy, more);
+}
+
+inline std::vector<Batch> whole_batches(std::uint64_t first, std::uint64_t count) {
+  std::vector<Batch> all;
+  for (std::uint64_t i = 0; i < count; ++i) all.push_back(made_up_batch(first + i, 32, kFeatures, kClasses));
+  return all;
+}
+
+/// Batches `first` to `first + count`, dealt out to the ranks.
+inline std::vector<std::vector<Batch>> dealt_batches(std::uint64_t first, std::uint64_t count) {
+  return deal(whole_batches(first, count), kRanks);
+}
+
+inline ManyRanks ranks_with(const std::string& strategy, const std::string& optimizer, const std::string& more = "") {
+  return {kRanks, mlp_with(strategy, more), optimizer, made_up_data(kFeatures, kClasses)};
+}
+
+inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+inline at::Tensor mean_of(const std::vector<at::Tensor>& all) { return at::stack(all).mean(0); }
+
+/// Bit for bit.
+inline bool all_equal(const std::vector<at::Tensor>& all) {
+  return std::ranges::all_of(all, [&](const at::Tensor& one) { return one.equal(all[0]); });
+}
+
+/// Parameters after `steps` steps in one order, which must be those of all ranks.
+inline at::Tensor trained(const std::string& strategy, const std::string& optimizer, std::uint64_t steps,
+                          const std::string& more = "") {
+  ManyRanks ranks = ranks_with(strategy, optimizer, more);
+  ranks.train(dealt_batches(0, steps));
+  const std::vector<at::Tensor> all = ranks.parameters();
+  EXPECT_TRUE(all_equal(all)) << strategy;
+  return all[0];
+}
+
+/// Asks every rank for a checkpoint and says that it has been written.
+inline void take_snapshot(ManyRanks& ranks) {
+  ranks.each([](std::uint32_t, MiniRun& run) {
+    run.rig().send("/orders", Order{.id = 1000, .kind = "checkpoint", .reason = "test"});
+    run.rig().run_until([&] { return !run.rig().received<Snapshot>("snapshot").empty(); });
+    run.rig().send("snapshot_taken", SnapshotTaken{});
+    run.rig().run_until_idle();
+  });
+}
+
+}  // namespace trainyard::testing
