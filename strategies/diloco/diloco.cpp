@@ -1,0 +1,29 @@
+#include "strategies/diloco/diloco.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros_like.h>
+
+namespace trainyard {
+
+void Diloco::start() {
+  LocalSteps::start();
+  const at::Tensor& parameters = arena().parameters();
+  anchor_ = parameters.to(c10::promoteTypes(parameters.scalar_type(), at::kFloat), /*non_blocking=*/false,
+                          /*copy=*/true);
+  velocity_ = at::zeros_like(anchor_);
+}
+
+/// As torch.optim.SGD makes its step with nesterov=True.
+void Diloco::unite() {
+  average();
+  at::Tensor gradient = anchor_ - arena().parameters();
+  velocity_.mul_(*outer_momentum_).add_(gradient);
+  gradient.add_(velocity_, *outer_momentum_);
+  anchor_.sub_(gradient, *outer_lr_);
+  arena().parameters().copy_(anchor_);
+}
+
+}  // namespace trainyard
+
+TRAINYARD_STRATEGY(trainyard::Diloco, "diloco",
+                   "Ranks step alone for long; an outer optimizer follows their mean, with momentum.")
