@@ -111,6 +111,16 @@ void Collective::check_bounds(std::uint64_t count, std::span<const std::uint64_t
               bounds.size(), bounds.front(), bounds.back(), count, size());
 }
 
+std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name, const PluginSpec& plugin,
+                                       std::chrono::milliseconds timeout) {
+  CollectiveContext group;
+  static_cast<PluginContext&>(group) = context;
+  group.name = name;
+  for (std::uint32_t rank = 0; rank < context.world_size; ++rank) group.ranks.push_back(rank);
+  group.timeout = timeout;
+  return make_collective(plugin, group);
+}
+
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context) {
   const std::string name = plugin.plugin == kAuto ? best(context) : plugin.plugin;
   CollectiveContext inner = context;

@@ -151,6 +151,12 @@ inline bool Work::done() { return collective_ == nullptr || collective_->done(nu
 /// else zmq. Throws what the plugin throws.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
+/// The same for a group of all ranks, for whoever is made once for each of them: a component, a model. To be called in
+/// a handler, on all ranks, and not while the run still starts, when components come one after another.
+std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
+                                       const PluginSpec& plugin = {"auto"},
+                                       std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
 }  // namespace trainyard
 
 /// Registers a collective; the last line of its .cpp, inside no namespace.

@@ -2,9 +2,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "collectives/collective.h"
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
@@ -83,11 +87,30 @@ class Model : public Configurable {
   /// What evaluation_step says, of what the last stage gives.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
+  /// Makes the group of all ranks when it is first wanted; called by the accelerator host in a run of several.
+  using MakeWorld = std::function<std::unique_ptr<Collective>()>;
+  void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
+
  protected:
   const ModelContext& context() const { return context_; }
 
+  // What all ranks' models do together in the middle of a step. Every rank calls the same in the same order, so not
+  // under a condition that may differ, such as the size of a batch, and not where ranks compute different parts
+  // (pipeline). The results take no part in backward. Alone, a rank gets what it gave.
+
+  /// The reduction of what all ranks have, of the same shape and type everywhere.
+  at::Tensor sync_tensor(const at::Tensor& tensor, ReduceOp op = ReduceOp::kMean);
+  /// What all ranks have, stacked: (ranks, ...).
+  at::Tensor all_gather(const at::Tensor& tensor);
+  /// What rank `root` has.
+  at::Tensor broadcast(const at::Tensor& tensor, std::uint32_t root = 0);
+
  private:
+  Collective* world();
+
   ModelContext context_;
+  MakeWorld make_world_;
+  std::unique_ptr<Collective> world_;
 };
 
 }  // namespace trainyard

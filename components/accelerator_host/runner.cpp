@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "components/accelerator_host/make_plugins.h"
 #include "messages/error.h"
@@ -109,9 +108,9 @@ void Runner::set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t
 
 void Runner::join_world() {
   if (context_.world_size == 1) return;
-  std::vector<std::uint32_t> ranks(context_.world_size);
-  std::iota(ranks.begin(), ranks.end(), 0);
-  world_ = make_group("world", ranks);
+  world_ = make_world(context_, "world", options_.collective, options_.collective_timeout);
+  // Of its own: what a model asks for must not come between what the strategy has under way.
+  model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
   check_same_model();
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
-#include <map>
+#include <filesystem>
 
 #include "tests/integration/training/training_fixture.h"
 
@@ -43,6 +43,32 @@ TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
   EXPECT_EQ(losses_with("ranks", {"devices=3", "strategy=ddp", "placement=ranks"}), composed);
   EXPECT_EQ(losses_with("processes", {"devices=3", "strategy=ddp", "placement=processes"}), composed);
 }
+
+/// Every strategy that is there, in one process and in several; what it computes is the business of tests/numerics.
+class EveryStrategyTest : public RanksTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(EveryStrategyTest, TrainsAndSavesWhereverItsRanksAre) {
+  const std::string strategy = std::string("strategy=") + GetParam();
+  std::vector<std::string> first;
+  for (const char* placement : {"composed", "processes"}) {
+    if (strategy == "strategy=dp" && placement == std::string("processes")) continue;
+    const std::string directory = std::string("in_") + placement;
+    const auto training =
+        train(directory, {"devices=4", strategy, "max_steps=30", std::string("placement=") + placement,
+                          "component.accelerator_host.params.model={plugin=\"mlp\",hidden=[16,16,16]}"});
+    ASSERT_EQ(training->wait(), 0) << training->all();
+    EXPECT_TRUE(std::filesystem::exists(directory_ / directory / "checkpoints/step-00000030"));
+    const std::vector<std::string> now = losses(directory, 30);
+    EXPECT_EQ(now.size(), 30u);
+    EXPECT_LT(std::stod(now.back()), std::stod(now.front()));
+    if (first.empty()) first = now;
+    EXPECT_EQ(now, first);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategyTest,
+                         ::testing::Values("ddp", "dp", "zero1", "zero2", "local_sgd", "diloco"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST_F(RanksTest, ARankThatIsKilledIsNamedByEveryOther) {
   const auto training = train("killed", {"devices=4", "strategy=ddp", "placement=ranks", kShortTimeout});
@@ -88,6 +114,15 @@ TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
   ASSERT_EQ(training->wait(), 0) << training->all();
   const std::string metrics = read("uneven/metrics.jsonl");
   EXPECT_THAT(metrics, HasSubstr("\"samples\":1009"));
+}
+
+TEST_F(RanksTest, ComponentsOfAllRanksExchangeDataAmongThemselves) {
+  const auto training = train("census", {"devices=3", "max_steps=5"}, "[component.census]\nplugin = \"census\"\n");
+  ASSERT_EQ(training->wait(), 0) << training->all();
+  for (const char* rank : {"rank0", "rank1", "rank2"}) {
+    EXPECT_THAT(training->all(),
+                HasSubstr(std::string(rank) + "/census] census: rank0/census, rank1/census, rank2/census"));
+  }
 }
 
 /// The reductions of the first bucket lie before the end of a backward pass, not after it.
