@@ -25,8 +25,8 @@ void MetricsMerger::add(const RankMetrics& metrics) {
     return;
   }
   Entry& entry = entry_for(stage, metrics);
-  entry.values.add(metrics.metrics.values, metrics.weight, metrics.reductions);
-  entry.ranks[metrics.rank] = {metrics.metrics.samples, metrics.metrics.units};
+  for (const auto& [name, reduction] : metrics.reductions) reduction_from(reduction);  // Throws for an unknown one.
+  entry.ranks[metrics.rank] = metrics;
   entry.head.total_steps = std::max(entry.head.total_steps, metrics.metrics.total_steps);
   entry.head.time_ns = std::max(entry.head.time_ns, metrics.metrics.time_ns);
 }
@@ -89,15 +89,22 @@ Metrics MetricsMerger::close(Stage& stage) {
   stage.step = entry.head.step;
   stage.without.clear();
   Metrics metrics = entry.head;
-  metrics.values = entry.values.values();
   metrics.samples = metrics.units = 0;
+  ScalarMerger values;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const auto spoken = entry.ranks.find(rank);
-    if (spoken == entry.ranks.end()) stage.without.insert(rank);
-    const Totals totals = spoken == entry.ranks.end() ? known_[rank].totals : spoken->second;
-    metrics.samples += totals.samples;
-    metrics.units += totals.units;
+    if (spoken == entry.ranks.end()) {
+      stage.without.insert(rank);
+      metrics.samples += known_[rank].totals.samples;
+      metrics.units += known_[rank].totals.units;
+    } else {
+      const RankMetrics& said = spoken->second;
+      values.add(said.metrics.values, said.weight, said.reductions);
+      metrics.samples += said.metrics.samples;
+      metrics.units += said.metrics.units;
+    }
   }
+  metrics.values = values.values();
   return metrics;
 }
 

@@ -53,8 +53,9 @@ class MetricsMerger {
   };
   struct Entry {
     Metrics head;  ///< Everything but values and totals.
-    ScalarMerger values;
-    std::map<std::uint32_t, Totals> ranks;  ///< Those that have spoken.
+    /// What those said that have spoken. Added up in their order at last, so that the result does not depend on who
+    /// came first.
+    std::map<std::uint32_t, RankMetrics> ranks;
   };
   struct Stage {
     std::list<Entry> open;  ///< By step. A stage may come twice at a step: in order of arrival.

@@ -195,7 +195,7 @@ void RunSchedule::order_done(const OrderDone& done) {
     throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
                 done.order, task->order.kind, task->step, done.step);
   }
-  task->metrics.add(done.metrics, static_cast<double>(done.samples), done.reductions);
+  if (task->order.kind == "evaluate") task->measured[done.rank] = done;
   if (++task->answers < facts_.ranks) return;
   const Task closed = std::move(*task);
   open_.erase(task);
@@ -209,8 +209,11 @@ void RunSchedule::order_done(const OrderDone& done) {
 void RunSchedule::close(const Task& task, const OrderDone& done) {
   // A sanity check only shows that evaluation works; its few batches are no result.
   if (task.order.kind == "evaluate" && task.purpose != Purpose::kSanity && !done.stopped) {
-    validation_.take(task.order.split, task.metrics.values(),
-                     task.purpose == Purpose::kPlanned && settings_.mode == "fit");
+    ScalarMerger merged;
+    for (const auto& [rank, answer] : task.measured) {
+      merged.add(answer.metrics, static_cast<double>(answer.samples), answer.reductions);
+    }
+    validation_.take(task.order.split, merged.values(), task.purpose == Purpose::kPlanned && settings_.mode == "fit");
   }
   if (task.order.kind == "checkpoint") {
     taken_checkpoint_ = place_of(done);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -76,8 +77,8 @@ class RunSchedule {
     bool waits = false;  ///< For all open orders.
     Purpose purpose = Purpose::kPlanned;
     std::uint32_t answers = 0;
-    std::uint64_t step = 0;  ///< That the first answer gave.
-    ScalarMerger metrics;    ///< Of all answers.
+    std::uint64_t step = 0;                       ///< That the first answer gave.
+    std::map<std::uint32_t, OrderDone> measured;  ///< By rank; added up in this order, whoever answered first.
   };
 
   struct Stop {

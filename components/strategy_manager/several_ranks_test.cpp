@@ -34,18 +34,19 @@ TEST_F(SeveralRanksTest, EveryoneMustAnswer) {
 
 TEST_F(SeveralRanksTest, AnEvaluationIsThatOfAllSamples) {
   RunSchedule schedule(resolved({.max_epochs = 9, .early_stopping_patience = 5}), of(3), {});
-  const auto answer = [&](std::uint64_t order, std::uint64_t step, std::uint64_t samples, std::vector<Scalar> metrics) {
+  const auto answer = [&](std::uint32_t rank, std::uint64_t order, std::uint64_t samples, std::vector<Scalar> metrics) {
     schedule.order_done({.order = order,
-                         .step = step,
+                         .rank = rank,
+                         .step = 10,
                          .samples = samples,
                          .metrics = std::move(metrics),
                          .reductions = {{"n", "sum"}}});
   };
   ASSERT_TRUE(schedule.next() && schedule.next());
-  for (int rank = 0; rank < 3; ++rank) answer(1, 10, 80, {});
-  answer(2, 10, 6, {{"loss", 1}, {"n", 4}});
-  answer(2, 10, 2, {{"loss", 5}, {"n", 1}});
-  answer(2, 10, 0, {});  // A rank that had no samples.
+  for (std::uint32_t rank = 0; rank < 3; ++rank) answer(rank, 1, 80, {});
+  answer(2, 2, 0, {});  // A rank that had no samples.
+  answer(1, 2, 2, {{"loss", 5}, {"n", 1}});
+  answer(0, 2, 6, {{"loss", 1}, {"n", 4}});
   const std::optional<Order> checkpoint = schedule.next();
   ASSERT_EQ(text_of(*checkpoint), "checkpoint best");
   ASSERT_EQ(checkpoint->metrics.size(), 2u);

@@ -61,10 +61,10 @@ TEST_F(TopicsTest, ATopicHasOneType) {
 }
 
 TEST_F(TopicsTest, WhatAllRanksSendOnATopicOfTheRunReachesWhoeverIsMadeOnce) {
-  const Plan plan = plan_six("", {"devices=2"});
+  const Plan plan = plan_six("", {"devices=2", "placement=composed"});
   for (const std::string name : {"order_done", "rank_metrics", "model"}) {
     EXPECT_EQ(edges_into(plan, "strategy_manager", name),
-              (Texts{"rank0/accelerator_host." + name + " /" + name + " thread",
+              (Texts{"rank0/accelerator_host." + name + " /" + name + " process",
                      "rank1/accelerator_host." + name + " /" + name + " process"}));
   }
   EXPECT_EQ(edges_into(plan, "logger", "metrics").size(), 5u) << "a host and an optimizer for each rank, the manager";

@@ -22,7 +22,9 @@ TEST(DilocoTest, MakesTheOuterStepsOfNesterovSgd) {
   for (std::uint64_t round = 0; round < 3; ++round) {
     // The inner steps of every rank, made by a run of its own.
     std::vector<at::Tensor> inner;
-    for (const std::vector<Batch>& batches : dealt_batches(3 * round, 3)) {
+    std::vector<std::vector<Batch>> dealt = dealt_batches(3 * round, 3);
+    for (std::vector<Batch>& batches : dealt) {
+      for (Batch& batch : batches) batch.world_samples = 0;  // It is a run of one rank.
       MiniRun alone(mlp_with(R"({"plugin": "single_device"})"), kPlainSgd, made_up_data(kFeatures, kClasses));
       alone.parameters().copy_(anchor);
       alone.train(batches);

@@ -1,6 +1,7 @@
 // Ranks that have unlike numbers of samples, some of them none, against one rank that has them all.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "components/strategy_manager/metrics_merger.h"
 #include "tests/numerics/many_ranks.h"
@@ -68,8 +69,9 @@ TEST_P(UnevenRanksTest, StepsAndLossesAreThoseOfAllSamples) {
   ASSERT_EQ(merged.size(), expected.size());
   if (GetParam() > 1) return;  // Over several micro-batches the loss of a rank is the mean over them.
   for (std::size_t step = 0; step < merged.size(); ++step) {
-    EXPECT_EQ(merged[step].values.at(0).name, "loss");
-    EXPECT_NEAR(merged[step].values.at(0).value, expected[step], 1e-12);
+    const auto loss = std::ranges::find(merged[step].values, "loss", &Scalar::name);
+    ASSERT_NE(loss, merged[step].values.end());
+    EXPECT_NEAR(loss->value, expected[step], 1e-12);
   }
 }
 
@@ -91,7 +93,8 @@ TEST_F(UnevenRanksTest, AnEvaluationIsThatOfAllSamples) {
   ASSERT_EQ(merged.size(), expected.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
     EXPECT_EQ(merged[i].name, expected[i].name);
-    EXPECT_NEAR(merged[i].value, expected[i].value, 1e-12);
+    // The accuracy of a batch is a float.
+    EXPECT_NEAR(merged[i].value, expected[i].value, expected[i].name == "loss" ? 1e-12 : 1e-7);
   }
 }
 
