@@ -19,10 +19,14 @@ std::string process_identity() {
 
 }  // namespace
 
+/// Before anything else: what follows may need memory that threads share.
 void Dp::set_up(const Replica& replica) {
+  if (replica.world != nullptr) check_one_process(*replica.world);
   Strategy::set_up(replica);
-  if (replica.world == nullptr) return;
-  const std::vector<std::string> processes = world().all_gather_texts(process_identity());
+}
+
+void Dp::check_one_process(Collective& world) const {
+  const std::vector<std::string> processes = world.all_gather_texts(process_identity());
   for (std::size_t rank = 1; rank < processes.size(); ++rank) {
     if (processes[rank] == processes[0]) continue;
     throw Error(Code::kUnsupported,

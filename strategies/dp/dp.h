@@ -16,6 +16,9 @@ class Dp final : public Strategy {
   /// Throws kUnsupported naming a rank that is in another process.
   void set_up(const Replica& replica) override;
   Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
+
+ private:
+  void check_one_process(Collective& world) const;
 };
 
 }  // namespace trainyard
