@@ -13,7 +13,10 @@ namespace trainyard {
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
-  std::uint64_t step = 0;  ///< The step that these gradients complete, from 1.
+  std::uint64_t step = 0;  ///< The update that is to be made of these gradients, from 1.
+  // The step of the run that they complete, for schedules; 0: the same. Ranks that update the same parameters one by
+  // one make several updates in a step of the run.
+  std::uint64_t run_step = 0;
   // Gradients may come in several buckets, so that an optimizer can begin before the last; at present there is one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
@@ -23,8 +26,8 @@ struct Gradients {
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(step), CEREAL_NVP(bucket), CEREAL_NVP(buckets), CEREAL_NVP(scale), CEREAL_NVP(norm),
-            CEREAL_NVP(total_steps));
+    archive(CEREAL_NVP(step), CEREAL_NVP(run_step), CEREAL_NVP(bucket), CEREAL_NVP(buckets), CEREAL_NVP(scale),
+            CEREAL_NVP(norm), CEREAL_NVP(total_steps));
   }
 };
 

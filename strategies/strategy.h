@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -67,8 +68,9 @@ class Pending {
 struct Replica {
   Model* model = nullptr;
   Arena* arena = nullptr;
-  Collective* world = nullptr;  ///< All ranks; null for a single one.
-  StepTrace* trace = nullptr;   ///< Where it says what it does when; null if nobody wants to know.
+  Collective* world = nullptr;                ///< All ranks; null for a single one.
+  StepTrace* trace = nullptr;                 ///< Where it says what it does when; null if nobody wants to know.
+  std::chrono::milliseconds timeout{60'000};  ///< How long a rank that does not move is waited for.
 
   /// Makes and connects a further group; its members all call it, with the same name and ranks.
   std::function<std::unique_ptr<Collective>(const std::string& name, const std::vector<std::uint32_t>& ranks)>

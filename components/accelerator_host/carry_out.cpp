@@ -104,6 +104,7 @@ void AcceleratorHost::send_gradients() {
   waiting_ = Waiting::kParameters;
   const auto message = gradients_.loan();
   *message = {.step = update_,
+              .run_step = step_ + 1,
               .bucket = 0,
               .buckets = 1,
               .scale = clipped_.scale,

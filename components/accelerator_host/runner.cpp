@@ -153,6 +153,7 @@ void Runner::make_arena() {
                      .arena = arena_.get(),
                      .world = world_.get(),
                      .trace = trace_ ? &*trace_ : nullptr,
+                     .timeout = options_.collective_timeout,
                      .make_group = [this](const auto& name, const auto& ranks) { return make_group(name, ranks); },
                      .forward_scope = [this] { return forward_scope(&generator_); },
                      .check_loss = [this](at::Tensor loss) { return checked(std::move(loss)); }});
@@ -338,7 +339,9 @@ bool Runner::scaled_gradients_overflow(ClippedGradients& result) {
   return result.overflow;
 }
 
-void Runner::drop_gradients() { strategy_->drop_gradients(); }
+void Runner::drop_gradients() {
+  at_moment([&] { strategy_->drop_gradients(); });
+}
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;

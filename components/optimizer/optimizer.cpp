@@ -97,11 +97,12 @@ void Optimizer::step_if_complete() {
 
 void Optimizer::take_step() {
   step_ = pending_.step;
-  const double lr = optimizer::learning_rate(schedule_settings_, base_lr(), step_ - 1, pending_.total_steps);
+  const std::uint64_t index = (pending_.run_step == 0 ? step_ : pending_.run_step) - 1;
+  const double lr = optimizer::learning_rate(schedule_settings_, base_lr(), index, pending_.total_steps);
   pass_->run({.step = step_,
               .lr = lr,
               .gradient_scale = pending_.scale,
-              .momentum = optimizer::momentum(schedule_settings_, step_ - 1, pending_.total_steps)});
+              .momentum = optimizer::momentum(schedule_settings_, index, pending_.total_steps)});
   send_parameters(step_, lr);
 }
 

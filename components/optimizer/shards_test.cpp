@@ -258,6 +258,14 @@ TEST_F(SharedStateTest, StepsOfOneRankStillGrow) {
               ThrowsMessage<Error>(HasSubstr("gradients of step 7 came after step 7")));
 }
 
+TEST_F(SharedStateTest, SchedulesFollowTheStepsOfTheRun) {
+  const auto rank = start(0, true);
+  rank->send("gradients", Gradients{.step = 12, .run_step = 5});
+  rank->run_until_idle();
+  EXPECT_EQ(rank->received<Parameters>("parameters").back()->step, 12u);
+  EXPECT_DOUBLE_EQ(rank->received<Parameters>("parameters").back()->learning_rate, 0.1 * (1 - 4.0 / 20));
+}
+
 TEST_F(SharedStateTest, AStateOfAnotherSizeIsRefused) {
   const auto rank = start(0, true);
   memory_ = make_memory(DType::kFloat64);

@@ -1,0 +1,162 @@
+#include "strategies/parameter_server/parameter_server.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "core/memory/shared_imports.h"
+#include "core/memory/shared_pool.h"
+#include "core/rendezvous/rendezvous.h"
+#include "messages/error.h"
+#include "strategies/step_trace.h"
+#include "tensors/bridge.h"
+
+namespace trainyard {
+
+using parameter_server::WorkerTable;
+
+void ParameterServer::set_up(const Replica& replica) {
+  Strategy::set_up(replica);
+  if (replica.world == nullptr) return;
+  const ArenaLayout& layout = arena().layout();
+  memory_ = share("parameters", layout.parameter_bytes);
+  const auto elements = static_cast<std::int64_t>(layout.parameter_bytes / size_of(layout.dtype));
+  server_ = view_of({layout.dtype, {elements}, 0, memory_});
+  // Whoever reads what is announced finds the initial values there.
+  if (context().rank == 0) server_.copy_(arena().parameters());
+  table_.emplace(
+      share("workers", WorkerTable::bytes(context().world_size)),
+      WorkerTable::Member{
+          .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = replica.timeout});
+}
+
+/// Memory of rank 0, which makes it; the others map it.
+Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const {
+  const std::string key = "parameter_server/" + name;
+  if (context().rank == 0) {
+    Buffer memory = context().pool->allocate_permanent(bytes);
+    const SharedHandle& handle = memory.shared().value();
+    context().rendezvous->put(key, {reinterpret_cast<const char*>(&handle), sizeof handle});
+    return memory;
+  }
+  const std::string note = context().rendezvous->get(key, replica().timeout);
+  SharedHandle handle;
+  if (note.size() == sizeof handle) std::memcpy(&handle, note.data(), sizeof handle);
+  if (handle.bytes != bytes) {
+    throw Error(Code::kShapeMismatch, "{}: rank 0 has {} bytes of '{}' for the others, rank {} needs {}", where(),
+                handle.bytes, name, context().rank, bytes);
+  }
+  // Not counted, like all permanent memory: the number of this process does not matter.
+  return SharedImports(0).open(handle);
+}
+
+void ParameterServer::announce(ArenaInfo& info) {
+  if (!table_) return;
+  for (ArenaBlock& block : info.blocks) {
+    if (block.name == "parameters") block.data = {block.data.dtype, block.data.shape, 0, memory_};
+  }
+  info.shared_state = true;
+}
+
+/// A checkpoint may have been restored into the server's memory; the model's buffers are each rank's own.
+void ParameterServer::start() {
+  if (!table_) return;
+  gather();
+  if (arena().has_buffers()) broadcast(arena().buffers(), 0).wait();
+}
+
+Pending ParameterServer::reduce(const Bucket& /*bucket*/, at::Tensor gradients) {
+  return is_sync() ? all_reduce(std::move(gradients), ReduceOp::kMean) : Pending();
+}
+
+at::Tensor ParameterServer::train(const ModelBatch& batch, double weight, bool last) {
+  has_trained_ = true;
+  return Strategy::train(batch, weight, last);
+}
+
+void ParameterServer::finish_gradients() {
+  Strategy::finish_gradients();
+  is_complete_ = true;
+}
+
+/// Of a complete step it means that the step is skipped: this worker goes on without an update. In sync all do.
+void ParameterServer::drop_gradients() {
+  Strategy::drop_gradients();
+  const bool was_complete = std::exchange(is_complete_, false);
+  if (table_ && was_complete && !is_sync()) finish_step();
+  has_trained_ = false;
+}
+
+std::uint64_t ParameterServer::begin_update(std::uint64_t step) {
+  if (!table_) return step;
+  if (is_sync()) return context().rank == 0 ? step : 0;
+  if (!first_step_) first_step_ = step - 1;
+  if (!has_trained_) return 0;
+  const TraceSpan span(replica().trace, "wait for the server", "communication");
+  if (is_bounded()) table_->wait_until_begun(bound());
+  table_->lock();
+  // A resumed run goes on where the ranks' updates had brought it.
+  return *first_step_ * context().world_size + table_->count_update();
+}
+
+void ParameterServer::end_update(std::uint64_t /*step*/) {
+  has_trained_ = is_complete_ = false;
+  if (!table_) return;
+  const TraceSpan span(replica().trace, "new parameters", "communication");
+  is_sync() ? take_over_update() : finish_step();
+}
+
+/// Rank 0 has made the update for all. It makes no other before all have this one: it would need their gradients.
+void ParameterServer::take_over_update() {
+  if (context().rank == 0) {
+    table_->count_update();
+  } else {
+    table_->wait_for_step_of(0);
+    Strategy::drop_gradients();  // No optimizer has seen them here.
+  }
+  table_->end_step();
+  pull();
+}
+
+/// The parameters are copied in one's turn, so that nobody changes them meanwhile.
+void ParameterServer::finish_step() {
+  table_->end_step();
+  if (is_bounded() && !table_->is_near(bound())) {
+    if (table_->is_locked()) table_->unlock();
+    table_->wait_until_near(bound());
+  }
+  if (!table_->is_locked()) table_->lock();
+  pull();
+  table_->begin_step();
+  table_->unlock();
+}
+
+void ParameterServer::pull() {
+  const at::NoGradGuard no_gradients;
+  at::Tensor(arena().parameters()).copy_(server_);
+}
+
+/// Between the two meetings nobody changes anything.
+void ParameterServer::gather() {
+  table_->meet();
+  pull();
+  table_->level();
+  table_->meet();
+}
+
+void ParameterServer::begin_evaluation() {
+  if (table_) gather();
+}
+
+std::vector<Scalar> ParameterServer::stats() const {
+  if (!table_) return {};
+  return {{"staleness", static_cast<double>(table_->widest_spread())},
+          {"server_updates", static_cast<double>(table_->updates())}};
+}
+
+}  // namespace trainyard
+
+TRAINYARD_STRATEGY(trainyard::ParameterServer, "parameter_server",
+                   "Workers update parameters that lie once: together, within a bound of steps, or as they come.")
