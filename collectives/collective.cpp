@@ -15,13 +15,6 @@ namespace {
 
 constexpr const char* kAuto = "auto";
 
-/// The same for all processes of a machine, another one after it was started again; empty if the kernel does not say.
-std::string host_identity() {
-  std::string identity;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), identity);
-  return identity;
-}
-
 bool on_one_host(const CollectiveContext& context) {
   const auto hosts = exchange(*context.rendezvous, context.name + "/host", context.rank, context.ranks, host_identity(),
                               context.timeout);
@@ -40,6 +33,12 @@ std::string best(const CollectiveContext& context) {
 }
 
 }  // namespace
+
+std::string host_identity() {
+  std::string identity;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), identity);
+  return identity;
+}
 
 std::string_view name_of(ReduceOp op) {
   switch (op) {

@@ -146,6 +146,9 @@ inline void Work::wait() {
 }
 inline bool Work::done() { return collective_ == nullptr || collective_->done(number_); }
 
+/// The same for all processes of a machine, another one after it was started again; empty if the kernel does not say.
+std::string host_identity();
+
 /// Makes the collective of a group and connects it. `plugin`: a registered name with its parameters, or "auto": the
 /// fastest that serves the group, which is shared_memory where all ranks are on one host, else gloo if it is there,
 /// else zmq. Throws what the plugin throws.

@@ -28,7 +28,9 @@ class StepTrace;
 
 /// What a strategy is made with: its rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  Accelerator* accelerator = nullptr;  ///< Of this rank; null while only the declaration is wanted.
+  // Of this rank; null while only the declaration is wanted. The model is built by the time shard() is asked for.
+  Accelerator* accelerator = nullptr;
+  Model* model = nullptr;
 };
 
 /// What the planner has to know before anything is started.
@@ -159,6 +161,9 @@ class Strategy : public Configurable {
   virtual void end_evaluation() {}
   virtual std::vector<NamedMetric> evaluate(const ModelBatch& batch);
   virtual Prediction predict(const ModelBatch& batch);
+  /// Instead of them on a rank that has no samples left while others do.
+  virtual void evaluate_nothing() {}
+  virtual void predict_nothing() {}
 
   /// What the arena announces is about to be copied, on all ranks.
   virtual void begin_snapshot() {}

@@ -62,11 +62,11 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
 }
 
 /// Its share of a step. Ranks average their gradients, so one that has more samples than the others weighs more: the
-/// result is the mean over the samples of all ranks.
+/// result is the mean over the samples of all ranks. Where all have the same samples, each computes the whole mean.
 double AcceleratorHost::weight_of(const Batch& batch) const {
   const double share = 1.0 / static_cast<double>(micro_batches_);
   const std::uint64_t if_all_were_alike = batch.samples * context().world_size;
-  if (batch.world_samples == 0 || batch.world_samples == if_all_were_alike) return share;
+  if (runner_->same_data() || batch.world_samples == 0 || batch.world_samples == if_all_were_alike) return share;
   return share * static_cast<double>(if_all_were_alike) / static_cast<double>(batch.world_samples);
 }
 
@@ -149,7 +149,9 @@ void AcceleratorHost::report_step(double learning_rate) {
   }
   runner_->accelerator().synchronize();
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
-  RankMetrics said{.weight = static_cast<double>(last_samples_), .reductions = {{"throughput", "sum"}}};
+  RankMetrics said{.weight = static_cast<double>(last_samples_), .reductions = {}};
+  // Of the same samples each is counted once.
+  if (!runner_->same_data()) said.reductions["throughput"] = "sum";
   said.metrics.values = std::move(values);
   send_metrics(*queue_.front(), "train", std::move(said));
 }
@@ -157,7 +159,11 @@ void AcceleratorHost::report_step(double learning_rate) {
 /// Results stay on the device until the last batch is through.
 void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  if (batch.samples > 0) evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
+  if (batch.samples > 0) {
+    evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
+  } else {
+    runner_->evaluate_nothing();
+  }
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
   merge_evaluation();
@@ -183,7 +189,11 @@ void AcceleratorHost::merge_evaluation() {
 
 void AcceleratorHost::predict(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  if (batch.samples > 0) send_prediction(runner_->predict(batch), order);
+  if (batch.samples > 0) {
+    send_prediction(runner_->predict(batch), order);
+  } else {
+    runner_->predict_nothing();
+  }
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
   finish_order();

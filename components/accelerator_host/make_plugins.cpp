@@ -70,11 +70,12 @@ std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const Comp
 }
 
 std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
-                                        Accelerator& accelerator) {
+                                        Accelerator& accelerator, Model& model) {
   PluginSpec chosen = spec;
   if (chosen.plugin == kAuto) chosen.plugin = context.world_size == 1 ? "single_device" : "ddp";
   StrategyContext inner = inner_context<Strategy>(chosen, context);
   inner.accelerator = &accelerator;
+  inner.model = &model;
   return make<Strategy>(chosen, context, inner);
 }
 

@@ -17,7 +17,7 @@ std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const Comp
 
 /// "auto": single_device for one rank, ddp for several.
 std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
-                                        Accelerator& accelerator);
+                                        Accelerator& accelerator, Model& model);
 
 std::unique_ptr<Model> make_model(const PluginSpec& spec, const ComponentContext& context);
 

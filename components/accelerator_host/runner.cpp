@@ -40,7 +40,7 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
       context_(context),
       accelerator_(make_accelerator(options.accelerator, context)),
       model_(make_model(options.model, context)),
-      strategy_(make_strategy(options.strategy, context, *accelerator_)) {
+      strategy_(make_strategy(options.strategy, context, *accelerator_, *model_)) {
   if (options_.timeline) trace_.emplace(context_.rank);
   check_fit();
   const std::vector<int> indices = accelerator_->parse_devices(options_.devices);
@@ -70,6 +70,12 @@ void Runner::build(const DatasetInfo& data) {
   check_memory(data);
   if (precision_.scales_loss) scaler_.emplace(options_.loss_scaling);
   if (precision_.computation == at::kHalf && precision_.mixed() && !autocast_type()) {
+    if (arena_->shard().parameters) {
+      throw Error(Code::kUnsupported,
+                  "{}: this LibTorch has no float16 kernels for the CPU, and {} can be emulated only where a rank has "
+                  "all parameters, which {} does not keep; bf16-mixed or 32-true are allowed",
+                  context_.where, precision_.name, strategy_->where());
+    }
     half_.emplace(model_->parameters(), *arena_);
     context_.log->warn(
         "{}: this LibTorch has no float16 kernels for the CPU; {} is emulated: weights and their "
@@ -350,6 +356,18 @@ std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   std::vector<NamedMetric> metrics = strategy_->evaluate(model_batch(batch));
   views_.release();
   return metrics;
+}
+
+void Runner::evaluate_nothing() {
+  const at::NoGradGuard no_gradients;
+  set_training(false);
+  strategy_->evaluate_nothing();
+}
+
+void Runner::predict_nothing() {
+  const at::NoGradGuard no_gradients;
+  set_training(false);
+  strategy_->predict_nothing();
 }
 
 Prediction Runner::predict(const Batch& batch) {

@@ -95,6 +95,11 @@ class Runner {
 
   std::vector<NamedMetric> evaluate(const Batch& batch);
   Prediction predict(const Batch& batch);
+  /// A batch of which this rank has no sample.
+  void evaluate_nothing();
+  void predict_nothing();
+  /// All ranks are given the same batches.
+  bool same_data() const { return strategy_->traits().same_data; }
   /// Something generated from nothing.
   Prediction generate(const std::string& split);
 

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
+#include "strategies/ddp/compression.h"
 #include "strategies/strategy.h"
 
 namespace trainyard {
@@ -7,17 +11,31 @@ namespace trainyard {
 /// Distributed data parallel: every rank has the whole model and a part of the data; gradients are averaged, in
 /// buckets, while backward still runs, so all ranks make the same update.
 ///
+/// Gradients may travel compressed, where the way between ranks is slow; what is lost is said by the compressions.
+///
 /// Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" (2020).
 class Ddp final : public Strategy {
  public:
   explicit Ddp(StrategyContext& context) : Strategy(context) {}
 
+  void set_up(const Replica& replica) override;
   std::uint64_t bucket_bytes() const override { return static_cast<std::uint64_t>(*bucket_mb_ * (1 << 20)); }
   Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
 
  private:
+  std::unique_ptr<Compression> make_compression() const;
+
   Parameter<double> bucket_mb_{*this, "bucket_mb", 25, "gradients reduced as one, after a first bucket of 1; 0 = all",
                                at_least(0) | in_unit("MiB")};
+  Parameter<std::string> compression_{*this, "compression", "none", "in what form gradients travel",
+                                      one_of({"none", "fp16", "bf16", "powersgd"})};
+  Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
+                                         at_least(1)};
+  Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,
+                                               "powersgd: steps that are not compressed before it begins",
+                                               at_least(0) | in_unit("steps")};
+
+  std::unique_ptr<Compression> compressed_;  ///< Null for none.
 };
 
 }  // namespace trainyard

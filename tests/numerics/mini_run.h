@@ -10,6 +10,7 @@
 #include "messages/batch.h"
 #include "messages/dataset_info.h"
 #include "messages/metrics.h"
+#include "messages/prediction.h"
 
 namespace trainyard::testing {
 
@@ -29,6 +30,9 @@ class MiniRun {
 
   /// Evaluates "validate" on these batches; returns the means by name.
   std::vector<Scalar> evaluate(std::vector<Batch> batches);
+
+  /// What the model says of one batch.
+  Prediction predict(Batch batch);
 
   /// A flat view of the parameters that this rank has.
   at::Tensor parameters() const;

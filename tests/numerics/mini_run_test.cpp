@@ -80,6 +80,12 @@ std::vector<Scalar> MiniRun::evaluate(std::vector<Batch> batches) {
   return rig_.received<OrderDone>("/order_done").back()->metrics;
 }
 
+Prediction MiniRun::predict(Batch batch) {
+  rig_.send("/orders", Order{.id = ++order_, .kind = "predict", .split = "predict", .batches = 1});
+  send({std::move(batch)}, "predict");
+  return *rig_.received<Prediction>("/predictions").back();
+}
+
 at::Tensor MiniRun::parameters() const { return view_of(arena_.blocks.at(0).data); }
 
 at::Tensor MiniRun::parameter(const std::string& name) const {

@@ -1,0 +1,147 @@
+#include "strategies/ddp/power_sgd.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/linalg_qr.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tensors/bridge.h"
+
+namespace trainyard {
+
+PowerSgd::PowerSgd(Collective& world, const Arena& arena, const Options& options,
+                   std::function<Pending(at::Tensor)> average)
+    : world_(world), options_(options), average_(std::move(average)) {
+  for (const ArenaEntry& entry : arena.layout().entries) {
+    if (entry.block == "parameters") parts_.push_back(make_part(entry, arena.gradients()));
+  }
+  lay_out(c10::promoteTypes(arena.gradients().scalar_type(), at::kFloat));
+}
+
+PowerSgd::Part PowerSgd::make_part(const ArenaEntry& entry, const at::Tensor& gradients) const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : entry.shape) count *= extent;
+  const std::int64_t rows = entry.shape.size() > 1 && count > 0 ? entry.shape.front() : 1;
+  const std::int64_t columns = count / rows;
+  const auto begin = static_cast<std::int64_t>(entry.offset_bytes) / gradients.element_size();
+  return {.offset_bytes = entry.offset_bytes,
+          .gradient = gradients.narrow(0, begin, count).view({rows, columns}),
+          .whole = options_.rank > std::min(rows, columns) || 2 * options_.rank * (rows + columns) > count};
+}
+
+/// Parts that are neighbours in the arena are neighbours in the memory that travels, so that a bucket is one run there.
+void PowerSgd::lay_out(at::ScalarType type) {
+  std::int64_t p_elements = 0, q_elements = 0;
+  const auto next = [](std::int64_t& end, std::int64_t count) { return std::exchange(end, end + count); };
+  std::vector<std::pair<std::int64_t, std::int64_t>> places;
+  for (const Part& part : parts_) {
+    const std::int64_t p = part.whole ? part.gradient.numel() : part.gradient.size(0) * options_.rank;
+    const std::int64_t q = part.whole ? 0 : part.gradient.size(1) * options_.rank;
+    places.emplace_back(next(p_elements, p), next(q_elements, q));
+  }
+  const at::Tensor all_p = allocate(p_elements, type), all_q = allocate(q_elements, type);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    const auto place = [](const at::Tensor& all, std::int64_t begin, std::int64_t rows, std::int64_t columns) {
+      return all.narrow(0, begin, rows * columns).view({rows, columns});
+    };
+    const std::int64_t rows = part.gradient.size(0), columns = part.gradient.size(1);
+    part.p = place(all_p, places[i].first, rows, part.whole ? columns : options_.rank);
+    if (part.whole) continue;
+    part.q = place(all_q, places[i].second, columns, options_.rank);
+    part.error = at::zeros_like(part.gradient, part.gradient.options().dtype(type));
+    draw_start(i);
+  }
+}
+
+at::Tensor PowerSgd::allocate(std::int64_t elements, at::ScalarType type) const {
+  const DType dtype = dtype_of(type);
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)) * size_of(dtype);
+  return view_of({dtype, {elements}, 0, world_.allocate(bytes)});
+}
+
+void PowerSgd::draw_start(std::size_t part) {
+  const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(options_.seed + part);
+  parts_[part].q.copy_(at::randn(parts_[part].q.sizes(), generator, parts_[part].q.options()));
+}
+
+PowerSgd::Range PowerSgd::parts_of(const Bucket& bucket) const {
+  Range range{.begin = 0, .end = parts_.size()};
+  while (range.begin < range.end && parts_[range.begin].offset_bytes < bucket.offset_bytes) ++range.begin;
+  while (range.end > range.begin && parts_[range.end - 1].offset_bytes >= bucket.offset_bytes + bucket.bytes)
+    --range.end;
+  return range;
+}
+
+Pending PowerSgd::reduce(const Bucket& bucket, at::Tensor gradients) {
+  if (bucket.index == 0) ++step_;
+  if (step_ <= options_.start_step) return average_(std::move(gradients));
+  const Range range = parts_of(bucket);
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    Part& part = parts_[i];
+    if (part.whole) {
+      part.p.copy_(part.gradient);
+      continue;
+    }
+    part.error.add_(part.gradient);  // M, until finish() takes away what has travelled.
+    part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
+  }
+  Work work = average_places(&Part::p, range);
+  return Pending([this, range, work]() mutable {
+    work.wait();
+    finish(range);
+  });
+}
+
+Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
+  std::int64_t count = 0;
+  at::Tensor first;
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    const at::Tensor& one = parts_[i].*place;
+    if (!one.defined()) continue;
+    if (!first.defined()) first = one;
+    count += one.numel();
+  }
+  if (count == 0) return {};
+  return world_.all_reduce({first.data_ptr(), dtype_of(first.scalar_type()), static_cast<std::uint64_t>(count)},
+                           ReduceOp::kMean);
+}
+
+/// P is the same on all ranks, so they all go the same way here.
+void PowerSgd::finish(const Range& range) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    Part& part = parts_[i];
+    if (!std::isfinite(part.p.sum().item<double>())) return start_anew(range);
+    if (part.whole) continue;
+    // Householder's way has orthonormal columns also for a P of lower rank than it has columns.
+    part.p.copy_(std::get<0>(at::linalg_qr(part.p)));
+    const at::Tensor p = part.p.to(part.error.device());
+    const at::Tensor q = at::mm(part.error.t(), p);
+    part.error.addmm_(p, q.t(), 1, -1);
+    part.q.copy_(q);
+  }
+  average_places(&Part::q, range).wait();
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    Part& part = parts_[i];
+    part.gradient.copy_(part.whole ? part.p : at::mm(part.p, part.q.t()));
+  }
+}
+
+/// Gradients overflowed on some rank. It must be seen by whoever looks at them, and may not stay in the error.
+void PowerSgd::start_anew(const Range& range) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    Part& part = parts_[i];
+    part.gradient.fill_(std::numeric_limits<float>::infinity());
+    if (part.whole) continue;
+    part.error.zero_();
+    draw_start(i);
+  }
+}
+
+}  // namespace trainyard

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "strategies/fsdp/parameter_group.h"
+#include "strategies/strategy.h"
+#include "tensors/borrowed_block.h"
+
+namespace trainyard {
+
+/// A group of parameters of which this rank has a part: brings the whole together from all ranks, in memory that is
+/// lent to it, and gives every rank its part of the gradients.
+class ShardedGroup {
+ public:
+  /// A collective operation on a flat tensor, in parts with these bounds, in elements.
+  using Operation = std::function<Pending(at::Tensor flat, std::span<const std::uint64_t> bounds)>;
+
+  /// `parts`: where the ranks' parts of the flat block begin, in bytes. The model's parameters lose their memory: from
+  /// now on they have what is lent.
+  ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
+               std::span<const std::uint64_t> parts);
+
+  std::uint64_t bytes() const { return group_.bytes; }
+  /// Elements, of the parameters' type.
+  std::int64_t elements() const { return block_.flat().numel(); }
+  bool is_gathered() const { return block_.has_memory(); }
+  bool is_coming() const { return coming_.defined(); }
+
+  /// Starts to bring the parameters together in `memory`, which has room for them; wait() makes them usable.
+  void gather(const at::Tensor& memory, const Operation& all_gather);
+  void wait();
+  /// Lets them go.
+  void release() { block_.take_back(); }
+
+  /// Autograd adds the gradients of the members to `memory`, which is zeroed, until reduce().
+  void collect_gradients(const at::Tensor& memory);
+  /// Starts to average the gradients over the ranks.
+  void reduce(const Operation& reduce_scatter);
+  /// Waits for that, then adds this rank's part to its gradients in the arena. Does nothing if nothing is under way.
+  void add_reduced();
+
+ private:
+  /// A run, in elements: of the group's memory, of which this rank has a part.
+  struct Part {
+    std::int64_t place = 0;
+    std::int64_t count = 0;
+    std::vector<std::uint64_t> bounds;  ///< Of all ranks' parts, from `place`.
+    std::int64_t own_place = 0;         ///< The own part, in the group's memory ...
+    std::int64_t own_count = 0;
+    std::int64_t shard_place = 0;  ///< ... and in the rank's blocks of the arena.
+  };
+  void cut(const Arena& arena, std::span<const std::uint64_t> parts);
+
+  ParameterGroup group_;
+  std::vector<at::Tensor> members_;  ///< As `group_.members`.
+  std::vector<Part> parts_;
+  at::Tensor own_parameters_;  ///< The rank's, of all groups.
+  at::Tensor own_gradients_;
+  BorrowedBlock block_;
+  at::Tensor coming_;     ///< Memory in which parameters arrive.
+  at::Tensor gradients_;  ///< Memory in which they are collected.
+  std::vector<Pending> pending_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,99 @@
+#include "strategies/horovod/horovod.h"
+
+#include <utility>
+
+#include "strategies/step_trace.h"
+
+namespace trainyard {
+
+void Horovod::set_up(const Replica& replica) {
+  Strategy::set_up(replica);
+  if (replica.world == nullptr) return;
+  total_ = model().parameters().size();
+  if (*compression_ == "fp16") half_.emplace(world(), arena().gradients(), at::kHalf);
+}
+
+/// One more gradient is ready.
+Pending Horovod::reduce(const Bucket& bucket, at::Tensor /*gradients*/) {
+  if (ready_.empty()) {
+    votes_ = fused_ = 0;
+    last_vote_ = Clock::now();  // The first cycle begins here.
+  }
+  ready_.push_back(bucket);
+  progress();
+  return {};
+}
+
+void Horovod::progress() {
+  world().progress();
+  if (voting_ && voting_->done()) count_votes();
+  if (!voting_ && time_to_vote()) vote();
+}
+
+bool Horovod::time_to_vote() const {
+  if (ready_.empty() || sent_ == total_) return false;
+  if (ready_.size() == total_ || static_cast<double>(bytes_between(sent_, ready_.size())) >= *fusion_mb_ * (1 << 20)) {
+    return true;
+  }
+  return Clock::now() - last_vote_ >= std::chrono::duration<double, std::milli>(*cycle_time_ms_);
+}
+
+void Horovod::vote() {
+  ballot_ = static_cast<std::int64_t>(ready_.size());
+  voting_ = world().all_reduce({&ballot_, DType::kInt64, 1}, ReduceOp::kMin);
+  last_vote_ = Clock::now();
+  ++votes_;
+}
+
+void Horovod::count_votes() {
+  voting_->wait();
+  voting_.reset();
+  reduce_up_to(static_cast<std::size_t>(ballot_));
+}
+
+/// In pieces of the size of the fusion buffer; a gradient is never cut.
+void Horovod::reduce_up_to(std::size_t end) {
+  while (sent_ < end) {
+    const std::size_t begin = sent_++;
+    while (sent_ < end && static_cast<double>(bytes_between(begin, sent_ + 1)) <= *fusion_mb_ * (1 << 20)) ++sent_;
+    reduce_fused(begin, sent_);
+  }
+}
+
+/// Gradients become ready from the end of the arena.
+std::uint64_t Horovod::bytes_between(std::size_t begin, std::size_t end) const {
+  if (begin == end) return 0;
+  return ready_[begin].offset_bytes + ready_[begin].bytes - ready_[end - 1].offset_bytes;
+}
+
+void Horovod::reduce_fused(std::size_t begin, std::size_t end) {
+  const TraceSpan span(replica().trace, "reduce", "communication");
+  const at::Tensor& flat = arena().gradients();
+  const std::int64_t size = flat.element_size();
+  at::Tensor fused = flat.narrow(0, static_cast<std::int64_t>(ready_[end - 1].offset_bytes) / size,
+                                 static_cast<std::int64_t>(bytes_between(begin, end)) / size);
+  reductions_.push_back(half_ ? half_->average(std::move(fused)) : all_reduce(std::move(fused), ReduceOp::kMean));
+  ++fused_;
+}
+
+void Horovod::finish_gradients() {
+  Strategy::finish_gradients();
+  if (replica().world == nullptr) return;
+  const TraceSpan span(replica().trace, "wait for gradients of all ranks", "communication");
+  while (sent_ < total_) {
+    if (!voting_) vote();
+    count_votes();
+  }
+  for (Pending& reduction : reductions_) reduction.wait();
+  reductions_.clear();
+  ready_.clear();
+  sent_ = 0;
+}
+
+std::vector<Scalar> Horovod::stats() const {
+  return {{"votes", static_cast<double>(votes_)}, {"fused_reductions", static_cast<double>(fused_)}};
+}
+
+}  // namespace trainyard
+
+TRAINYARD_STRATEGY(trainyard::Horovod, "horovod", "Averages at every cycle, as one, what all ranks have ready.")

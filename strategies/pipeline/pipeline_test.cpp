@@ -1,0 +1,142 @@
+#include "strategies/pipeline/pipeline.h"
+
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+using ::testing::ElementsAre;
+
+/// Stages with parameters of so many floats each.
+std::vector<Stage> stages_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<Stage> stages;
+  for (const std::int64_t size : sizes) {
+    const std::string name = "stage" + std::to_string(stages.size());
+    stages.push_back({.name = name,
+                      .parameters = {{name + ".weight", at::empty({size}).set_requires_grad(true)}},
+                      .buffers = {},
+                      .forward = {}});
+  }
+  return stages;
+}
+
+ArenaLayout layout_of(const std::vector<Stage>& stages) {
+  std::vector<NamedTensor> parameters;
+  for (const Stage& stage : stages) parameters.push_back(stage.parameters.front());
+  return ArenaLayout::of(parameters, {});
+}
+
+std::string error_of(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks) {
+  try {
+    place_stages(stages, layout, ranks, "strategy 'pipeline'");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kUnsupported);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(PlacementTest, TheHeaviestPartIsAsLightAsItCanBe) {
+  EXPECT_THAT(cut_evenly({1, 1, 1, 1}, 2), ElementsAre(0, 2, 4));
+  EXPECT_THAT(cut_evenly({9, 1, 1, 1, 1}, 2), ElementsAre(0, 1, 5));
+  EXPECT_THAT(cut_evenly({1, 1, 1, 1, 9}, 3), ElementsAre(0, 2, 4, 5));
+  EXPECT_THAT(cut_evenly({0, 0, 0}, 3), ElementsAre(0, 1, 2, 3)) << "none is left without";
+  EXPECT_THAT(cut_evenly({5}, 1), ElementsAre(0, 1));
+}
+
+TEST(PlacementTest, RanksHaveTheBytesOfTheirStages) {
+  const std::vector<Stage> stages = stages_of({16, 16, 16, 48});
+  const Placement placement = place_stages(stages, layout_of(stages), 2, "here");
+  EXPECT_THAT(placement.stages, ElementsAre(0, 3, 4));
+  EXPECT_THAT(placement.bytes, ElementsAre(0, 3 * 64, 6 * 64));
+  EXPECT_EQ(placement.rank_of_stage(2), 0u);
+  EXPECT_EQ(placement.rank_of_stage(3), 1u);
+}
+
+TEST(PlacementTest, WhatCannotBePlacedIsRefusedByName) {
+  std::vector<Stage> stages = stages_of({16, 16, 16});
+  const ArenaLayout layout = layout_of(stages);
+  EXPECT_EQ(error_of(stages, layout, 4),
+            "strategy 'pipeline': the run has 4 ranks, the model has 3 stages; every rank needs one");
+  EXPECT_EQ(error_of({}, layout, 2),
+            "strategy 'pipeline': the model is one piece; models with stages are needed, as mlp has");
+  stages[2].parameters.push_back(stages[0].parameters[0]);
+  EXPECT_EQ(error_of(stages, layout, 3),
+            "strategy 'pipeline': parameter 'stage0.weight' belongs to stage 'stage0' on rank 0 and to stage 'stage2' "
+            "on rank 2; all stages that share a parameter must be on one rank");
+  EXPECT_EQ(error_of(stages, layout, 1), "no error");
+}
+
+TEST(PlacementTest, StagesAgainstTheOrderOfTheArenaAreRefused) {
+  std::vector<Stage> stages = stages_of({16, 16, 16});
+  const ArenaLayout layout = layout_of(stages);
+  std::swap(stages[0], stages[2]);
+  EXPECT_EQ(error_of(stages, layout, 3),
+            "strategy 'pipeline': parameter 'stage1.weight' of stage 'stage1' comes after those of later stages");
+}
+
+/// The most micro-batches between forward and backward, and whether each goes through both once, in its order.
+std::size_t most_held(const std::vector<PipelineAction>& actions, std::size_t micro_batches) {
+  std::size_t forward = 0, backward = 0, most = 0;
+  for (const PipelineAction& action : actions) {
+    std::size_t& count = action.kind == PipelineAction::kForward ? forward : backward;
+    EXPECT_EQ(action.micro_batch, count++);
+    EXPECT_LE(backward, forward);
+    most = std::max(most, forward - backward);
+  }
+  EXPECT_EQ(forward, micro_batches);
+  EXPECT_EQ(backward, micro_batches);
+  return most;
+}
+
+TEST(ScheduleTest, OneForwardOneBackwardHoldsNoMoreThanThePipelineIsDeepFromHere) {
+  for (std::uint32_t ranks = 1; ranks <= 5; ++ranks) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      for (std::size_t count = 1; count <= 9; ++count) {
+        EXPECT_EQ(most_held(one_forward_one_backward(count, rank, ranks), count),
+                  std::min<std::size_t>(count, ranks - rank));
+        EXPECT_EQ(most_held(gpipe(count), count), count);
+      }
+    }
+  }
+}
+
+/// Neighbours see the same order of messages, or they would wait for each other for ever; see backward_one().
+TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
+  const auto with_next = [](const std::vector<PipelineAction>& actions) {
+    std::string order;
+    for (const PipelineAction& action : actions) {
+      order += fmt::format("{}{} ", action.kind == PipelineAction::kForward ? "a" : "g", action.micro_batch);
+    }
+    return order;
+  };
+  const auto with_previous = [](const std::vector<PipelineAction>& actions) {
+    std::string order;
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      if (actions[i].kind == PipelineAction::kForward) {
+        const bool expected = i > 0 && actions[i - 1].kind == PipelineAction::kBackward;
+        if (!expected) order += fmt::format("a{} ", actions[i].micro_batch);
+        continue;
+      }
+      const bool forward_follows = i + 1 < actions.size() && actions[i + 1].kind == PipelineAction::kForward;
+      if (forward_follows) order += fmt::format("a{} ", actions[i + 1].micro_batch);
+      order += fmt::format("g{} ", actions[i].micro_batch);
+    }
+    return order;
+  };
+  for (std::uint32_t ranks = 2; ranks <= 5; ++ranks) {
+    for (std::uint32_t rank = 0; rank + 1 < ranks; ++rank) {
+      for (std::size_t count = 1; count <= 9; ++count) {
+        EXPECT_EQ(with_next(one_forward_one_backward(count, rank, ranks)),
+                  with_previous(one_forward_one_backward(count, rank + 1, ranks)));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/stage.h"
+#include "tensors/arena.h"
+
+namespace trainyard {
+
+/// Which stages of a model, and with them which bytes of the arena, lie on which rank of a pipeline.
+struct Placement {
+  std::vector<std::size_t> stages;   ///< Rank r has stages[r] to stages[r + 1].
+  std::vector<std::uint64_t> bytes;  ///< ... and bytes[r] to bytes[r + 1] of the block of parameters.
+
+  std::size_t rank_of_stage(std::size_t stage) const;
+};
+
+/// Cuts a row of weights into `parts` runs of at least one, so that the heaviest is as light as can be. Returns parts +
+/// 1 bounds. There must be as many weights as parts.
+std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts);
+
+/// Gives every rank neighbouring stages, with the bytes of parameters balanced. `where` names the strategy in errors.
+/// Throws kUnsupported for more ranks than stages, for a model of one piece, for a parameter that stages on different
+/// ranks share, and for stages whose parameters are not in the order of the arena.
+Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks,
+                       const std::string& where);
+
+}  // namespace trainyard

@@ -1,0 +1,74 @@
+#include "strategies/pipeline/stage_link.h"
+
+#include <ATen/ops/empty.h>
+
+#include <algorithm>
+#include <array>
+
+#include "messages/error.h"
+#include "tensors/bridge.h"
+
+namespace trainyard {
+namespace {
+
+constexpr std::size_t kMostDimensions = 8;
+
+/// Type, number of dimensions, sizes.
+using Header = std::array<std::int64_t, 2 + kMostDimensions>;
+
+Elements elements_of(Header& header) { return {header.data(), DType::kInt64, header.size()}; }
+
+Elements elements_of(const at::Tensor& host) {
+  return {host.data_ptr(), dtype_of(host.scalar_type()), static_cast<std::uint64_t>(host.numel())};
+}
+
+}  // namespace
+
+void StageLink::send_shape(const at::Tensor& values) {
+  Header header{static_cast<std::int64_t>(dtype_of(values.scalar_type())), values.dim()};
+  if (values.dim() > static_cast<std::int64_t>(kMostDimensions)) {
+    throw Error(Code::kUnsupported, "a stage gives a tensor of {} dimensions; a pipeline passes on up to {}",
+                values.dim(), kMostDimensions);
+  }
+  std::ranges::copy(values.sizes(), header.begin() + 2);
+  world_.send(elements_of(header), peer_).wait();
+}
+
+StageLink::Shape StageLink::receive_shape() {
+  Header header{};
+  world_.recv(elements_of(header), peer_).wait();
+  return {scalar_type_of(static_cast<DType>(header[0])), {header.begin() + 2, header.begin() + 2 + header[1]}};
+}
+
+void StageLink::send(const at::Tensor& values, const Key& key) {
+  if (told_.insert(key).second) send_shape(values);
+  const at::Tensor host = values.detach().to(at::kCPU).contiguous();
+  leaving_.push_back({world_.send(elements_of(host), peer_), host});
+  while (!leaving_.empty() && leaving_.front().work.done()) {
+    leaving_.front().work.wait();
+    leaving_.pop_front();
+  }
+}
+
+void StageLink::expect(const Key& key) {
+  if (coming_) return;
+  auto known = known_.find(key);
+  if (known == known_.end()) known = known_.emplace(key, receive_shape()).first;
+  const at::Tensor host = at::empty(known->second.sizes, known->second.type);
+  coming_ = {world_.recv(elements_of(host), peer_), host};
+}
+
+at::Tensor StageLink::receive(const Key& key) {
+  expect(key);
+  coming_->work.wait();
+  at::Tensor values = coming_->host.to(device_);
+  coming_.reset();
+  return values;
+}
+
+void StageLink::flush() {
+  for (Transfer& transfer : leaving_) transfer.work.wait();
+  leaving_.clear();
+}
+
+}  // namespace trainyard

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "collectives/collective.h"
+
+namespace trainyard {
+
+/// The way between two neighbours of a pipeline: one of its two ends.
+///
+/// Tensors come in the order in which they were sent. The receiver need not know their shapes: it is told the first
+/// time that something is sent for a `key`, which both ends choose alike, and from then on what comes for that key has
+/// the same shape and type.
+class StageLink {
+ public:
+  using Key = std::vector<std::int64_t>;
+
+  /// `device`: where what is received shall be.
+  StageLink(Collective& world, std::uint32_t peer, at::Device device) : world_(world), peer_(peer), device_(device) {}
+
+  /// Returns at once where the collective does; the memory of `values` is kept until it has gone.
+  void send(const at::Tensor& values, const Key& key);
+
+  /// Asks for the next tensor before it is needed: the one that receive() will return.
+  void expect(const Key& key);
+  at::Tensor receive(const Key& key);
+
+  /// Waits until everything has gone.
+  void flush();
+
+ private:
+  struct Shape {
+    at::ScalarType type;
+    std::vector<std::int64_t> sizes;
+  };
+  struct Transfer {
+    Work work;
+    at::Tensor host;
+  };
+
+  void send_shape(const at::Tensor& values);
+  Shape receive_shape();
+
+  Collective& world_;
+  std::uint32_t peer_;
+  at::Device device_;
+  std::set<Key> told_;              ///< Keys whose shape the peer knows.
+  std::map<Key, Shape> known_;      ///< Shapes that the peer has told.
+  std::deque<Transfer> leaving_;    ///< Not known to have gone.
+  std::optional<Transfer> coming_;  ///< Asked for, not received.
+};
+
+}  // namespace trainyard
