@@ -103,7 +103,7 @@ struct GivenGradients::Rank {
                       .world = world.get(),
                       .make_group = [this, empty](const auto& group,
                                                   const auto& members) { return make_group(empty, group, members); },
-                      .autocast = [] { return std::optional<Autocast>(); },
+                      .forward_scope = [] { return ForwardScope(at::kCPU, {}, nullptr); },
                       .check_loss = [](at::Tensor loss) { return loss; }});
     strategy->start();
   }

@@ -113,10 +113,13 @@ at::Tensor MiniRun::state(const std::string& block) const {
 }
 
 double MiniRun::metric(const std::string& name) const {
-  for (const Scalar& scalar : metrics().back().values) {
+  const Metrics newest = metrics().back();
+  std::string known;
+  for (const Scalar& scalar : newest.values) {
     if (scalar.name == name) return scalar.value;
+    known += " " + scalar.name;
   }
-  throw Error(Code::kNotFound, "the newest metrics have no '{}'", name);
+  throw Error(Code::kNotFound, "the newest metrics ({}) have no '{}'; they have{}", newest.stage, name, known);
 }
 
 Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes) {
