@@ -251,8 +251,8 @@ TEST_P(CollectiveTest, RanksThatDisagreeAreToldWhoAskedForWhat) {
     Elements other;
     ReduceOp op;
     const char* text;
-  } cases[] = {{{nullptr, DType::kFloat32, 90'000}, ReduceOp::kSum, "90000 float32"},
-               {{nullptr, DType::kFloat64, 12}, ReduceOp::kSum, "12 float64"},
+  } cases[] = {{{nullptr, DType::kFloat32, 90'000}, ReduceOp::kSum, "float32[90000]"},
+               {{nullptr, DType::kFloat64, 12}, ReduceOp::kSum, "float64[12]"},
                {{nullptr, DType::kFloat32, 12}, ReduceOp::kMax, "max"}};
   for (const auto& one : cases) {
     const auto ends = disagree(GetParam(), twelve, ReduceOp::kSum, one.other, one.op);
@@ -261,7 +261,7 @@ TEST_P(CollectiveTest, RanksThatDisagreeAreToldWhoAskedForWhat) {
       EXPECT_EQ(end.code, Code::kShapeMismatch) << end.text;
       EXPECT_THAT(end.text, HasSubstr("rank 2")) << one.text;
       EXPECT_THAT(end.text, HasSubstr(one.text));
-      EXPECT_THAT(end.text, HasSubstr("12 float32"));
+      EXPECT_THAT(end.text, HasSubstr("float32[12]"));
     }
   }
 }

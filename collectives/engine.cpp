@@ -1,6 +1,8 @@
 #include "collectives/engine.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstring>
@@ -35,7 +37,14 @@ bool overlap(const Elements& a, const Elements& b) {
 }  // namespace
 
 Engine::Engine(const CollectiveContext& context, std::unique_ptr<Mesh> mesh, std::unique_ptr<DataPlane> plane)
-    : context_(context), mesh_(std::move(mesh)), plane_(std::move(plane)), thread_([this] { run(); }) {}
+    : context_(context), mesh_(std::move(mesh)), plane_(std::move(plane)) {
+  // Signals are for threads that expect them: here they would interrupt system calls of libraries.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 Engine::~Engine() {
   {
@@ -74,25 +83,34 @@ bool Engine::done(std::uint64_t number) const {
 }
 
 void Engine::run() {
-  for (;;) {
-    take_asked();
-    if (stop_) break;
-    mesh_->receive();
-    while (advance_all()) {
+  try {
+    while (go_on()) {
     }
-    look_for_news();
-    look_for_lost();
-    look_at_clock();
-    if (!active_.empty() && plane_->must_be_polled()) {
-      mesh_->sleep(0ms);
-      std::this_thread::sleep_for(20us);
-    } else {
-      mesh_->sleep(active_.empty() ? kIdleSleep : kBusySleep);
-    }
+  } catch (const std::exception& error) {
+    fail(Code::kIo, fmt::format("the engine of group '{}' cannot go on: {}", context_.name, error.what()));
   }
   abandon();
   mesh_->leave(failure_ ? kLeaveInAnger : kLeave);
   plane_.reset();
+}
+
+// One round; false when it was the last one.
+bool Engine::go_on() {
+  take_asked();
+  if (stop_) return false;
+  mesh_->receive();
+  while (advance_all()) {
+  }
+  look_for_news();
+  look_for_lost();
+  look_at_clock();
+  if (!active_.empty() && plane_->must_be_polled()) {
+    mesh_->sleep(0ms);
+    std::this_thread::sleep_for(20us);
+  } else {
+    mesh_->sleep(active_.empty() ? kIdleSleep : kBusySleep);
+  }
+  return true;
 }
 
 // After a failure, what is asked for stays unfinished: to wait for it throws.
@@ -169,9 +187,9 @@ bool Engine::advance_direct(Active& active) {
   if (!parcel) return false;
   if (parcel->request.dtype != request.dtype || parcel->request.count != request.count ||
       parcel->body.size() != bytes.size()) {
-    throw Error(Code::kShapeMismatch, "rank {} sent {} {} to rank {}, which asked for {} {}",
-                context_.ranks[request.member], parcel->request.count, name_of(parcel->request.dtype), context_.rank,
-                request.count, name_of(request.dtype));
+    throw Error(Code::kShapeMismatch, "rank {} sent {}[{}] to rank {}, which asked for {}[{}]",
+                context_.ranks[request.member], name_of(parcel->request.dtype), parcel->request.count, context_.rank,
+                name_of(request.dtype), request.count);
   }
   if (!bytes.empty()) std::memcpy(bytes.data(), parcel->body.data(), bytes.size());
   return true;

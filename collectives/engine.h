@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -61,6 +62,7 @@ class Engine {
   };
 
   void run();
+  bool go_on();
   void take_asked();
   bool advance_all();
   /// An earlier one that must be finished before this one starts.
@@ -104,9 +106,9 @@ class Engine {
   std::uint64_t next_number_ = 0;
   std::optional<Waiting> waiting_;
   std::optional<Failure> failure_;
-  bool stop_ = false;
+  std::atomic<bool> stop_ = false;
 
-  std::thread thread_;  ///< Last: it sees everything above.
+  std::thread thread_;
 };
 
 }  // namespace trainyard

@@ -224,7 +224,9 @@ void Mesh::sleep(std::chrono::milliseconds most) {
     if (presence_[member] != Presence::kLost) items.push_back({sockets_->data[member].handle(), 0, ZMQ_POLLIN, 0});
     items.push_back({sockets_->monitors[member].handle(), 0, ZMQ_POLLIN, 0});
   }
-  zmq::poll(items, most);
+  if (zmq_poll(items.data(), static_cast<int>(items.size()), most.count()) < 0 && zmq_errno() != EINTR) {
+    throw Error(Code::kIo, "cannot wait for messages: {}", zmq_strerror(zmq_errno()));
+  }
   std::uint64_t count = 0;
   [[maybe_unused]] const auto ignored = ::read(sockets_->wakeup, &count, sizeof count);
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <type_traits>
 
 #include "messages/error.h"
+#include "messages/half.h"
 
 namespace trainyard {
 namespace {
@@ -13,56 +13,14 @@ namespace {
 /// So many elements are reduced at a time that their sums stay in the cache.
 constexpr std::uint64_t kBlock = 1024;
 
-struct Float16 {
-  std::uint16_t bits;
-};
-struct BFloat16 {
-  std::uint16_t bits;
-};
 struct Truth {
   std::uint8_t byte;
 };
 
-float widen(BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
-
-float widen(Float16 value) {
-  const std::uint32_t sign = (value.bits & 0x8000u) << 16;
-  const std::uint32_t rest = value.bits & 0x7fffu;
-  // Subnormals and normals: moved to the exponent of float, then scaled to the right range.
-  if (rest < 0x7c00) {
-    const float scaled = std::bit_cast<float>(rest << 13) * 0x1p112f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | sign);
-  }
-  return std::bit_cast<float>(0x7f800000u | (rest & 0x3ff) << 13 | sign);
-}
-
-/// To the nearest, of two equally near ones to the even.
-void narrow(float value, BFloat16& to) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  if (value != value) {
-    to.bits = static_cast<std::uint16_t>(bits >> 16 | 0x40);
-    return;
-  }
-  to.bits = static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
-void narrow(float value, Float16& to) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
-  const std::uint32_t rest = bits & 0x7fffffff;
-  std::uint32_t half;
-  if (rest > 0x7f800000) {
-    half = 0x7e00;  // Not a number.
-  } else if (rest >= 0x477ff000) {
-    half = 0x7c00;  // 65520 and above round to infinity.
-  } else if (rest < 0x38800000) {
-    // Subnormal: adding 0.5 puts the last bit of a half at the last bit of the float, and the addition rounds.
-    half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) + 0.5f) - 0x3f000000;
-  } else {
-    half = (rest - 0x38000000 + 0xfff + (rest >> 13 & 1)) >> 13;
-  }
-  to.bits = static_cast<std::uint16_t>(sign | half);
-}
+float widen(BFloat16 value) { return load(value); }
+float widen(Float16 value) { return load(value); }
+void narrow(float value, BFloat16& to) { store(value, to); }
+void narrow(float value, Float16& to) { store(value, to); }
 
 template <class T>
 requires std::is_integral_v<T> std::int64_t widen(T value) { return value; }

@@ -40,12 +40,12 @@ std::string describe(const Request& request, const std::vector<std::uint32_t>& r
   std::string text(word_of(request.kind));
   if (request.kind == OperationKind::kBarrier) return text;
   if (request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter) {
-    text += fmt::format(" ({})", name_of(request.op));
+    text += fmt::format("({})", name_of(request.op));
   }
   if (request.kind == OperationKind::kBroadcast && request.member < ranks.size()) {
     text += fmt::format(" from rank {}", ranks[request.member]);
   }
-  return text + fmt::format(" of {} {}", request.count, name_of(request.dtype));
+  return text + fmt::format(" of {}[{}]", name_of(request.dtype), request.count);
 }
 
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks) {

@@ -29,7 +29,7 @@ static_assert(sizeof(Request) == 24);
 /// A number that differs for different bounds.
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 
-/// "all_reduce (mean) of 12 float32", "broadcast from rank 3 of 12 float32"; `ranks`: of the members.
+/// "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]"; `ranks`: of the members.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
 /// Says who asked for what, if not all have asked for the same: "ranks 0, 1 asked for a barrier, rank 2 for ...". Empty
