@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <cstddef>
+
+namespace trainyard {
+
+/// Throw kIo with the library's own words for a result that is no success.
+void check_cuda(cudaError_t result, const char* what);
+void check_nccl(ncclResult_t result, const char* what);
+
+/// Memory of the current device.
+class DeviceMemory {
+ public:
+  DeviceMemory() = default;
+  explicit DeviceMemory(std::size_t bytes) { check_cuda(cudaMalloc(&data_, bytes), "cudaMalloc"); }
+  ~DeviceMemory() { cudaFree(data_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
+/// True for memory that only a device reaches.
+bool is_device_memory(const void* data);
+
+}  // namespace trainyard
