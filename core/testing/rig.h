@@ -29,7 +29,7 @@ class Rig {
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    std::shared_ptr<Rendezvous> rendezvous;        ///< Shared by the rigs of several ranks; default: one of its own.
+    std::shared_ptr<Rendezvous> rendezvous;       ///< Shared by the rigs of several ranks; default: one of its own.
     std::vector<std::string> plugin_directories;  ///< Default: those of the build.
   };
   Rig();

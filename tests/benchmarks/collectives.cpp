@@ -3,7 +3,8 @@
 //     trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own]
 //
 // Prints JSON objects: {"name": ..., "median_ns": ...}. Every rank is a process with one thread; what is timed are
-// all_reduces of float32 at rank 0, one after the other: kTogether small ones at a time, as a clock would be in the way.
+// all_reduces of float32 at rank 0, one after the other: kTogether small ones at a time, as a clock would be in the
+// way.
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
