@@ -331,9 +331,9 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
 /// Of all gradients, wherever they are: ranks may have shared them out.
 double Runner::gradient_norm() const {
   const double own = l2_norm(arena_->own_gradients());
-  const ArenaShard& shard = arena_->shard();
-  if (shard.begin == 0 && shard.end == arena_->layout().parameter_bytes) return own;
-  return std::sqrt(strategy_->sum_over_shards(own * own));
+  // On every rank, also on one that happens to have everything: the others would wait for it.
+  const double all = strategy_->sum_over_shards(own * own);
+  return all == own * own ? own : std::sqrt(all);
 }
 
 /// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
