@@ -88,16 +88,15 @@ void Engine::look_at_clock() {
   if (waited >= context_.timeout) name_silent(*held_up, waited);
 }
 
+// A member may be late only because it waits itself for the one that is stopped: who does not answer is to blame first,
+// even if what it owes is owed to others.
 void Engine::name_silent(const Active& active, std::chrono::milliseconds waited) {
-  std::vector<std::uint32_t> silent = missing(active);
-  const double seconds = waited.count() / 1000.0;
-  if (active.agreed) {
-    if (silent.empty()) silent = others();
-    const std::vector<std::uint32_t> mute = without_pong(silent);
-    if (!mute.empty()) silent = mute;
-  }
-  fail(Code::kTimeout,
-       fmt::format("{} did not come to {} within {:.3g} s", ranks_of(silent), describe_operation(active), seconds));
+  std::vector<std::uint32_t> silent = without_pong(missing(active));
+  if (silent.empty()) silent = without_pong(others());
+  if (silent.empty()) silent = missing(active);
+  if (silent.empty()) silent = others();
+  fail(Code::kTimeout, fmt::format("{} did not come to {} within {:.3g} s", ranks_of(silent),
+                                   describe_operation(active), waited.count() / 1000.0));
 }
 
 void Engine::transfer_broke(const Active& active, const std::string& text) {
