@@ -1,6 +1,8 @@
 #include "collectives/gloo/process_group.h"
 
 #include <gloo/transport/unbound_buffer.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <limits>
 
@@ -25,10 +27,31 @@ c10d::ReduceOp::RedOpType gloo_op(ReduceOp op) {
   }
 }
 
+/// Keeps SIGPIPE from this thread, and for good from those that it starts meanwhile.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  ~WithoutSigpipe() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
+// Gloo's threads write to sockets as if nobody could have closed them: in a program that does not ignore SIGPIPE, a
+// rank that dies would take the others along.
+//
 // Gloo's own deadline runs from the moment an operation starts; ours, which names ranks, comes first.
 c10::intrusive_ptr<GlooGroup> GlooGroup::connect(const CollectiveContext& context, std::uint32_t own) {
+  const WithoutSigpipe guard;
   const auto options = Options::create(2 * context.timeout);
   try {
     options->devices.push_back(createDeviceForInterface(kLoopback));
