@@ -173,6 +173,8 @@ void Engine::look(Operation& operation) {
     const std::string why = group_.why_gone(member);
     if (why.empty()) continue;
     take_over_failure();
+    // What it did before it left is there for sure only now.
+    if (advance(false)) return;
     fail(Code::kPeerLost, fmt::format("{} is gone ({}) in {}", rank_name(member), why, name_of(held)));
   }
   group_.own().waits_for.store(members.empty() ? 0 : members.front() + 1, std::memory_order_relaxed);

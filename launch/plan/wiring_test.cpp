@@ -113,7 +113,7 @@ TEST_F(WiringTest, NobodyHearsItself) {
   const Plan plan = plan_six("[component.echo]\nplugin = 'echo'");
   EXPECT_EQ(edges_into(plan, "echo", "in"),
             (Texts{"accelerator_host.metrics /metrics process", "optimizer.metrics /metrics process",
-                   "strategy_manager.metrics /metrics process"}));
+                   "strategy_manager.metrics /metrics thread"}));
 }
 
 TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {
