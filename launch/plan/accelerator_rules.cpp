@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "launch/plan/device_request.h"
+#include "launch/plan/plugin_choice.h"
 
 namespace trainyard {
 namespace {
@@ -16,17 +17,10 @@ constexpr const char* kAccelerator = "accelerator";
 using Given = std::map<std::string, GivenParameter>;
 using Facts = Catalogue::Facts;
 
-/// The accelerator that a component asks for.
-struct Choice {
-  std::string name;
-  std::string parameters = "{}";
-  GivenParameter place;  ///< Of its name; the component itself if it is a default.
-};
-
 /// What the rules are held against.
 struct Question {
   const Given& given;
-  Choice choice;
+  PluginChoice choice;
   Facts facts;
 
   std::string label() const {
@@ -155,26 +149,6 @@ std::string automatic(Catalogue& catalogue) {
   return best;
 }
 
-std::string text_of(const Value& value) {
-  const auto* text = value.get_if<std::string>();
-  return text == nullptr ? "" : *text;
-}
-
-Choice given_choice(const GivenParameter& given) {
-  const Value* inner = given.value.find("plugin");
-  if (inner == nullptr) return {text_of(given.value), "{}", given};
-  nlohmann::json parameters = to_json(given.value);
-  parameters.erase("plugin");
-  return {text_of(*inner), parameters.dump(), {*inner, join_key(given.key, "plugin")}};
-}
-
-Choice default_choice(const ParameterInfo& declared, const Draft& draft) {
-  const auto spec = nlohmann::json::parse(declared.default_json, nullptr, /*allow_exceptions=*/false);
-  const std::string name = spec.is_object() ? spec.value("plugin", "") : "";
-  const std::string key = draft.spec->key + ".params." + declared.name;
-  return {name, "{}", {Value{name, draft.spec->origin}, key}};
-}
-
 /// What the file leaves out may break a rule as well; its place is that of the component.
 void add_default(Given& given, const std::string& name, const Draft& draft) {
   const auto declared = std::ranges::find(draft.info->parameters, name, &ParameterInfo::name);
@@ -184,7 +158,7 @@ void add_default(Given& given, const std::string& name, const Draft& draft) {
   given[name] = {Value{value.get<std::string>(), draft.spec->origin}, draft.spec->key + ".params." + name};
 }
 
-Facts facts_of(const Choice& choice, Catalogue& catalogue, bool anew) {
+Facts facts_of(const PluginChoice& choice, Catalogue& catalogue, bool anew) {
   try {
     return catalogue.facts(kAccelerator, choice.name, choice.parameters, anew);
   } catch (const Error& error) {
@@ -201,8 +175,7 @@ void check_accelerator_rules(const Draft& draft, const Given& given, Catalogue& 
   if (declared == draft.info->parameters.end()) return;
   Given all = given;
   add_default(all, "precision", draft);
-  const auto named = given.find(declared->name);
-  Choice choice = named == given.end() ? default_choice(*declared, draft) : given_choice(named->second);
+  PluginChoice choice = plugin_choice(draft, *declared, given);
   if (choice.name == "auto") choice.name = automatic(catalogue);
   if (choice.name.empty()) return;
   if (!broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/false)})) return;

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "launch/plan/plugin_choice.h"
 
 namespace trainyard {
 namespace {
@@ -14,42 +15,6 @@ constexpr const char* kOneRank = "single_device";
 constexpr const char* kManyRanks = "ddp";
 using Given = std::map<std::string, GivenParameter>;
 using Facts = Catalogue::Facts;
-
-/// The strategy that a component asks for.
-struct ChosenStrategy {
-  std::string name;
-  std::string parameters = "{}";
-  GivenParameter place;  ///< Of its name; the component itself if it is a default.
-};
-
-std::string word_of(const Value& value) {
-  const auto* text = value.get_if<std::string>();
-  return text == nullptr ? "" : *text;
-}
-
-std::string default_name(const ParameterInfo& declared) {
-  const auto spec = nlohmann::json::parse(declared.default_json, nullptr, /*allow_exceptions=*/false);
-  return spec.is_object() ? spec.value("plugin", "") : "";
-}
-
-/// Where a parameter that the file leaves out would stand.
-GivenParameter place_of_default(const Draft& draft, const std::string& name, const std::string& value) {
-  return {Value{value, draft.spec->origin}, draft.spec->key + ".params." + name};
-}
-
-ChosenStrategy chosen(const Draft& draft, const ParameterInfo& declared, const Given& given) {
-  const auto found = given.find(declared.name);
-  if (found == given.end()) {
-    const std::string name = default_name(declared);
-    return {name, "{}", place_of_default(draft, declared.name, name)};
-  }
-  const GivenParameter& parameter = found->second;
-  const Value* inner = parameter.value.find("plugin");
-  if (inner == nullptr) return {word_of(parameter.value), "{}", parameter};
-  nlohmann::json parameters = to_json(parameter.value);
-  parameters.erase("plugin");
-  return {word_of(*inner), parameters.dump(), {*inner, join_key(parameter.key, "plugin")}};
-}
 
 /// `otherwise` for "any", and for what is missing or no number: then anything goes.
 std::uint32_t number_fact(const Facts& facts, const std::string& name, std::uint32_t otherwise) {
@@ -83,7 +48,7 @@ struct RankRange {
 };
 
 /// At the number of devices if the file gives one, which is what to change; else at the strategy.
-Error wrong_ranks(const LaunchFile& file, const ChosenStrategy& strategy, std::uint32_t ranks, const RankRange& range) {
+Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t ranks, const RankRange& range) {
   const std::string text = fmt::format("{} {} not allowed with the strategy {}, which serves {}", ranks,
                                        ranks == 1 ? "rank is" : "ranks are", strategy.name, range.text());
   const auto devices = file.topology.given.find("devices");
@@ -91,7 +56,7 @@ Error wrong_ranks(const LaunchFile& file, const ChosenStrategy& strategy, std::u
   return error_at(strategy.place.value.origin, strategy.place.key, text + "; topology.devices says how many there are");
 }
 
-Facts strategy_facts(const ChosenStrategy& strategy, Catalogue& catalogue, bool anew) {
+Facts strategy_facts(const PluginChoice& strategy, Catalogue& catalogue, bool anew) {
   try {
     return catalogue.facts(kStrategy, strategy.name, strategy.parameters, anew);
   } catch (const Error& error) {
@@ -129,7 +94,7 @@ const ParameterInfo* find_strategy(const PluginInfo& info) {
 void settle_strategy(const Draft& draft, Given& given) {
   const ParameterInfo* declared = find_strategy(*draft.info);
   if (declared == nullptr) return;
-  const ChosenStrategy now = chosen(draft, *declared, given);
+  const PluginChoice now = plugin_choice(draft, *declared, given);
   const std::string fitting = draft.plan.world_size == 1 ? kOneRank : kManyRanks;
   const auto found = given.find(declared->name);
   if (found != given.end()) {
@@ -137,7 +102,7 @@ void settle_strategy(const Draft& draft, Given& given) {
     auto* table = found->second.value.get_if<Value::Table>();
     if (now.name == kAutomatic) (table == nullptr ? found->second.value : table->at("plugin")).data = fitting;
   } else if (now.name == kAutomatic || (now.name == kOneRank && fitting != kOneRank)) {
-    given[declared->name] = place_of_default(draft, declared->name, fitting);
+    given[declared->name] = {Value{fitting, draft.spec->origin}, draft.spec->key + ".params." + declared->name};
   }
 }
 
@@ -145,7 +110,7 @@ void check_strategy_rules(const LaunchFile& file, const Draft& draft, const Give
                           StrategyNeeds& needs) {
   const ParameterInfo* declared = find_strategy(*draft.info);
   if (declared == nullptr) return;
-  const ChosenStrategy strategy = chosen(draft, *declared, given);
+  const PluginChoice strategy = plugin_choice(draft, *declared, given);
   if (strategy.name.empty()) return;
   const std::uint32_t ranks = draft.plan.world_size;
   Facts facts = strategy_facts(strategy, catalogue, /*anew=*/false);

@@ -210,13 +210,13 @@ TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
   LaunchedRun run(plan);
   const auto count = [&](const std::string& line) { return std::ranges::count(lines_of(trace_file()), line); };
   ASSERT_TRUE(run.reaches("c1", "active"));
-  const std::vector<pid_t> children = descendants(run.launcher());
-  ASSERT_EQ(children.size(), 2u);
-  ::kill(std::max(children[0], children[1]), SIGKILL);  // Pids grow: this is p1.
+  const pid_t pid = run.pid_of("c1");
+  ASSERT_GT(pid, 1);
+  ::kill(pid, SIGKILL);
   EXPECT_TRUE(run.prints("process 'p1' (c1) was killed by signal 9 (Killed); it starts again in 0.01 s"));
   EXPECT_TRUE(eventually([&] { return count("p1: active c1") == 2; }));
-  EXPECT_EQ(count("p0: peer_gone p1"), 1);
-  EXPECT_EQ(count("p0: connect 4"), 2);
+  // The other one may still be reading what it was told.
+  EXPECT_TRUE(eventually([&] { return count("p0: peer_gone p1") == 1 && count("p0: connect 4") == 2; }));
   EXPECT_EQ(count("p0: active c0"), 1);
   ::kill(run.guard(), SIGINT);
   EXPECT_EQ(run.exit_code(), 130);

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -86,14 +85,26 @@ std::string LaunchedRun::ask(const std::string& question) const {
   return socket.recv(reply) ? reply.to_string() : "";
 }
 
+/// What the registry says of a node; null if it says nothing.
+nlohmann::json LaunchedRun::describe(const std::string& node) const {
+  const auto reply = nlohmann::json::parse(ask(R"({"id": 1, "op": "nodes"})"), nullptr, /*allow_exceptions=*/false);
+  if (reply.is_discarded()) return nullptr;
+  for (const auto& one : reply.value("result", nlohmann::json::array())) {
+    if (one.value("component", "") == node) return one;
+  }
+  return nullptr;
+}
+
 bool LaunchedRun::reaches(const std::string& node, const std::string& state) const {
   return eventually([&] {
-    const auto reply = nlohmann::json::parse(ask(R"({"id": 1, "op": "nodes"})"), nullptr, /*allow_exceptions=*/false);
-    if (reply.is_discarded()) return false;
-    return std::ranges::any_of(reply.value("result", nlohmann::json::array()), [&](const auto& one) {
-      return one.value("component", "") == node && one.value("state", "") == state;
-    });
+    const nlohmann::json found = describe(node);
+    return !found.is_null() && found.value("state", "") == state;
   });
+}
+
+pid_t LaunchedRun::pid_of(const std::string& node) const {
+  const nlohmann::json found = describe(node);
+  return found.is_null() ? 0 : found.value("pid", 0);
 }
 
 int LaunchedRun::exit_code() {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,9 @@ class LaunchedRun {
   /// not happen. A child may have said so long before the launcher has read it.
   bool reaches(const std::string& node, const std::string& state) const;
 
+  /// Of the process that a component, or an external program, runs in, as the launcher knows it; 0 if it does not.
+  pid_t pid_of(const std::string& node) const;
+
   /// Waits for the end; -1 if it does not come, or comes by a signal.
   int exit_code();
 
@@ -55,6 +59,8 @@ class LaunchedRun {
   const std::string& runtime_directory() const { return folder_.path(); }
 
  private:
+  nlohmann::json describe(const std::string& node) const;
+
   TemporaryFolder folder_;
   std::string base_;
   pid_t guard_ = 0;
