@@ -12,17 +12,17 @@ namespace trainyard {
 
 /// One named tensor inside a block of the arena: a row of the arena's table of contents.
 ///
-/// A parameter has one entry, in block "parameters"; its gradient and its optimizer state lie at the same offset in
-/// their own blocks, so they need no entry of their own.
+/// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state lie at the same offset in
+/// blocks of their own, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
-  std::string name;        ///< "layers.0.attention.weight"
+  std::string name;        ///< For example "layers.0.attention.weight".
   std::string block;       ///< "parameters" or "buffers".
-  std::uint8_t dtype = 7;  ///< A DType.
-  // Row-major and dense; a scalar has none.
+  std::uint8_t dtype = 7;  ///< A DType, as its number.
+  /// The tensor is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
-  std::uint64_t offset_bytes = 0;  ///< In its block; a multiple of 64.
+  std::uint64_t offset_bytes = 0;  ///< Where the tensor starts in its block; a multiple of 64.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -30,15 +30,16 @@ struct ArenaEntry {
   }
 };
 
-/// One flat block: a one-dimensional tensor over memory that every reader maps.
+/// One flat block of the arena: a one-dimensional tensor over memory that every reader maps.
 ///
-/// The memory is permanent (SharedPool::allocate_permanent): it stays at its place for the whole run, so a reader maps
-/// it once, when the message comes, and keeps the pointer.
+/// The memory is permanent (SharedPool::allocate_permanent): it stays where it is for the whole run. A reader maps it
+/// once, when the message arrives, and keeps the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
-  // Blocks of the host have fixed names; those of an optimizer are named as its rule names its state.
-  std::string name;  ///< "parameters", "gradients", "buffers", "exp_avg", ...
+  /// The accelerator host's blocks are "parameters", "gradients" and "buffers". An optimizer's blocks have the names
+  /// that its update rule gives them, such as "exp_avg".
+  std::string name;
   Tensor data;
 
   template <class Archive>
@@ -47,28 +48,33 @@ struct ArenaBlock {
   }
 };
 
-/// The parameter arena of one rank. The gradients and every block of optimizer state have the layout of the parameters.
-/// Bytes between entries are padding and stay zero: an optimizer may run over whole blocks without looking at entries,
-/// and a norm over a block is the norm over its tensors.
+/// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
 ///
-/// Sent once by the accelerator host, after the model was built, to the optimizer and the checkpoint writer. From then
-/// on the three write to the same memory and take turns by messages: Gradients, Parameters, Snapshot, SnapshotTaken.
+/// The gradients and every block of optimizer state have the layout of the parameters. The bytes between entries are
+/// padding and stay zero, so an optimizer may run over whole blocks without looking at entries, and the norm of a block
+/// is the norm of its tensors.
+///
+/// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
+/// writer. From then on the three share the memory and take turns by messages: Gradients, Parameters, Snapshot,
+/// SnapshotTaken.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
-  // Of the accelerator host that sends it.
+  /// The rank of the accelerator host that sends the message.
   std::uint32_t rank = 0;
   std::string device = "cpu";
-  std::string model;  ///< Name of the model plugin.
+  std::string model;  ///< The name of the model plugin.
   std::vector<ArenaBlock> blocks;
-  // In the order of the model's parameters; the offsets of a block ascend. Of the whole model, whatever part of it the
-  // blocks of this rank hold.
+  /// The entries of the whole model, in the order of its parameters, even if this rank's blocks hold only a part of it.
+  /// Within a block the offsets ascend.
   std::vector<ArenaEntry> entries;
-  std::uint64_t parameter_bytes = 0;  ///< Of all parameters together: the end of the last entry, padding included.
-  // Where this rank's part begins: its blocks "parameters" and "gradients" hold the bytes from here on. Less than
-  // everything if the ranks share the parameters or their optimizer's state out among them.
+  /// The size of all parameters together, padding included: the end of the last entry.
+  std::uint64_t parameter_bytes = 0;
+  /// Where this rank's part of the parameters begins: its blocks "parameters" and "gradients" hold the bytes from here
+  /// on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the optimizer's state
+  /// among themselves.
   std::uint64_t shard_begin = 0;
-  bool shared_state = false;  ///< All ranks update the same parameters, with one optimizer's state: that of rank 0.
+  bool shared_state = false;  ///< True if all ranks update the same parameters, with the optimizer state of rank 0.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -77,18 +83,18 @@ struct ArenaInfo {
   }
 };
 
-/// The optimizer's blocks, for the checkpoint writer, which reads and (on resume) fills them in place.
+/// The optimizer's blocks, for the checkpoint writer, which reads them and, when a run resumes, fills them in place.
 ///
-/// Sent once by the optimizer, as soon as it has memory for its state. `rule` and `hyperparameters` go into the
-/// checkpoint's record.
+/// The optimizer sends this message once, as soon as it has memory for its state. The checkpoint records `rule` and
+/// `hyperparameters`.
 struct OptimizerState {
   static constexpr const char* kTypeName = "OptimizerState";
 
   std::uint32_t rank = 0;
-  std::string rule;  ///< "adamw", ...
-  // Laid out like the part of the parameters that the rank has (ArenaInfo::shard_begin).
+  std::string rule;  ///< The update rule, such as "adamw".
+  /// Each block has the layout of this rank's part of the parameters (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
-  // As far as they are numbers: for people and for the record.
+  /// Those hyperparameters that are numbers, for people and for the checkpoint's record.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
@@ -97,18 +103,20 @@ struct OptimizerState {
   }
 };
 
-/// The accelerator host and its optimizer are ready to train. Sent once, when the host has seen Parameters of step 0
-/// and, if there is a checkpoint writer, RunState; the strategy manager gives no order before it.
+/// Tells that the accelerator host and its optimizer are ready to train.
+///
+/// The host sends this message once, when it has received Parameters of step 0 and, if there is a checkpoint writer,
+/// RunState. The strategy manager gives no order before it.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
-  // "32-true": of parameters and computation, in Lightning's words.
+  /// The precision of parameters and computation, named as Lightning names it: "32-true", "16-mixed", ...
   std::string precision;
-  std::uint64_t parameters = 0;  ///< Trainable numbers.
-  // Of the host's blocks; the optimizer's state comes on top.
+  std::uint64_t parameters = 0;  ///< The number of trainable values.
+  /// The size of the accelerator host's blocks. The optimizer's state is not included.
   std::uint64_t arena_bytes = 0;
 
   template <class Archive>

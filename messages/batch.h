@@ -9,14 +9,15 @@
 
 namespace trainyard {
 
-/// Where a data loader stands in the training stream: the next batch to deliver. With the seed and the dataset it
-/// determines every later batch, which is why a checkpoint needs nothing else of the loader: order within an epoch is
-/// computed from seed and epoch, not remembered.
+/// A data loader's position in the training stream: the next batch to deliver.
+///
+/// Together with the seed and the dataset it determines every later batch, because the order of an epoch is computed
+/// from the seed and the epoch's number. A checkpoint therefore needs nothing else from the loader.
 struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
   std::uint64_t epoch = 0;
-  std::uint64_t batch = 0;  ///< Index of the next batch within the epoch.
+  std::uint64_t batch = 0;  ///< The index of the next batch within the epoch.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -24,24 +25,26 @@ struct LoaderCursor {
   }
 };
 
-/// One micro-batch. `tensors` are in the order of DatasetInfo::fields, each with the batch as its first dimension.
+/// One micro-batch. `tensors` follow the order of DatasetInfo::fields, and the first dimension of each is the batch.
 ///
-/// All tensors of a batch lie in one shared buffer, so that it costs one reference to pass on. The receiver reads in
-/// place; the buffer goes back to the loader's pool when the last reader has let go of the message.
+/// All tensors of a batch lie in one shared buffer, so passing the batch on costs one reference. The receiver reads
+/// them in place. The buffer returns to the loader's pool when the last reader has released the message.
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 
-  std::uint64_t order = 0;  ///< The Order this batch was asked for by.
+  std::uint64_t order = 0;  ///< The id of the Order that asked for this batch.
   std::string split;        ///< "train", "validate", "test" or "predict".
   std::uint64_t epoch = 0;
-  std::uint64_t index = 0;    ///< Within the epoch or the evaluation, from 0.
-  std::uint64_t samples = 0;  ///< Rows; the last batch of a split may be short, or empty on some ranks.
-  // Rows of this batch on all ranks together; those that several ranks have alike count for each of them. 0: not known.
+  std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.
+  std::uint64_t samples = 0;  ///< The number of rows. The last batch of a split may be short, or empty on some ranks.
+  /// The rows of this batch on all ranks together, or 0 if that is not known. A row that several ranks have counts once
+  /// for each of them.
   std::uint64_t world_samples = 0;
-  // Training: of the whole split, whatever limit the manager has set. Else: of the order.
+  /// True for the last batch of a whole training epoch, whatever limit the manager has set, and for the last batch of
+  /// an order that evaluates or predicts.
   bool last_in_epoch = false;
-  LoaderCursor next;  ///< Where to resume after this batch was used.
-  // On the host's memory; the accelerator moves them where they are needed.
+  LoaderCursor next;  ///< Where to resume after this batch.
+  /// The tensors lie in host memory. The accelerator moves them to where they are needed.
   std::vector<Tensor> tensors;
 
   template <class Archive>

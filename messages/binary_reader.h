@@ -15,38 +15,41 @@
 
 namespace trainyard {
 
-/// What a body says of a tensor: everything but the bytes. For those who have the body alone, like a viewer that
-/// subscribed without payloads.
+/// What an encoded tensor says about itself: everything but its bytes. It serves those who have only the body of a
+/// message, such as a viewer that subscribed without payloads.
 struct TensorPlace {
-  // One that exists: others have been refused.
+  /// A valid type: a number that stands for none has been refused.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
-  std::uint32_t payload = 0;  ///< Index, or kNoPayload.
-  // In bytes; not yet compared with any payload.
+  std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.
+  /// The distance in bytes from the start of the payload, not yet compared with the payload's size.
   std::uint64_t offset = 0;
-  std::size_t bytes = 0;  ///< What dtype and shape need; known not to overflow.
+  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require. It is known not to overflow.
 };
 
-/// The cereal input archive of the wire. Trusts nothing: every count is checked against the bytes that remain before
-/// memory is taken for it, and every tensor against the payload it refers to. Throws kCorrupt, with the byte offset.
+/// The cereal input archive of the wire format. It trusts nothing: it checks every count against the bytes that remain
+/// before it allocates memory, and every tensor against the payload that it refers to. For bytes that break the format
+/// it throws kCorrupt, with the byte offset.
 ///
-/// The message that is being read is half filled when it throws, and must be thrown away. Reading takes time and memory
+/// When it throws, the message being read is half filled and must be thrown away. Reading takes time and memory
 /// proportional to the body, whatever the body claims. cereal finds the functions below by argument-dependent lookup; a
-/// field of a type without one does not compile.
+/// field of a type that has none does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
-  /// Both must outlive the reader. Tensors that are read share the buffers of `payloads`; no bytes are copied.
+  /// `body` and `payloads` must outlive the reader. The tensors that it reads share the buffers of `payloads`; no bytes
+  /// are copied.
   BinaryReader(std::span<const std::byte> body, std::span<const Buffer> payloads)
       : cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
-  /// Copies the next `size` bytes; throws if fewer remain.
+  /// Copies the next `size` bytes to `data`. Throws if fewer remain.
   void read(void* data, std::size_t size) {
     if (size > remaining()) throw_truncated(size);
     if (size != 0) std::memcpy(data, body_.data() + position_, size);
     position_ += size;
   }
 
-  /// The next number, of the width of T; the body need not be aligned. No byte is swapped: both ends are little-endian.
+  /// Reads the next number, which is as wide as T. The body need not be aligned. No bytes are swapped, since both ends
+  /// are little-endian.
   template <class T>
   T read_number() {
     T value;
@@ -54,22 +57,24 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     return value;
   }
 
-  /// A count of elements that take at least `element_bytes` each; throws if they cannot all be there.
+  /// Reads the count of a list whose elements take at least `element_bytes` each. Throws if the remaining bytes cannot
+  /// hold that many.
   std::size_t read_count(std::size_t element_bytes);
-  /// One byte that must be 0 or 1: any other pattern in a bool would be undefined behaviour.
+  /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
   bool read_bool();
-  /// A tensor over one of the payloads; throws if it does not lie wholly within.
+  /// Reads a tensor over one of the payloads. Throws if it does not lie wholly within that payload.
   void read_tensor(Tensor& tensor);
-  /// The same without looking for the payload, for those who have only the body.
+  /// Reads a tensor without looking for its payload, for those who have only the body.
   TensorPlace read_tensor_place();
 
-  /// Bytes not read yet.
+  /// The number of bytes not yet read.
   std::size_t remaining() const { return body_.size() - position_; }
 
-  /// For the reader of a map that meets `key` for the second time: two readers might keep different values.
+  /// Called when a map holds `key` for the second time. Such a map is refused, because two readers might keep different
+  /// values.
   [[noreturn]] void throw_repeated(const std::string& key) const;
 
-  /// Throws if bytes are left over: a message is exactly its fields.
+  /// Throws if bytes are left over: a message consists of exactly its fields.
   void finish() const;
 
  private:
@@ -77,11 +82,12 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
 
   std::span<const std::byte> body_;
   std::span<const Buffer> payloads_;
-  // Of the next byte; never beyond the end of body_.
+  // The index of the next byte, never beyond the end of body_.
   std::size_t position_ = 0;
 };
 
-// cereal calls prologue before every value: the place to refuse, at compile time, what no message may hold.
+// cereal calls prologue before every value, which makes it the place to refuse, at compile time, what no message may
+// hold.
 template <class T>
 void prologue(BinaryReader&, const T&) {
   require_message_field<T>();
@@ -99,13 +105,14 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, T& value) {
   }
 }
 
-// Names are not on the wire: order alone says which field is meant, and the fingerprint that both ends agree on it.
+// Names are not on the wire. The order alone says which field is meant, and the fingerprint makes sure that both ends
+// agree on the order.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& field) {
   archive(field.value);
 }
 
-// Bytes, not characters: whether they are UTF-8 is for those who show them.
+// A string is read as bytes. Whether they are valid UTF-8 matters only to those who show them.
 inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) {
   text.resize(archive.read_count(1));
   archive.read(text.data(), text.size());
@@ -118,16 +125,17 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::vector<T>& list) {
     list.resize(archive.read_count(sizeof(T)));
     archive.read(list.data(), list.size() * sizeof(T));
   } else {
-    // An element takes one byte at least, since empty structs are refused above.
+    // An element takes at least one byte, since empty structs are refused above.
     const std::size_t count = archive.read_count(1);
-    list.clear();  // Grown one by one: memory follows the bytes read, not the count claimed.
+    // The list grows element by element, so that memory follows the bytes read and not the count claimed.
+    list.clear();
     for (std::size_t i = 0; i < count; ++i) archive(list.emplace_back());
   }
 }
 
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::map<std::string, T>& map) {
-  // An entry takes four bytes at least: the length of its key.
+  // An entry takes at least four bytes, for the length of its key.
   const std::size_t count = archive.read_count(sizeof(std::uint32_t));
   map.clear();
   for (std::size_t i = 0; i < count; ++i) {
@@ -139,7 +147,7 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::map<std::string, T>& 
   }
 }
 
-// One byte, then the value if there is one.
+// An optional is one byte, followed by the value if there is one.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::optional<T>& optional) {
   if (archive.read_bool()) {
@@ -153,5 +161,5 @@ inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, Tensor& tensor) { a
 
 }  // namespace trainyard
 
-// Enums travel as their underlying type; cereal checks that reading mirrors writing.
+// Enumerations travel as their underlying type. cereal checks that reading mirrors writing.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::BinaryReader, trainyard::BinaryWriter)

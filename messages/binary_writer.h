@@ -13,36 +13,41 @@
 
 namespace trainyard {
 
-/// The cereal output archive of the wire: little-endian, fixed-width, no padding, no names (docs/wire_format.md).
+/// The cereal output archive of the wire format: little-endian, with fixed widths, without padding and without names
+/// (docs/wire_format.md).
 ///
-/// Appends to a string that the caller owns and reuses, so that a steady stream of messages allocates nothing. Buffers
-/// of tensors are not copied: each distinct one is listed once in `payloads`, and the body refers to it by its index.
+/// It appends to a string that the caller owns and reuses, so a steady stream of messages allocates nothing. It does
+/// not copy the buffers of tensors: it lists each distinct buffer once in `payloads`, and the body refers to it by its
+/// index.
 ///
-/// Its mirror is BinaryReader. Time is proportional to the body, and does not depend on the size of the tensors.
+/// BinaryReader is its mirror. The time that writing takes is proportional to the body and does not depend on the size
+/// of the tensors.
 class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision> {
  public:
-  /// Both must outlive the writer. They need not be empty: what is there stays in front.
+  /// `body` and `payloads` must outlive the writer. They need not be empty: the writer appends to them.
   BinaryWriter(std::string& body, std::vector<Buffer>& payloads)
       : cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
   /// Appends `size` bytes as they are.
   void write(const void* data, std::size_t size) { body_.append(static_cast<const char*>(data), size); }
 
-  /// Appends the number in its native width and order; a static_assert in the .cpp holds that to little-endian.
+  /// Appends the number in its native width and byte order, which a static_assert in the .cpp requires to be
+  /// little-endian.
   template <class T>
   void write_number(T value) {
     static_assert(std::is_arithmetic_v<T>);
     write(&value, sizeof value);
   }
 
-  /// Throws kInvalidArgument beyond 2^32 - 1 elements.
+  /// Throws kInvalidArgument if `count` exceeds 2^32 - 1.
   void write_count(std::size_t count);
 
-  /// Appends dtype, shape and place, and lists the buffer as a payload. Throws kInvalidArgument for too many buffers.
+  /// Appends the tensor's dtype, shape and place, and lists its buffer as a payload. Throws kInvalidArgument if there
+  /// are too many buffers.
   void write_tensor(const Tensor& tensor);
 
  private:
-  /// The number of `buffer` among the payloads, where it is added if it is new.
+  /// The index of `buffer` among the payloads. A new buffer is added to them.
   std::uint32_t payload_index(const Buffer& buffer);
 
   std::string& body_;
@@ -73,11 +78,11 @@ inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::string& 
 
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::vector<T>& list) {
-  // std::vector<bool> has no bytes to copy.
+  // std::vector<bool> stores no bytes that could be copied.
   static_assert(!std::is_same_v<T, bool>, "use std::vector<std::uint8_t> for flags");
   archive.write_count(list.size());
   if constexpr (std::is_arithmetic_v<T>) {
-    // Numbers go in one piece; that is most of what a long list holds.
+    // Numbers are written in one piece: they are most of what long lists hold.
     archive.write(list.data(), list.size() * sizeof(T));
   } else {
     for (const T& element : list) archive(element);
@@ -87,7 +92,7 @@ void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::vector<T>& list
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::map<std::string, T>& map) {
   archive.write_count(map.size());
-  // std::map iterates by ascending key: equal maps have equal bytes.
+  // std::map iterates by ascending key, so equal maps have equal bytes.
   for (const auto& [key, value] : map) archive(key, value);
 }
 

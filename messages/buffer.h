@@ -8,53 +8,55 @@
 
 namespace trainyard {
 
-/// Where the bytes of a shared buffer can be found by another process of the same user on the same host.
+/// Where another process of the same user on the same host finds the bytes of a shared buffer.
 ///
-/// The memory is a sealed memfd of process `pid`; a reader opens `/proc/<pid>/fd/<fd>` and checks `inode`, so that a
-/// reused descriptor is noticed. Plain data: it travels in a payload frame (docs/wire_format.md).
+/// The memory is a sealed memfd of process `pid`. A reader opens `/proc/<pid>/fd/<fd>` and checks `inode`, so that it
+/// notices a descriptor that has been reused. The struct is plain data and travels in a payload frame
+/// (docs/wire_format.md).
 struct SharedHandle {
   std::int32_t pid = 0;
   std::int32_t fd = -1;
   std::uint64_t inode = 0;
-  std::uint64_t segment_bytes = 0;  ///< Size of the whole memfd.
-  std::uint64_t offset = 0;         ///< Where the buffer's bytes start in it.
-  std::uint64_t bytes = 0;          ///< How many bytes the buffer has.
-  std::uint64_t counted = 0;  ///< 1: readers are counted in the segment's first page; 0: the memory is never reused.
+  std::uint64_t segment_bytes = 0;  ///< The size of the whole memfd.
+  std::uint64_t offset = 0;         ///< Where the buffer starts in the memfd.
+  std::uint64_t bytes = 0;          ///< The size of the buffer.
+  /// 1 if readers are counted in the segment's first page, 0 if the memory is never reused.
+  std::uint64_t counted = 0;
 
   friend bool operator==(const SharedHandle&, const SharedHandle&) = default;
 };
 // The bytes of this struct are a frame of the wire format, so its layout may not depend on the compiler.
 static_assert(sizeof(SharedHandle) == 48);
 
-/// A refcounted run of bytes: on the heap, in shared memory, or borrowed from somebody who keeps it alive.
+/// A reference-counted run of bytes: on the heap, in shared memory, or borrowed from an owner that keeps it alive.
 ///
-/// Copying a Buffer copies a reference. The bytes live until the last reference is gone; what happens then (free,
-/// unmap, back to a pool) is up to `owner`. Writers write before they send and never after: readers may be in other
-/// threads and processes, and there is no lock. The count itself is atomic, so references may be dropped anywhere.
+/// Copying a Buffer copies a reference. The bytes live until the last reference is gone; the owner then frees them,
+/// unmaps them or returns them to a pool. A writer writes before it sends and never afterwards, because readers may be
+/// in other threads and processes and there is no lock. The count itself is atomic, so any thread may drop a reference.
 class Buffer {
  public:
-  /// No bytes and no owner.
+  /// Makes a Buffer without bytes and without an owner.
   Buffer() = default;
 
-  /// Bytes kept alive by `owner`; `shared` tells other processes where to find them.
+  /// Refers to bytes that `owner` keeps alive. `shared` tells other processes where to find them.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
-  /// New, 64-byte aligned, uninitialised heap memory.
+  /// Allocates heap memory that is 64-byte aligned and uninitialised.
   static Buffer heap(std::size_t size);
 
-  /// Writable although the Buffer is const: constness is that of the reference, not of the bytes.
+  /// The bytes are writable even though the Buffer is const: the constness is that of the reference.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// True for a Buffer made by default, and for one of no bytes.
+  /// True for a default-constructed Buffer and for one without bytes.
   bool empty() const { return size_ == 0; }
-  /// All of them. The span does not keep them alive.
+  /// A view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Where other processes find the bytes; nothing for memory that only this process has.
+  /// Where other processes find the bytes. It is empty for memory that only this process has.
   const std::optional<SharedHandle>& shared() const { return shared_; }
-  /// What keeps the bytes alive, for those who hand them to another library and must hold on to them meanwhile.
+  /// The owner of the bytes, for those who pass them to another library and must keep them alive meanwhile.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
-  /// True if both refer to the same bytes.
+  /// True if both Buffers refer to the same bytes.
   bool same_as(const Buffer& other) const { return data_ == other.data_ && size_ == other.size_; }
 
  private:

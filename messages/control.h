@@ -7,14 +7,14 @@
 
 namespace trainyard {
 
-/// First word of a process to the launcher, which answers with a ProcessPlan. From here to Reply: the control protocol
-/// between launcher and processes, in the order in which a run goes through it.
+/// The first message of a process to the launcher, which answers with a ProcessPlan. The messages from here to Reply
+/// are the control protocol between the launcher and the processes, in the order in which a run goes through them.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 
   std::string process;
   std::int32_t pid = 0;
-  // Of the executable (core/plugin/abi.h).
+  /// The ABI tag of the process's executable (core/plugin/abi.h).
   std::string abi_tag;
 
   template <class Archive>
@@ -23,12 +23,13 @@ struct Hello {
   }
 };
 
-/// Every component is configured and every socket bound. A process that cannot get there says StateChanged "error".
+/// The process has configured all its components and bound all its sockets. A process that cannot get there sends
+/// StateChanged with the state "error" instead.
 struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  std::map<std::string, std::string> endpoints;  ///< "process/thread" to the address to connect to.
+  std::map<std::string, std::string> endpoints;  ///< The address to connect to, by "process/thread".
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -36,12 +37,12 @@ struct Configured {
   }
 };
 
-/// The endpoints of all processes: connect the inputs now. Sent when every process has said Configured, and again when
-/// one of them was started anew; what is connected already stays so.
+/// Tells a process to connect its inputs, and gives it the endpoints of all processes. The launcher sends it when every
+/// process has sent Configured, and again when one of them was started anew. Connections that exist stay as they are.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
-  // By the same keys as in Configured, those of the receiver's own process included.
+  /// The keys are those of Configured. The receiver's own process is included.
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -50,8 +51,8 @@ struct Connect {
   }
 };
 
-/// Every input's subscription was acknowledged. Only when all processes have said so are components activated: that is
-/// why no first message can be lost.
+/// The subscriptions of all inputs of the process have been acknowledged. The launcher activates components only when
+/// all processes have said so; this is why no first message can be lost.
 struct Connected {
   static constexpr const char* kTypeName = "Connected";
 
@@ -63,8 +64,8 @@ struct Connected {
   }
 };
 
-/// Bring a component to a state. Answered by one StateChanged; "inactive" of an active component only after everything
-/// that it sent has been handled.
+/// Tells a process to bring a component to a state. The process answers with one StateChanged. For an active component
+/// that becomes inactive, the answer comes only after everything that it sent has been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -77,14 +78,14 @@ struct Transition {
   }
 };
 
-/// A component reached a state, or failed on the way, or (unasked for) failed in a handler. An empty `component` speaks
-/// for the whole process.
+/// A component has reached a state, or has failed on the way or, without a Transition, in a handler. An empty
+/// `component` stands for the whole process.
 struct StateChanged {
   static constexpr const char* kTypeName = "StateChanged";
 
   std::string component;
   std::string state;  ///< "inactive", "active", "finalized" or "error".
-  // Empty unless `state` is "error".
+  /// The error's text; empty unless `state` is "error".
   std::string error;
 
   template <class Archive>
@@ -93,8 +94,8 @@ struct StateChanged {
   }
 };
 
-/// Alive; sent every second on the control socket only. It comes from the control loop, so it says that the process
-/// lives, not that its components make progress.
+/// Tells that the process is alive. It is sent every second, on the control socket only. Because it comes from the
+/// control loop, it does not say that the components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
 
@@ -107,7 +108,7 @@ struct Heartbeat {
   }
 };
 
-/// A component says that the run is over. The first one counts; its reason is what the user is told.
+/// A component says that the run is over. The first such message counts, and its reason is shown to the user.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -121,13 +122,13 @@ struct RunFinished {
   }
 };
 
-/// A process is gone: release what it held in shared buffers, stop waiting for its credits, and forget its sockets.
-/// Sent by the launcher to all others, after the process has been reaped.
+/// A process is gone. The receiver releases what that process held in shared buffers, stops waiting for its credits,
+/// and forgets its sockets. The launcher sends this message to all other processes after it has reaped the process.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  // Under which shared buffers count it; a process that is started again has the same.
+  /// The index under which shared buffers count the process. A process that is started again keeps its index.
   std::uint32_t process_index = 0;
 
   template <class Archive>
@@ -136,13 +137,13 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (`target` empty) or to the launcher. Travels on the control plane: for people
-/// and tools, never on the step path.
+/// A call to a component, to a process (if `target` is empty) or to the launcher. It travels on the control plane,
+/// which serves people and tools and is never part of the step path.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
-  std::string target;  ///< Component name.
+  std::string target;  ///< The name of the component.
   std::string method;  ///< "param.list", "param.set", "counters", or a service of the component.
   std::string body;    ///< JSON.
 
@@ -152,13 +153,13 @@ struct Request {
   }
 };
 
-/// The answer to a Request of the same `id`. There is exactly one, unless the process dies first.
+/// The answer to the Request of the same `id`. Every request gets exactly one, unless the process dies first.
 struct Reply {
   static constexpr const char* kTypeName = "Reply";
 
   std::uint64_t id = 0;
   bool ok = true;
-  std::string body;  ///< JSON, or the error's text.
+  std::string body;  ///< JSON, or the error's text if `ok` is false.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-/// One tensor of every sample, without the batch dimension.
+/// One tensor of every sample. Its shape does not include the batch dimension.
 struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 
-  std::string name;        ///< "input", "target", ...
-  std::uint8_t dtype = 0;  ///< A DType.
+  std::string name;        ///< For example "input" or "target".
+  std::uint8_t dtype = 0;  ///< A DType, as its number.
   std::vector<std::int64_t> shape;
 
   template <class Archive>
@@ -22,13 +22,13 @@ struct DatasetField {
   }
 };
 
-/// How much there is of one split: of its samples, over all ranks, and of batches, the same number for each of them.
+/// The size of one split: its samples over all ranks, and the number of batches, which is the same for every rank.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";
 
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;  ///< Of one rank, per epoch, with this batch size.
+  std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch, with this batch size.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -36,22 +36,22 @@ struct SplitInfo {
   }
 };
 
-/// What a data loader will deliver. Sent once, before the first batch; models take their sizes from it, so that a model
-/// is built without knowing a dataset by name.
+/// What a data loader will deliver. It is sent once, before the first batch. Models take their sizes from it, so a
+/// model can be built without knowing its dataset by name.
 struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
-  std::string dataset;  ///< Name of the dataset plugin.
-  // Rows of a full batch.
+  std::string dataset;  ///< The name of the dataset plugin.
+  /// The number of rows of a full batch.
   std::uint64_t batch_size = 0;
   std::vector<SplitInfo> splits;
   std::vector<DatasetField> fields;
-  std::uint64_t classes = 0;            ///< Number of classes or of tokens in the vocabulary; 0 = none.
-  std::vector<std::string> vocabulary;  ///< Text of every token or class, where known.
-  std::string unit = "sample";          ///< What throughput is counted in: "sample", "token".
-  // Tokens of a sample of text, for instance; throughput is samples times this.
+  std::uint64_t classes = 0;            ///< The number of classes, or of tokens in the vocabulary; 0 if there are none.
+  std::vector<std::string> vocabulary;  ///< The text of every token or class, if known.
+  std::string unit = "sample";          ///< The unit of throughput: "sample" or "token".
+  /// Throughput is the number of samples times this. For text it is the number of tokens of a sample.
   std::uint64_t units_per_sample = 1;
-  // For people and logs: the path, the encoding, ... Nothing computes with it.
+  /// Facts for people and logs, such as the path and the encoding. Nothing computes with them.
   std::map<std::string, std::string> attributes;
 
   template <class Archive>

@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// Element type of a tensor. The numbers are part of the wire format and never change; a new type gets the next one.
-/// What LibTorch calls them is known in tensors/ alone.
+/// The element type of a tensor. The numbers are part of the wire format and never change; a new type gets the next
+/// number. Only tensors/ knows what LibTorch calls these types.
 enum class DType : std::uint8_t {
   kUInt8 = 0,
   kInt8 = 1,
@@ -21,10 +21,11 @@ enum class DType : std::uint8_t {
   kBool = 9,
 };
 
-/// Bytes of one element; 0 for a value that is no DType (it may have come from a hostile message).
+/// The size of one element in bytes. It is 0 for a value that is not a DType, which a hostile message may hold.
 std::size_t size_of(DType dtype);
 
-/// The name used in schemas, JSON and error messages: "uint8", "float32", ...; "invalid" for no DType.
+/// The name used in schemas, JSON and error messages: "uint8", "float32", ... It is "invalid" for a value that is not a
+/// DType.
 std::string_view name_of(DType dtype);
 
 }  // namespace trainyard

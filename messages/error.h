@@ -9,39 +9,39 @@
 
 namespace trainyard {
 
-/// What kind of thing went wrong; decides the exit code and whether a retry makes sense.
+/// The kind of an error. It decides the exit code and whether a retry makes sense.
 enum class Code {
-  kInvalidArgument,  ///< A value the user gave is not allowed.
+  kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
   kTypeMismatch,     ///< Two ends disagree about the type of a message or value.
   kShapeMismatch,    ///< Two ends disagree about the shape of a tensor.
-  kTimeout,          ///< A deadline passed; the message names who was waited for.
-  kPluginLoad,       ///< A plugin's library could not be loaded or threw while it was made.
+  kTimeout,          ///< A deadline passed; the message names what was waited for.
+  kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
   kAbiMismatch,      ///< A plugin was built for another ABI tag.
-  kCorrupt,          ///< Bytes from a file or a peer break their format.
+  kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
-  kUnsupported,      ///< Allowed in principle, not available here or not yet.
-  kPeerLost,         ///< A process or client on the other end is gone.
+  kUnsupported,      ///< Something that is allowed in principle is not available here, or not yet.
+  kPeerLost,         ///< A process or client at the other end is gone.
   kCancelled,        ///< The user asked to stop.
-  kInternal,         ///< A broken invariant of Trainyard itself; always a bug.
+  kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };
 
-/// The one sentence-less short name of a code: "invalid argument", "timeout", ...
+/// The short name of a code: "invalid argument", "timeout", ...
 std::string_view name_of(Code code);
 
-/// The one exception type of Trainyard. The message says where, what was given and what is allowed.
+/// The one exception type of Trainyard. Its message says where the error occurred, what was given and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// `message` as it is, braces and all: for words that come from elsewhere.
+  /// Takes `message` literally, braces included. This is for text that comes from elsewhere.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. Only with arguments: a lone string is
-  /// never taken for a format, since it may hold the braces of a user's file.
+  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. It needs at least one argument; a lone
+  /// string is never taken for a format, since it may hold braces that come from a user's file.
   template <class... Args>
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}
 
-  /// For programs; people read what().
+  /// The kind of the error, for programs. People read what().
   Code code() const { return code_; }
 
  private:

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 
-// Arithmetic on 16-bit numbers as they lie in memory. By their bits: the compiler then needs no instructions of their
-// own and turns loops into vector code for every instruction set.
+// Conversions between float and the 16-bit types as they lie in memory. They work on bits alone, so the compiler needs
+// no special instructions and can vectorise loops for every instruction set.
 //
-// The functions are static, so that kernels compiled for several instruction sets each have their own: one with
-// external linkage would be merged by the linker, and the widest could end up on a processor without it.
+// The functions are static, so that every kernel that is compiled for several instruction sets has its own copies. The
+// linker would merge functions with external linkage, and the copy for the widest instruction set could end up on a
+// processor that lacks it.
 
 namespace trainyard {
 
@@ -22,7 +23,8 @@ struct Float16 {
 
 static inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 
-/// To the nearest, ties to even. A NaN keeps its upper bits and is made quiet, so that it cannot become infinite.
+/// Rounds to the nearest value, ties to even. A NaN keeps its upper bits and is made quiet, so that it cannot become
+/// infinite.
 static inline void store(float x, BFloat16& to) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -30,7 +32,8 @@ static inline void store(float x, BFloat16& to) {
   to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
-/// The exponent's bias differs by 112. Subnormal halves are small whole numbers times 2^-24; infinity and NaN stay.
+/// The biases of the two exponents differ by 112. Subnormal halves are small whole numbers times 2^-24. Infinity and
+/// NaN are preserved.
 static inline float load(Float16 x) {
   const std::uint32_t magnitude = x.bits & 0x7fffu;
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
@@ -40,8 +43,8 @@ static inline float load(Float16 x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, magnitude < 0x400u ? subnormal : normal) | sign);
 }
 
-/// To the nearest, ties to even; 65520 and more become infinite. For subnormal halves the addition of 0.5 does the
-/// rounding: the last bit of its sum stands for 2^-24.
+/// Rounds to the nearest value, ties to even; magnitudes of 65520 and more become infinite. For subnormal halves the
+/// addition of 0.5 does the rounding, because the last bit of the sum stands for 2^-24.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t sign = (all >> 16) & 0x8000u;

@@ -7,37 +7,38 @@
 
 namespace trainyard {
 
-/// Writes JSON straight into a string. A document tree would take many times the memory of the message it shows, at the
-/// choice of whoever sent the message.
+/// Writes JSON straight into a string. A tree of values would take many times the memory of the message that it shows,
+/// and whoever sent the message would choose how much.
 ///
-/// The caller keeps the grammar: a key before each value inside '{', and brackets in pairs. Commas, colons and
-/// indentation come by themselves.
+/// The caller is responsible for the grammar: a key before each value inside '{', and brackets in pairs. The writer
+/// adds commas, colons and indentation.
 class JsonText {
  public:
-  /// `indent` < 0 gives one line.
+  /// A negative `indent` gives one line.
   explicit JsonText(int indent) : indent_(indent) {}
 
   /// Begins an object '{' or an array '['.
   void open(char bracket);
   /// Closes the innermost bracket; `bracket` must match it.
   void close(char bracket);
-  /// The name of the next value, inside an object.
+  /// Writes the name of the next value inside an object.
   void key(std::string_view name);
-  /// A string; bytes that are no UTF-8 become U+FFFD.
+  /// Writes a string. Bytes that are not valid UTF-8 become U+FFFD.
   void text(std::string_view value);
-  /// The shortest text that reads back as the same number; "NaN", "Infinity" or "-Infinity" as a string.
+  /// Writes the shortest text that reads back as the same number. Special values become the strings "NaN", "Infinity"
+  /// and "-Infinity".
   void number(double value);
-  /// Apart from the one for double, because the shortest text of 0.1f is "0.1", and that of the same value as a double
-  /// has 17 digits.
+  /// Floats have an overload of their own, because the shortest text of 0.1f is "0.1", whereas that of the same value
+  /// as a double has 17 digits.
   void number(float value);
-  /// A value that is JSON already: an integer, `true`, `null`.
+  /// Writes a value that is JSON already: an integer, `true` or `null`.
   void literal(std::string_view value);
 
-  /// What was written; the writer is of no use afterwards.
+  /// Returns what was written. The writer must not be used afterwards.
   std::string take() { return std::move(out_); }
 
  private:
-  /// Puts what must stand between the last value and the next.
+  /// Writes what separates the next value from the one before it.
   void before_value();
   void new_line();
 

@@ -6,17 +6,17 @@
 
 namespace trainyard {
 
-/// The topic of all log records. Every process publishes it for its components, so nobody is its one sender.
+/// The topic of all log records. Every process publishes it for its components, so it has many senders.
 inline constexpr const char* kLogTopic = "/log";
 
-/// One line of a component's log: made by the runtime from what components write to their logger, for
-/// visitors and whoever subscribes.
+/// One line of a component's log. The runtime makes it from what a component writes to its logger, and publishes it for
+/// visitors and other subscribers.
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
   std::int64_t time_ns = 0;  ///< CLOCK_REALTIME.
   std::string level;         ///< "debug", "info", "warning", "error".
-  // Full name, or the process's for what no component says.
+  /// The component's full name, or the name of the process for what no component said.
   std::string component;
   std::string text;
 

@@ -9,7 +9,7 @@ namespace trainyard {
 
 namespace detail {
 
-/// True for the standard library's smart pointers. cereal would follow them: hence the explicit refusal.
+/// True for the smart pointers of the standard library. cereal would follow them, so they must be refused explicitly.
 template <class T>
 struct IsSmartPointer : std::false_type {};
 template <class T, class Deleter>
@@ -26,15 +26,15 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 
-/// Stops the build, with a sentence, at the first field that is no MessageField.
+/// Stops the build, with a readable error, at the first field that is not a MessageField.
 template <class T>
 constexpr void require_message_field() {
   static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");
 }
 
-/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. That listing
-/// is the only declaration: binary form, schema, JSON and fingerprint follow from it, in the order of the list. A field
-/// that it leaves out is not sent, and nothing can notice.
+/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. This list is
+/// the only declaration: the binary form, the schema, JSON and the fingerprint follow from it, in its order. A field
+/// that it leaves out is not sent, and nothing can notice that.
 template <class T>
 concept Message = std::is_class_v<T> && std::default_initializable<T> && MessageField<T> && requires {
   { T::kTypeName } -> std::convertible_to<const char*>;

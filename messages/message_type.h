@@ -14,12 +14,12 @@
 
 namespace trainyard {
 
-/// Everything the runtime must know of a message type without knowing the type: made once per type, compared by address
-/// within a process and by fingerprint between processes.
+/// Everything the runtime must know about a message type without knowing the type itself. There is one per type; it is
+/// compared by address within a process and by fingerprint between processes.
 ///
-/// Plugins are libraries of their own, and each may hold an instance; so two addresses may stand for one type, and
-/// where addresses differ the fingerprint decides. The functions are plain pointers: an edge calls them for every
-/// message.
+/// Plugins are separate libraries, and each may hold an instance of its own, so two addresses may stand for one type.
+/// Where addresses differ, the fingerprint decides. The functions are plain pointers because an edge calls them for
+/// every message.
 struct MessageType {
   std::string name;
   std::string schema_text;
@@ -28,23 +28,23 @@ struct MessageType {
   /// Appends the binary form of `*message` to `body` and its buffers to `payloads`.
   void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
 
-  /// A new message read from the binary form; throws kCorrupt.
+  /// Reads a new message from the binary form. Throws kCorrupt.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// What `*message` counts for against byte credits (payload_meter.h).
+  /// How many bytes `*message` counts against an edge's byte credits (payload_meter.h).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
-/// Appends the binary form of `message` to `body` and its distinct buffers to `payloads`. Throws kInvalidArgument for a
-/// message that the wire cannot carry (limits.h).
+/// Appends the binary form of `message` to `body` and its distinct buffers to `payloads`. Throws kInvalidArgument if
+/// the wire format cannot carry the message (limits.h).
 template <Message T>
 void encode(const T& message, std::string& body, std::vector<Buffer>& payloads) {
   BinaryWriter writer(body, payloads);
   writer(message);
 }
 
-/// Fills `message` from the binary form; throws kCorrupt, and leaves it half filled, for anything else. Its tensors
-/// share `payloads`.
+/// Fills `message` from the binary form; its tensors share `payloads`. If the bytes do not follow the format it throws
+/// kCorrupt and leaves the message half filled.
 template <Message T>
 void decode(T& message, std::span<const std::byte> body, std::span<const Buffer> payloads = {}) {
   BinaryReader reader(body, payloads);
@@ -52,7 +52,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// What `message` counts for against byte credits on an edge within a process.
+/// How many bytes `message` counts against byte credits on an edge within a process.
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;
@@ -60,11 +60,11 @@ std::uint64_t payload_bytes(const T& message) {
   return meter.bytes();
 }
 
-/// The description of T, made at the first call. T is a Message; what else is given does not compile.
+/// The description of T. A type that is not a Message does not compile.
 template <class T>
 const MessageType& message_type() {
   static_assert(Message<T>);
-  // Built at the first call, thread-safely; building it visits a default-made T once.
+  // The first call builds it, safely for threads, by visiting a default-constructed T once.
   static const MessageType type = [] {
     MessageType made;
     made.name = T::kTypeName;
@@ -84,8 +84,8 @@ const MessageType& message_type() {
   return type;
 }
 
-// The code for our own message types is made once, in message_types.cpp: making it again in every component would take
-// most of the build's time.
+// Our own message types are instantiated once, in message_types.cpp. Instantiating them again in every component would
+// take most of the build's time.
 struct ArenaBlock;
 struct ArenaInfo;
 struct Batch;

@@ -10,22 +10,22 @@
 
 namespace trainyard {
 
-/// Numbers about the run, for loggers and viewers. Sent on "/metrics" by the accelerator host, every so many steps and
-/// after evaluations, and by whoever else has something to say; nothing in the run waits for them. In a run of several
-/// ranks the strategy manager sends them, merged out of their RankMetrics.
+/// Numbers about the run, for loggers and viewers. The accelerator host sends them on "/metrics" every so many steps
+/// and after evaluations, and any other component may send its own. Nothing in the run waits for them. In a run of
+/// several ranks the strategy manager sends them, merged from the RankMetrics of the ranks.
 ///
-/// `samples` and `units` are totals, so a rate is a difference of two messages and survives a lost one.
+/// `samples` and `units` are totals, so a rate is the difference of two messages, and a lost message does no harm.
 struct Metrics {
   static constexpr const char* kTypeName = "Metrics";
 
   std::uint64_t step = 0;
-  std::uint64_t total_steps = 0;  ///< 0 = unknown.
+  std::uint64_t total_steps = 0;  ///< 0 if unknown.
   std::uint64_t epoch = 0;
-  std::string stage;          ///< "train", "train_eval" (training data, evaluated), "validate", "test", ...
+  std::string stage;          ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
   std::int64_t time_ns = 0;   ///< CLOCK_REALTIME.
-  std::uint64_t samples = 0;  ///< Trained on since the run began.
-  std::string unit;           ///< "sample", "token".
-  std::uint64_t units = 0;    ///< Of `unit`, trained on since the run began.
+  std::uint64_t samples = 0;  ///< The samples trained on since the run began.
+  std::string unit;           ///< "sample" or "token".
+  std::uint64_t units = 0;    ///< The number of `unit`s trained on since the run began.
   std::vector<Scalar> values;
 
   template <class Archive>
@@ -35,17 +35,18 @@ struct Metrics {
   }
 };
 
-/// What one rank of several has to say; sent on "/rank_metrics" instead of Metrics. The strategy manager merges what
-/// ranks say about the same stage and step, whichever ranks say something: nobody waits for anybody.
+/// What one of several ranks reports; it is sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
+/// reports about one stage and step from those ranks that have sent one, and waits for no other.
 ///
-/// `samples` and `units` of `metrics` are this rank's alone: they are added up.
+/// `samples` and `units` in `metrics` are those of this rank alone; the manager adds them up.
 struct RankMetrics {
   static constexpr const char* kTypeName = "RankMetrics";
 
   std::uint32_t rank = 0;
-  double weight = 0;  ///< Of the values in a mean: the samples that they are about. 0 = none.
+  /// The weight of the values in a mean: the number of samples behind them, or 0 if there are none.
+  double weight = 0;
   Metrics metrics;
-  // By name, of the values that are merged otherwise than to a mean: "sum", "max" or "min".
+  /// For values that are not merged by a mean: "sum", "max" or "min", by the name of the value.
   Reductions reductions;
 
   template <class Archive>

@@ -11,26 +11,30 @@
 
 namespace trainyard {
 
-/// What the strategy manager tells the loader and the accelerator host to do next. Orders are carried out one after
-/// another, in the order of their ids; the manager may send the next before the last is done.
+/// What the strategy manager tells the data loader and the accelerator host to do next. They carry out orders one after
+/// another, by ascending id; the manager may send the next order before the last one is done.
 ///
-/// `kind`: train (`batches` micro-batches, a step every `micro_batches`), evaluate (`batches` of `split`, no
-/// gradients), predict (`batches` of `split`, or generation if 0), checkpoint (snapshot between two steps), stop (after
-/// the current step; every order before it that is not done is dropped).
+/// `kind` is one of
+/// - train: learn from `batches` micro-batches, with an optimizer step every `micro_batches`;
+/// - evaluate: compute metrics on `batches` batches of `split`, without gradients;
+/// - predict: predict `batches` batches of `split`, or generate if `batches` is 0;
+/// - checkpoint: take a snapshot between two steps;
+/// - stop: end after the current step, and drop every earlier order that is not done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
-  std::uint64_t id = 0;  ///< 1, 2, 3, ...
+  std::uint64_t id = 0;  ///< Orders are numbered 1, 2, 3, ...
   std::string kind;
-  // evaluate, predict: which data; "train" for train.
+  /// The split to evaluate or predict; "train" for training.
   std::string split;
   std::uint64_t batches = 0;
-  std::uint64_t micro_batches = 1;  ///< Per optimizer step; the last step of an order may have fewer.
+  std::uint64_t micro_batches = 1;  ///< The number per optimizer step; the last step of an order may have fewer.
   std::uint64_t epoch = 0;
-  std::uint64_t total_steps = 0;  ///< Of the whole run, for schedules and ETA; 0 = unknown.
-  LoaderCursor cursor;            ///< train: where the stream must stand when this order begins.
-  std::string reason;             ///< checkpoint, stop: "interval", "best", "final", "interrupted", ...
-  std::vector<Scalar> metrics;    ///< checkpoint: the newest validation metrics.
+  /// The steps of the whole run, for learning-rate schedules and time estimates; 0 if unknown.
+  std::uint64_t total_steps = 0;
+  LoaderCursor cursor;          ///< For training: where the stream must stand when this order begins.
+  std::string reason;           ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
+  std::vector<Scalar> metrics;  ///< For checkpoint: the newest validation metrics.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -39,9 +43,9 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. A step is one optimizer step, everywhere. Orders are answered in turn,
-/// once each, except those that a stop overtook: the answer to the stop stands for them, too. Each of several ranks
-/// answers for itself; the strategy manager merges their metrics.
+/// The accelerator host's answer to an Order. The host answers each order once, in turn, except those that a stop
+/// overtook: the answer to the stop stands for them, too. Each rank answers for itself, and the strategy manager merges
+/// their metrics.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -49,15 +53,15 @@ struct OrderDone {
   std::uint32_t rank = 0;
   std::string kind;
   std::string split;
-  std::uint64_t step = 0;  ///< Optimizer steps done since the run began.
+  std::uint64_t step = 0;  ///< The optimizer steps done since the run began.
   std::uint64_t epoch = 0;
-  std::uint64_t batches = 0;  ///< Micro-batches used by this order.
-  // Rows of those batches; what the metrics of an evaluation weigh.
+  std::uint64_t batches = 0;  ///< The micro-batches used by this order.
+  /// The rows of those batches. They are the weight of an evaluation's metrics.
   std::uint64_t samples = 0;
-  bool stopped = false;         ///< Ended early by a stop order.
-  LoaderCursor cursor;          ///< After the last training batch used.
-  std::vector<Scalar> metrics;  ///< evaluate: means weighted by samples, of this rank; none if it had no samples.
-  Reductions reductions;        ///< By name, of those that are merged otherwise: "sum", "max" or "min".
+  bool stopped = false;         ///< True if a stop ended the order early.
+  LoaderCursor cursor;          ///< The position after the last training batch used.
+  std::vector<Scalar> metrics;  ///< For evaluate: this rank's means, weighted by samples; empty if it had no samples.
+  Reductions reductions;        ///< For values that are not merged by a mean: "sum", "max" or "min", by name.
 
   template <class Archive>
   void serialize(Archive& archive) {

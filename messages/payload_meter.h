@@ -12,25 +12,26 @@
 
 namespace trainyard {
 
-/// A cereal output archive that writes nothing and sums what a message counts for against byte credits: the bytes of
-/// its tensors, its strings (keys of maps too) and its lists of numbers. Single numbers and bools count nothing.
+/// A cereal output archive that writes nothing. It sums what a message counts against byte credits: the bytes of its
+/// tensors, its strings (the keys of maps included) and its lists of numbers. Single numbers and bools do not count.
 ///
-/// For edges within a process, where nothing is encoded; edges between processes count what they send. A buffer that
-/// two tensors share is counted for both.
+/// It serves edges within a process, where nothing is encoded; edges between processes count the bytes that they send.
+/// A buffer that two tensors share is counted for both.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
-  /// Counts `bytes` more; called by the functions below.
+  /// Counts `bytes` more. The functions below call it.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
-  /// The sum so far. Runs on every send inside a process, so it only adds: no allocation, no look at the bytes.
+  /// The sum so far. Every send within a process computes it, so it must be cheap: it neither allocates nor looks at
+  /// the bytes.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   std::uint64_t bytes_ = 0;
 };
 
-// As in BinaryWriter: what cannot be sent cannot be weighed either.
+// As in BinaryWriter, what cannot be sent cannot be weighed either.
 template <class T>
 void prologue(PayloadMeter&, const T&) {
   require_message_field<T>();
@@ -38,7 +39,8 @@ void prologue(PayloadMeter&, const T&) {
 template <class T>
 void epilogue(PayloadMeter&, const T&) {}
 
-// Single numbers would make the sum exact and every message slower to weigh; windows are hundreds of megabytes.
+// Counting single numbers would make the sum exact but every message slower to weigh, and windows are hundreds of
+// megabytes.
 template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter&, const T&) {}

@@ -8,24 +8,25 @@
 
 namespace trainyard {
 
-/// One component as the launcher placed it. Made by launch/plan from the launch file; everything here is final, so a
+/// One component as the launcher placed it. launch/plan makes it from the launch file. Everything in it is final, so a
 /// process takes no decision of its own.
 struct ComponentPlan {
   static constexpr const char* kTypeName = "ComponentPlan";
 
-  std::uint32_t index = 0;  ///< Within the run; Header::source.
-  std::string name;         ///< Full name: "rank0/optimizer".
+  std::uint32_t index = 0;  ///< The number of the component within the run, as in Header::source.
+  std::string name;         ///< The full name, such as "rank0/optimizer".
   std::string plugin;
-  std::string library;  ///< Path of the shared library.
-  // Name of the process that hosts it.
+  std::string library;  ///< The path of the shared library.
+  /// The name of the process that hosts the component.
   std::string process;
-  std::string thread;  ///< Components of one process with the same thread share an event loop.
+  std::string thread;  ///< The event loop; components of a process that name the same thread share one.
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string parameters = "{}";              ///< JSON object.
-  std::map<std::string, std::string> places;  ///< Where those parameters were written, for errors: "mnist.toml:12".
-  std::map<std::string, std::string> topics;  ///< Port name to full topic name.
-  std::vector<std::uint32_t> cpus;            ///< Pinned to these; empty = not pinned.
+  std::string parameters = "{}";  ///< A JSON object.
+  /// Where the parameters were written, such as "mnist.toml:12", for errors.
+  std::map<std::string, std::string> places;
+  std::map<std::string, std::string> topics;  ///< The full topic name of every port, by the port's name.
+  std::vector<std::uint32_t> cpus;  ///< The component's thread is pinned to these CPUs; empty if it is not pinned.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -35,21 +36,21 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with the policy that both ends keep. The launch file decides; code on
-/// either side is the same for every policy and transport.
+/// One connection from an output to an input, with the policy that both ends follow. The launch file decides about it;
+/// the components' code is the same for every policy and transport.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
   std::uint32_t id = 0;
-  // Full name, with its leading '/'.
+  /// The full name, with its leading '/'.
   std::string topic;
-  std::uint32_t from = 0;  ///< Component index.
+  std::uint32_t from = 0;  ///< The index of the sending component.
   std::string output;
-  std::uint32_t to = 0;  ///< Component index.
+  std::uint32_t to = 0;  ///< The index of the receiving component.
   std::string input;
   std::string policy = "block";            ///< "block", "latest" or "drop_oldest".
-  std::uint64_t window_messages = 64;      ///< Credits in messages.
-  std::uint64_t window_bytes = 268435456;  ///< Credits in bytes; one message may always be under way.
+  std::uint64_t window_messages = 64;      ///< The credits in messages.
+  std::uint64_t window_bytes = 268435456;  ///< The credits in bytes; one message may always be under way.
   std::string transport = "thread";        ///< "thread", "process", "ipc" or "tcp".
 
   template <class Archive>
@@ -59,25 +60,25 @@ struct EdgePlan {
   }
 };
 
-/// All that one process must know to play its part. The answer to its Hello.
+/// Everything that one process must know to play its part. The launcher sends it in answer to Hello.
 struct ProcessPlan {
   static constexpr const char* kTypeName = "ProcessPlan";
 
-  // Unique on this host: "mnist-9ix".
+  /// The run's name, such as "mnist-9ix", which is unique on this host.
   std::string run;
-  std::string run_directory;     ///< Sockets of this run; private to the user.
-  std::string output_directory;  ///< What the run writes.
+  std::string run_directory;     ///< The folder of this run's sockets, private to the user.
+  std::string output_directory;  ///< The folder for what the run writes.
   std::string process;
-  std::uint32_t process_index = 0;  ///< Slot in shared buffers' reader counts.
+  std::uint32_t process_index = 0;  ///< The process's slot in the reader counts of shared buffers.
   std::uint64_t seed = 0;
-  // What standard error shows; visitors get more.
+  /// The level that standard error shows. Visitors get more.
   std::string log_level = "info";
-  // Searched in this order; empty = the process's own defaults.
+  /// These folders are searched in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;
   std::map<std::string, std::string>
-      bind;  ///< Thread to the address its socket binds: "ipc:///..." or "tcp://127.0.0.1:*".
-  std::vector<ComponentPlan> components;  ///< Of the whole run, by index.
-  std::vector<EdgePlan> edges;            ///< That touch this process.
+      bind;  ///< The address that the socket of each thread binds: "ipc:///..." or "tcp://127.0.0.1:*".
+  std::vector<ComponentPlan> components;  ///< The components of the whole run, by index.
+  std::vector<EdgePlan> edges;            ///< The edges that begin or end in this process.
 
   template <class Archive>
   void serialize(Archive& archive) {

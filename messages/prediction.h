@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// What a model says when asked to predict: text for a person, tensors for a program, or both. Answers a predict order;
-/// sent on "/predictions" to the logger.
+/// What a model says when it is asked to predict: text for a person, tensors for a program, or both. It answers a
+/// predict order and is sent on "/predictions" to the logger.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 
-  // The predict order that it answers, and where training stood.
+  /// The predict order that it answers, and the step at which training stood.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  // What the text is, for a headline; `text` may have many lines.
+  /// A headline that says what the text is. `text` may have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

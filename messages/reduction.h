@@ -10,29 +10,29 @@
 
 namespace trainyard {
 
-/// How values of one name, of several batches or ranks, become one. A mean is weighted, by samples as a rule.
+/// How several values of one name, from several batches or ranks, become one. A mean is weighted, usually by samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 
-/// "mean", "sum", "max", "min"
+/// "mean", "sum", "max" or "min".
 std::string_view name_of(Reduction reduction);
-/// Throws kInvalidArgument with the known names.
+/// The inverse of name_of. Throws kInvalidArgument, listing the known names.
 Reduction reduction_from(std::string_view name);
 
-/// As messages carry it, by the value's name: those that are not a mean.
+/// The reductions that messages carry, by the name of the value. Values that are not listed are merged by a mean.
 using Reductions = std::map<std::string, std::string>;
 
-/// Merges named numbers. Each name is merged over those who have it, in the way that was asked for first; names come
-/// out in the order in which they first came in.
+/// Merges named numbers. Each name is merged over the sources that have it, by the reduction that was given for it
+/// first. The names come out in the order in which they first came in.
 class ScalarMerger {
  public:
-  /// `weight` counts for means only; >= 0. What weighs nothing does not count, as long as something else does.
+  /// `weight` must be >= 0 and counts for means only. A value of weight 0 does not count unless all weights are 0.
   void add(const std::string& name, double value, double weight, Reduction reduction = Reduction::kMean);
-  /// Throws kInvalidArgument for a reduction that there is not.
+  /// Throws kInvalidArgument for an unknown reduction.
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }
   std::vector<Scalar> values() const;
-  /// Of what `values` gives, so that the result can be merged again.
+  /// The reductions of what `values` returns, so that the result can be merged again.
   Reductions reductions() const;
 
  private:

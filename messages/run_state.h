@@ -11,26 +11,28 @@
 
 namespace trainyard {
 
-/// Asks the checkpoint writer to copy the arena now, between two steps; the copy is made when every rank has asked.
-/// Sent by the accelerator host, which sends no further Gradients until SnapshotTaken has come back: that is what keeps
-/// the optimizer's hands off the memory. It may compute the next gradients meanwhile, since those are not part of a
-/// checkpoint, unless a forward pass would change buffers, which are.
+/// Asks the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when every rank has
+/// asked.
+///
+/// The accelerator host sends this message and then no further Gradients until SnapshotTaken has come back, so the
+/// optimizer cannot touch the memory meanwhile. The host may compute the next gradients in the meantime, since they are
+/// not part of a checkpoint, unless a forward pass would change buffers, which are.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
   std::uint32_t rank = 0;
-  // The checkpoint order; comes back in SnapshotTaken and CheckpointDone.
+  /// The id of the checkpoint order. SnapshotTaken and CheckpointDone repeat it.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   std::string reason;
-  // After the last batch that the arena has learned from: where a resumed run must go on.
+  /// Where a resumed run must continue: the position after the last batch that the arena has learned from.
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;  ///< State of the accelerator host's random generator.
-  // Of the order: the newest validation metrics, by which checkpoints are ranked.
+  std::vector<std::uint8_t> rng;  ///< The state of the accelerator host's random generator.
+  /// The newest validation metrics, taken from the order. They rank checkpoints.
   std::vector<Scalar> metrics;
-  std::vector<Scalar> host_state;  ///< What else the accelerator host wants back in RunState: its loss scale.
+  std::vector<Scalar> host_state;  ///< What else the accelerator host wants back in RunState, such as its loss scale.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -39,7 +41,7 @@ struct Snapshot {
   }
 };
 
-/// The copy is made; the arena may change again. The file is written later: CheckpointDone.
+/// The copy is made, and the arena may change again. The file is written later; CheckpointDone reports it.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -52,17 +54,17 @@ struct SnapshotTaken {
   }
 };
 
-/// The checkpoint is on disk, or is not and `error` says why. A failed checkpoint does not end the run by itself: the
-/// strategy manager decides.
+/// The checkpoint is on disk, or it is not and `error` says why. A failed checkpoint does not end the run by itself:
+/// the strategy manager decides.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  // Of the checkpoint's directory; empty if it was not written.
+  /// The path of the checkpoint's directory; empty if it was not written.
   std::string path;
   std::uint64_t bytes = 0;
-  std::string error;  ///< Empty = written, hashed and synced.
+  std::string error;  ///< Empty if the checkpoint is written, hashed and synced.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -70,14 +72,14 @@ struct CheckpointDone {
   }
 };
 
-/// Where the run begins: at zero, or where a checkpoint left it. Sent once by the checkpoint writer, after it has
-/// filled the arena. Host, optimizer and manager start counting from here; a launch without a checkpoint writer
-/// has no RunState and begins at zero.
+/// Where the run begins: at zero, or where a checkpoint left it. The checkpoint writer sends it once, after it has
+/// filled the arena. The accelerator host, the optimizer and the strategy manager start counting from here. A run
+/// without a checkpoint writer has no RunState and begins at zero.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  // The checkpoint that was loaded; empty without one. The fields below are then those of its run.json.
+  /// The checkpoint that was loaded, or empty if there is none. The fields below are then those of its run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
@@ -85,7 +87,7 @@ struct RunState {
   LoaderCursor cursor;
   std::vector<std::uint8_t> rng;
   std::vector<Scalar> metrics;
-  std::vector<Scalar> host_state;  ///< As in the Snapshot.
+  std::vector<Scalar> host_state;  ///< What the host put into the Snapshot.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// A named number: one metric. Names are what logs and tables show ("loss", "accuracy"); units belong into the name.
+/// A named number: one metric. The name is what logs and tables show ("loss", "accuracy"). A unit belongs in the name.
 struct Scalar {
   static constexpr const char* kTypeName = "Scalar";
 

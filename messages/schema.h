@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// What a field can be. Lists, maps (keyed by string) and optionals have one element type; structs have a name. The
-/// simple kinds come first, up to kTensor: the parser and the table of names count on it.
+/// What a field can be. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
+/// simple kinds come first, up to kTensor, because the parser and the table of names rely on that.
 enum class FieldKind : std::uint8_t {
   kBool,
   kI8,
@@ -29,11 +29,11 @@ enum class FieldKind : std::uint8_t {
   kStruct,
 };
 
-/// The type of a field, with the types inside it.
+/// The type of a field, including the types inside it.
 struct FieldType {
   FieldKind kind = FieldKind::kBool;
-  std::string struct_name;         ///< kStruct only.
-  std::vector<FieldType> element;  ///< One entry for kList, kMap and kOptional; else empty.
+  std::string struct_name;         ///< Set for kStruct only.
+  std::vector<FieldType> element;  ///< One entry for kList, kMap and kOptional; otherwise empty.
 
   friend bool operator==(const FieldType&, const FieldType&) = default;
 };
@@ -58,28 +58,29 @@ struct StructType {
 struct Schema {
   std::vector<StructType> structs;
 
-  /// The struct of this name; null if there is none. Linear: schemas have a handful.
+  /// The struct of this name, or null if there is none. The search is linear, because schemas have only a handful of
+  /// structs.
   const StructType* find(std::string_view name) const;
 
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-/// The canonical text, one field a line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It says all that the
-/// binary form needs, so a client that has read it can decode every message of that type.
+/// The canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It says all that
+/// the binary form requires, so a client that has read it can decode every message of that type.
 std::string to_text(const Schema& schema);
-/// One type as it stands in the text: "list<Tensor>".
+/// One type as it appears in the text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// The inverse of to_text. The text may come from a stranger: throws kCorrupt, with the line, for anything else. What
-/// it returns is safe to decode by: no struct holds itself, and nesting is bounded.
+/// The inverse of to_text. The text may come from a stranger, so anything that is not a schema throws kCorrupt, with
+/// the line. It is safe to decode by the result: no struct holds itself, and nesting is bounded.
 Schema parse_schema(std::string_view text);
 
-/// 64-bit FNV-1a over the canonical text: field names, types and nesting all change it.
-/// Source: http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
+/// A 64-bit FNV-1a hash of the canonical text: field names, types and nesting all change it. Source:
+/// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
-/// The type as JSON Schema (draft 2020-12), for viewers and validators that know nothing of Trainyard. Throws
-/// kInvalidArgument for a schema without structs.
+/// Describes the type as JSON Schema (draft 2020-12), for viewers and validators that know nothing about Trainyard.
+/// Throws kInvalidArgument for a schema without structs.
 std::string to_json_schema(const Schema& schema);
 
 }  // namespace trainyard

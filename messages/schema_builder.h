@@ -13,15 +13,16 @@
 
 namespace trainyard {
 
-/// A cereal output archive that records field names and types instead of values. It visits a default-made message, so
-/// the one `serialize` that moves the bytes is also the one source of the schema.
+/// A cereal output archive that records field names and types instead of values. It visits a default-constructed
+/// message, so the `serialize` function that moves the bytes is also the one source of the schema.
 ///
-/// Elements of lists, maps and optionals are not there to be visited: they are described by their type.
+/// A default-constructed message has no elements in its lists, maps and optionals, so these are described by their
+/// type.
 class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision> {
  public:
   SchemaBuilder() : cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision>(this) {}
 
-  /// The schema of T: T first, then the structs it holds, in order of appearance.
+  /// The schema of T: first T itself, then the structs it holds, in order of appearance.
   template <Message T>
   static Schema build() {
     SchemaBuilder builder;
@@ -29,7 +30,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::move(builder.schema_);
   }
 
-  /// Adds a field to the struct that is open; called by the load function at the end of this file.
+  /// Adds a field to the struct that is being listed. The save function at the end of this file calls it.
   template <class T>
   void field(const char* name) {
     FieldType type = type_of<T>();
@@ -37,7 +38,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
 
  private:
-  // The one place that decides what may be on the wire; any other type does not compile.
+  // This is the one place that decides what may be on the wire. Any other type does not compile.
   template <class T>
   FieldType type_of() {
     require_message_field<T>();
@@ -50,7 +51,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     }
   }
 
-  /// By width and sign, not by name: `long` and `long long` are the same on the wire.
+  /// The kind follows from the width and the sign, not from the name: `long` and `long long` are the same on the wire.
   template <class T>
   static constexpr FieldKind number_kind() {
     if constexpr (std::is_same_v<T, bool>) return FieldKind::kBool;
@@ -61,7 +62,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::is_signed_v<T> ? kSigned[kLog2] : kUnsigned[kLog2];
   }
 
-  // Overloads that are told apart by a null pointer: partial specialisation for functions.
+  // A null pointer selects the overload, which amounts to partial specialisation for functions.
   FieldType compound(std::string*) { return {FieldKind::kString, {}, {}}; }
   FieldType compound(Tensor*) { return {FieldKind::kTensor, {}, {}}; }
   template <class T>
@@ -78,7 +79,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
   template <Message T>
   FieldType compound(T*) {
-    // Entered before its fields are visited, so that the text lists structs in order of appearance.
+    // The struct is entered before its fields are visited, so that the text lists structs in order of appearance.
     if (begin_struct(T::kTypeName)) {
       const std::size_t outer = std::exchange(open_, schema_.structs.size() - 1);
       T value{};
@@ -88,7 +89,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return {FieldKind::kStruct, T::kTypeName, {}};
   }
 
-  /// Adds an empty struct of this name; false if it is there already.
+  /// Adds an empty struct of this name. Returns false if it is there already.
   bool begin_struct(const char* name) {
     if (schema_.find(name) != nullptr) return false;
     schema_.structs.push_back({name, {}});
@@ -96,7 +97,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
 
   Schema schema_;
-  std::size_t open_ = 0;  ///< Index of the struct whose fields are being listed.
+  std::size_t open_ = 0;  ///< The index of the struct whose fields are being listed.
 };
 
 template <class T>

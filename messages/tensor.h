@@ -11,38 +11,40 @@
 
 namespace trainyard {
 
-/// A dense, row-major tensor: dtype, shape, and a place inside a refcounted buffer. Never holds the bytes itself, so a
-/// message that carries a 40 MB tensor is as cheap to pass on as one that carries none.
+/// A dense, row-major tensor: a dtype, a shape, and a place inside a reference-counted buffer. It never holds the bytes
+/// itself, so a message with a 40 MB tensor is as cheap to pass on as one without.
 ///
-/// A plain description: nothing here checks that it fits its buffer. One that came over the wire was checked when it
-/// was read; who makes one by hand is responsible for it.
+/// The struct is a plain description and does not check that it fits its buffer. A tensor from the wire was checked
+/// when it was read; whoever makes one by hand is responsible for it.
 struct Tensor {
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
-  std::uint64_t offset = 0;  ///< Bytes from the start of `buffer` to the first element.
+  std::uint64_t offset = 0;  ///< The distance in bytes from the start of `buffer` to the first element.
   Buffer buffer;
 
-  /// Product of the shape; 1 for a scalar.
+  /// The product of the shape; 1 for a scalar.
   std::int64_t elements() const;
-  /// Bytes of the elements. Not checked for overflow: checked_bytes() is, and has been asked when the tensor was made.
+  /// The size of the elements in bytes. Overflow is not checked here, because checked_bytes() was called when the
+  /// tensor was made.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
-  /// The first element; of no use without a buffer.
+  /// The address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }
 
-  /// The elements as T, which the caller vouches for: it must have the width of `dtype`.
+  /// The elements as values of T. The caller guarantees that T has the width of `dtype`.
   template <class T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(elements())};
   }
 
-  /// A tensor over fresh, uninitialised heap memory; throws kCorrupt for a shape that cannot be (checked_bytes).
+  /// Makes a tensor over new, uninitialised heap memory. Throws kCorrupt for an impossible shape (see checked_bytes).
   static Tensor empty(DType dtype, std::vector<std::int64_t> shape);
 };
 
-/// Bytes that `shape` of `dtype` needs; throws kCorrupt for a negative extent, an unknown dtype or an overflow.
+/// The number of bytes that `shape` of `dtype` needs. Throws kCorrupt for a negative extent, an unknown dtype or an
+/// overflow.
 std::size_t checked_bytes(DType dtype, std::span<const std::int64_t> shape);
 
-/// "[64, 784]"
+/// The shape as text, such as "[64, 784]".
 std::string to_text(std::span<const std::int64_t> shape);
 
 }  // namespace trainyard

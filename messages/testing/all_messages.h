@@ -25,7 +25,7 @@ using AllMessages =
          Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply,
          Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
-/// AllMessages in the form that can be iterated.
+/// Lets a program iterate over AllMessages.
 template <class... T>
 struct MessageVisitor {
   template <class Visit>
@@ -34,8 +34,8 @@ struct MessageVisitor {
   }
 };
 
-/// Calls `visit.template operator()<T>()` for every message type of Trainyard and for Everything: tests and fuzzers
-/// leave none out.
+/// Calls `visit.template operator()<T>()` for every message type of Trainyard and for Everything, so that tests and
+/// fuzzers leave none out.
 template <class Visit>
 void for_each_message(Visit&& visit) {
   AllMessages<MessageVisitor>::visit(visit);

@@ -11,10 +11,10 @@
 
 namespace trainyard::testing {
 
-/// An enum wider than a byte, with a value that needs both bytes: it travels as its underlying type.
+/// An enumeration wider than a byte, with a value that needs both bytes. It travels as its underlying type.
 enum class Colour : std::uint16_t { kRed = 1, kBlue = 515 };
 
-/// A struct within lists, optionals and the message itself.
+/// A struct that appears in lists, in optionals and in the message itself.
 struct Inner {
   static constexpr const char* kTypeName = "Inner";
 

@@ -13,14 +13,14 @@
 namespace trainyard::testing {
 
 /// A cereal output archive that shows a message as a JSON tree, straight from the fields. It shares no code with the
-/// binary form, the schema or json.h, so that they can be checked against it. Tensors show their bytes.
+/// binary form, the schema or json.h, so they can be checked against it. Tensors show their bytes.
 class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision> {
  public:
   using Json = nlohmann::ordered_json;
 
   OracleArchive() : cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision>(this) {}
 
-  /// What `value` looks like.
+  /// The JSON tree of `value`.
   template <class T>
   static Json show(const T& value) {
     OracleArchive archive;
@@ -28,9 +28,9 @@ class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowE
     return archive.shown_;
   }
 
-  /// The archive stands for a value that is no struct.
+  /// Makes the archive show a value that is not a struct.
   void set(Json value) { shown_ = std::move(value); }
-  /// The archive stands for a struct, of which this is one field.
+  /// Makes the archive show a struct, and adds this field to it.
   void set_field(const char* name, Json value) { shown_[name] = std::move(value); }
 
  private:
@@ -46,7 +46,7 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const T& value) { archive.set(value); }
 
-// An archive of its own for every value: none of the values around it can leak in.
+// Every field gets an archive of its own, so that the values around it cannot leak in.
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const cereal::NameValuePair<T>& field) {
   archive.set_field(field.name, OracleArchive::show(field.value));
@@ -74,7 +74,7 @@ void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::optional<T>& o
 }
 
 inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const Tensor& tensor) {
-  // Bytes stand in for content: two tensors are the same if these are.
+  // The bytes stand for the content: two tensors are equal if their bytes are.
   const auto bytes = tensor.buffer.empty() ? 0 : tensor.bytes();
   const std::string text(reinterpret_cast<const char*>(tensor.data()), bytes);
   archive.set({{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", text}});

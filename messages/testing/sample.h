@@ -15,29 +15,29 @@
 
 namespace trainyard::testing {
 
-/// A cereal input archive that makes values up: every field of a message gets one, the same ones for the same seed.
+/// A cereal input archive that invents a value for every field of a message. The same seed gives the same values.
 class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision> {
  public:
-  /// The same seed makes the same message, on every machine.
+  /// The same seed makes the same message on every machine.
   explicit SampleArchive(std::uint64_t seed)
       : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
 
-  /// 64 random bits; mt19937_64 gives the same ones with every standard library.
+  /// 64 random bits. mt19937_64 gives the same ones with every standard library.
   std::uint64_t bits() { return random_(); }
 
   /// A small count, sometimes zero.
   std::size_t count() { return bits() % 4; }
 
-  /// Printable ASCII, up to 11 characters: what JSON shows without replacement.
+  /// Printable ASCII of up to 11 characters, which JSON shows without replacement.
   std::string text() {
     std::string made(bits() % 12, ' ');
     for (char& c : made) c = static_cast<char>(' ' + bits() % 95);
     return made;
   }
 
-  /// Of any dtype. Its bytes stay below 0x80, so that the oracle can show them as text.
+  /// A tensor of any dtype. Its bytes stay below 0x80, so that the oracle can show them as text.
   Tensor tensor() {
-    if (count() == 0) return {DType::kInt16, {3, 0, 2}, 0, {}};  // Without bytes, thus without payload.
+    if (count() == 0) return {DType::kInt16, {3, 0, 2}, 0, {}};  // This tensor has no bytes and thus no payload.
     Tensor made = Tensor::empty(static_cast<DType>(bits() % 10), {1 + static_cast<std::int64_t>(count()), 3});
     std::memset(made.data(), static_cast<int>(bits() & 0x7f), made.bytes());
     return made;
@@ -58,7 +58,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     value = (archive.bits() & 1) != 0;
   } else if constexpr (std::is_floating_point_v<T>) {
-    // Few digits, so that every printer writes the same ones.
+    // The number has few digits, so that every printer writes the same ones.
     value = static_cast<T>(static_cast<std::int16_t>(archive.bits())) / T{4};
   } else {
     value = static_cast<T>(archive.bits());
@@ -72,7 +72,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, cereal::NameValuePair<T>&
 
 inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::string& text) { text = archive.text(); }
 
-// Up to three elements, sometimes none: enough for every path of an encoder.
+// Lists have up to three elements, and sometimes none, which is enough for every path of an encoder.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::vector<T>& list) {
   list.resize(archive.count());
@@ -104,5 +104,5 @@ T sample(std::uint64_t seed) {
 
 }  // namespace trainyard::testing
 
-// cereal reads enums only if it knows which archive would have written them.
+// cereal reads enumerations only if it knows which archive would have written them.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::testing::SampleArchive, trainyard::testing::OracleArchive)
