@@ -1,4 +1,4 @@
-// The small types below the messages: buffers, tensors, element types, errors.
+// Tests of the small types below the messages: buffers, tensors, element types and errors.
 #include <gtest/gtest.h>
 
 #include "messages/buffer.h"
@@ -56,7 +56,7 @@ TEST(DTypeTest, KnowsSizesAndNamesAndSaysSoOfStrangers) {
   EXPECT_EQ(name_of(static_cast<DType>(10)), "invalid");
 }
 
-// The numbers are on the wire.
+// These numbers are on the wire.
 TEST(DTypeTest, KeepsItsNumbers) {
   const std::vector<std::string_view> names{"uint8",   "int8",     "int16",   "int32",   "int64",
                                             "float16", "bfloat16", "float32", "float64", "bool"};

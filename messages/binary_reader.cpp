@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-// Every complaint says at which byte: a person who writes a client can then count along in docs/wire_format.md.
-// Dividing what remains instead of multiplying the count: the product of two hostile numbers may overflow.
+// Every error names the byte at which it occurred, so that a person who writes a client can count along in
+// docs/wire_format.md. What remains is divided, because the product of two hostile numbers may overflow.
 std::size_t BinaryReader::read_count(std::size_t element_bytes) {
   const std::size_t count = read_number<std::uint32_t>();
   if (count > remaining() / element_bytes) {
@@ -34,7 +34,7 @@ TensorPlace BinaryReader::read_tensor_place() {
   place.payload = read_number<std::uint32_t>();
   place.offset = read_number<std::uint64_t>();
   place.bytes = checked_bytes(place.dtype, place.shape);
-  // One spelling for each value: what is read and written again is the same bytes.
+  // Every value has one spelling, so a message that is read and written again has the same bytes.
   if (place.payload == kNoPayload && place.offset != 0) {
     throw Error(Code::kCorrupt, "tensor at byte {} has an offset but no payload", start);
   }
@@ -44,14 +44,15 @@ TensorPlace BinaryReader::read_tensor_place() {
 void BinaryReader::read_tensor(Tensor& tensor) {
   const std::size_t start = position_;
   TensorPlace place = read_tensor_place();
-  // A tensor without payload stays without buffer whatever its shape says: nobody can be made to read past an end.
+  // A tensor without a payload stays without a buffer, whatever its shape says, so nobody can be made to read past an
+  // end.
   tensor = {place.dtype, std::move(place.shape), place.offset, {}};
   if (place.payload == kNoPayload) return;
   if (place.payload >= payloads_.size()) {
     throw Error(Code::kCorrupt, "tensor at byte {} refers to payload {} of {}", start, place.payload, payloads_.size());
   }
   const Buffer& buffer = payloads_[place.payload];
-  // Two comparisons and no sum, which could overflow.
+  // Two comparisons are used instead of a sum, which could overflow.
   if (place.offset > buffer.size() || place.bytes > buffer.size() - place.offset) {
     throw Error(Code::kCorrupt, "tensor at byte {} needs {} bytes at offset {} of a payload of {}", start, place.bytes,
                 place.offset, buffer.size());

@@ -1,4 +1,4 @@
-// The binary form byte by byte, and what the reader says to bytes that no writer wrote.
+// Tests of the binary form byte by byte, and of what the reader says to bytes that no writer wrote.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ std::atomic<std::size_t> largest_allocation{0};
 
 }  // namespace
 
-// The whole test program allocates through these, to see what a hostile message makes the reader ask for. Inlined, they
-// would look to gcc like a mismatched pair.
+// The whole test program allocates through these functions, which show how much memory a hostile message makes the
+// reader request. If they were inlined, gcc would take them for a mismatched pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (size > largest_allocation) largest_allocation = size;
   if (void* memory = std::malloc(size != 0 ? size : 1)) return memory;
@@ -61,7 +61,7 @@ Field read(const std::string& bytes, std::vector<Buffer> payloads = {}) {
   return message.field;
 }
 
-/// The message of the Error that reading `bytes` throws.
+/// The text of the Error that reading `bytes` throws.
 template <class Field>
 std::string refusal(const std::string& bytes, std::vector<Buffer> payloads = {}) {
   try {
@@ -128,7 +128,7 @@ TEST(BinaryTest, RefusesToWriteMorePayloadsThanAHeaderCanName) {
 TEST(HostileBinaryTest, TenBytesThatClaimAGibibyteOfFloatsGetNoMemory) {
   const std::string claim =
       "\0\0\0\x10"
-      "abcdef"s;  // 2^28 floats; six bytes follow.
+      "abcdef"s;  // A length of 2^28 floats, of which only six bytes follow.
   largest_allocation = 0;
   EXPECT_EQ(refusal<std::vector<float>>(claim),
             "message claims 268435456 elements of 4 bytes or more at byte 0, where 6 bytes remain");
@@ -140,7 +140,7 @@ TEST(HostileBinaryTest, TenBytesThatClaimAGibibyteOfFloatsGetNoMemory) {
 }
 
 TEST(HostileBinaryTest, AListOfStructsTakesMemoryOnlyAsItsBytesAreRead) {
-  // Claims as many structs as bytes follow; the very first does not end within them.
+  // The count claims as many structs as there are bytes left, but the very first struct does not end within them.
   std::string claim = "\0\0\1\0"s + std::string(65536, '\xff');
   largest_allocation = 0;
   EXPECT_THAT(refusal<std::vector<Inner>>(claim), ::testing::HasSubstr("claims 4294967295"));
@@ -196,7 +196,8 @@ TEST(HostileTensorTest, HasAShapeThatCanBeAddressed) {
   EXPECT_EQ(refusal<Tensor>("\x0a\0"s + std::string(12, '\0')), "tensor with unknown dtype number 10");
 }
 
-// Each extent fits; only the product does not. A zero further on must not hide that from one reader and show another.
+// Each extent fits, but their product does not. A zero further on must not hide the overflow from one reader and reveal
+// it to another.
 TEST(HostileTensorTest, HasAProductThatDoesNotOverflow) {
   const std::vector<std::int64_t> shape{1ll << 31, 1ll << 31, 1ll << 31};
   EXPECT_THROW(checked_bytes(DType::kUInt8, shape), Error);

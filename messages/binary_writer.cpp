@@ -31,7 +31,7 @@ void BinaryWriter::write_tensor(const Tensor& tensor) {
   write_number(tensor.buffer.empty() ? decltype(tensor.offset){0} : tensor.offset);
 }
 
-// A linear search: messages have a few buffers, 64 at most, and a map would allocate on the step path.
+// The search is linear: messages have a few buffers, 64 at most, and a map would allocate on the step path.
 std::uint32_t BinaryWriter::payload_index(const Buffer& buffer) {
   for (std::size_t i = 0; i < payloads_.size(); ++i) {
     if (payloads_[i].same_as(buffer)) return static_cast<std::uint32_t>(i);

@@ -6,7 +6,8 @@
 namespace trainyard {
 namespace {
 
-/// A cache line, and enough for the widest vector registers: a kernel may use aligned loads on any tensor's first byte.
+/// A cache line, which is also enough for the widest vector registers: a kernel may use aligned loads on the first byte
+/// of any tensor.
 constexpr std::align_val_t kAlignment{64};
 
 }  // namespace

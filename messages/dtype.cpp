@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-/// By DType's number, which is the index.
+/// Indexed by the number of the DType.
 struct Row {
   std::string_view name;
   std::size_t bytes;
@@ -24,7 +24,7 @@ constexpr std::array<Row, 10> kRows{{{"uint8", 1},
 
 }  // namespace
 
-// The number may come from a stranger, and a table lookup beyond the end would be a gift to him.
+// The number may come from a stranger, so the table must not be read beyond its end.
 std::size_t size_of(DType dtype) {
   const auto index = static_cast<std::size_t>(dtype);
   return index < kRows.size() ? kRows[index].bytes : 0;

@@ -31,7 +31,7 @@ std::string_view name_of(Code code) {
     case Code::kInternal:
       return "internal";
   }
-  // Reached only by a number cast to Code; no default label above, so that the compiler names a missing case.
+  // Only a number cast to Code gets here. There is no default label above, so that the compiler names a missing case.
   return "unknown";
 }
 

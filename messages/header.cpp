@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-// Magic before version: of bytes that are no header at all, a version would be nonsense.
+// The magic is checked before the version, because the version of bytes that are not a header would be nonsense.
 Header read_header(std::span<const std::byte> frame) {
   Header header;
   if (frame.size() != sizeof header) {

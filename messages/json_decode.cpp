@@ -1,5 +1,5 @@
-// From the binary form to JSON, guided by a schema and nothing else. Both may come from a stranger: what bounds the
-// recursion is kMaxNesting, what bounds the output is the size of the body.
+// Converts the binary form to JSON, guided by a schema alone. Both may come from a stranger: kMaxNesting bounds the
+// recursion, and the size of the body bounds the output.
 #include <set>
 #include <string>
 
@@ -11,13 +11,13 @@
 namespace trainyard {
 namespace {
 
-/// One walk over body and schema at once; made for one message.
+/// Walks the body and the schema together. An instance serves one message.
 class Decoder {
  public:
   Decoder(const Schema& schema, std::span<const std::byte> body, int indent)
       : schema_(schema), reader_(body, {}), text_(indent) {}
 
-  /// The whole message; throws kCorrupt if bytes are left over.
+  /// Decodes the whole message. Throws kCorrupt if bytes are left over.
   std::string decode() {
     if (schema_.structs.empty()) throw Error(Code::kCorrupt, "a schema without structs describes no message");
     decode_struct(schema_.structs.front(), 0);
@@ -68,7 +68,7 @@ class Decoder {
     text_.close(']');
   }
 
-  // The keys are kept to find a repeated one, which no JSON reader would treat like the next.
+  // The keys are kept to find a repeated one, which JSON readers treat differently from each other.
   void decode_map(const FieldType& element, std::size_t depth) {
     text_.open('{');
     const std::size_t count = reader_.read_count(sizeof(std::uint32_t));
@@ -82,7 +82,7 @@ class Decoder {
     text_.close('}');
   }
 
-  // Where the bytes are, not the bytes: a viewer of metrics should not be sent a model.
+  // A tensor shows where its bytes are, not the bytes: a viewer of metrics should not be sent a model.
   void decode_tensor() {
     const TensorPlace place = reader_.read_tensor_place();
     text_.open('{');
@@ -99,7 +99,7 @@ class Decoder {
     text_.close('}');
   }
 
-  // Written by its own width: the shortest text of a float is shorter than that of the same number as a double.
+  // A float is written by its own width, because its shortest text is shorter than that of the same number as a double.
   void decode_number(FieldKind kind) {
     switch (kind) {
       case FieldKind::kBool:
@@ -127,7 +127,7 @@ class Decoder {
     }
   }
 
-  // As text, not by way of a JSON library's double: 64-bit numbers keep all their digits.
+  // Integers are written as text, not through a JSON library's double, so 64-bit numbers keep all their digits.
   template <class T>
   void decode_integer() {
     text_.literal(std::to_string(reader_.read_number<T>()));
@@ -139,7 +139,7 @@ class Decoder {
     return text;
   }
 
-  /// Elements without bytes could be claimed in any number.
+  /// A sender could claim any number of elements that take no bytes.
   void refuse_empty(const std::string& name) const {
     const StructType* found = schema_.find(name);
     if (found != nullptr && found->fields.empty()) throw Error(Code::kCorrupt, "a list of empty structs '{}'", name);

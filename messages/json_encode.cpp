@@ -1,4 +1,4 @@
-// From JSON to the binary form. People and foreign tools write the JSON, so every complaint names the path.
+// Converts JSON to the binary form. People and foreign tools write the JSON, so every error names the path.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// One walk over JSON tree and schema at once; made for one message. The schema leads, so fields are written in its
-/// order whatever the order in the JSON.
+/// Walks the JSON tree and the schema together. An instance serves one message. The schema leads, so fields are written
+/// in its order, whatever their order in the JSON.
 class Encoder {
  public:
   explicit Encoder(const Schema& schema) : schema_(schema), writer_(body_, payloads_) {}
@@ -29,7 +29,7 @@ class Encoder {
   }
 
  private:
-  /// `json` may be null everywhere: then the field is missing and gets its zero.
+  /// `json` may be null everywhere: the field is then missing and becomes zero or empty.
   void encode_struct(const StructType& type, const Json& json, std::size_t depth) {
     if (depth > kMaxNesting) fail("nests too deeply");
     expect(json, json.is_object(), "an object");
@@ -39,15 +39,15 @@ class Encoder {
       }
     }
     for (const Field& field : type.fields) {
-      // Missing and null are the same: the zero of the field's type.
+      // Missing and null mean the same: the zero of the field's type.
       const auto found = json.find(field.name);
-      // By reference: copying a tree recurses as deeply as its author likes.
+      // This is a reference, because copying a tree recurses as deeply as its author likes.
       const Json& value = found == json.end() ? missing_ : *found;
       within("." + field.name, [&] { encode_value(field.type, value, depth + 1); });
     }
   }
 
-  // Recursion is bounded by encode_struct: a schema nests without end only by way of structs.
+  // encode_struct bounds the recursion: only through structs could a schema nest without end.
   void encode_value(const FieldType& type, const Json& json, std::size_t depth) {
     switch (type.kind) {
       case FieldKind::kList:
@@ -66,7 +66,7 @@ class Encoder {
         expect(json, json.is_string(), "a string");
         return write(json.is_null() ? std::string() : json.get<std::string>());
       case FieldKind::kTensor:
-        // An empty tensor, so that messages with one can be written at all.
+        // An empty tensor is written, so that messages with a tensor can be written at all.
         if (!json.is_null()) fail("is a tensor, which cannot be given as JSON");
         return write(Tensor{});
       default:
@@ -74,7 +74,7 @@ class Encoder {
     }
   }
 
-  // A missing list is an empty one: size() of null is 0.
+  // A missing list is an empty one: the size() of null is 0.
   void encode_list(const FieldType& element, const Json& json, std::size_t depth) {
     expect(json, json.is_array(), "an array");
     writer_.write_count(json.size());
@@ -86,7 +86,7 @@ class Encoder {
   void encode_map(const FieldType& element, const Json& json, std::size_t depth) {
     expect(json, json.is_object(), "an object");
     writer_.write_count(json.size());
-    for (const auto& entry : json.items()) {  // Sorted by key, as std::map writes it.
+    for (const auto& entry : json.items()) {  // The entries are sorted by key, as std::map writes them.
       writer_(entry.key());
       within(fmt::format("[\"{}\"]", entry.key()), [&] { encode_value(element, entry.value(), depth + 1); });
     }
@@ -121,7 +121,7 @@ class Encoder {
     }
   }
 
-  // A number with a point is refused even if it is whole: who writes 3.0 for a count has mistaken the field.
+  // A number with a point is refused even if it is whole: whoever writes 3.0 for a count has mistaken the field.
   template <class T>
   void encode_integer(const Json& json) {
     using Limits = std::numeric_limits<T>;
@@ -156,7 +156,7 @@ class Encoder {
     writer_(value);
   }
 
-  /// Runs `encode` with `step` at the end of the path.
+  /// Runs `encode` with `step` appended to the path.
   template <class Encode>
   void within(const std::string& step, Encode encode) {
     const std::size_t length = path_.size();
@@ -175,7 +175,7 @@ class Encoder {
     return names;
   }
 
-  /// The value for an error message. Only simple ones are shown: writing a deep one would recurse as deeply.
+  /// The value for an error message. Only simple values are shown, because writing a deep one would recurse as deeply.
   static std::string brief(const Json& json) {
     if (json.is_structured()) return fmt::format("an {}", json.type_name());
     return json.dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60);
@@ -191,10 +191,10 @@ class Encoder {
   std::string body_;
   std::vector<Buffer> payloads_;  ///< Stays empty.
   BinaryWriter writer_;
-  std::string path_;  ///< "Order.metrics[0].value"
+  std::string path_;  ///< For example "Order.metrics[0].value".
 };
 
-// The one place where the library's exceptions become ours. It tells line and column.
+// This is the one place where the library's exceptions become ours. They name the line and column.
 Json parse(std::string_view text) {
   try {
     return Json::parse(text);

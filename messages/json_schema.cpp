@@ -10,16 +10,16 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Bounds belong to the type: a validator then finds a number that does not fit before the encoder does.
+/// The bounds are part of the type, so that a validator finds a number that does not fit before the encoder does.
 template <class T>
 OrderedJson integer() {
   return {{"type", "integer"}, {"minimum", std::numeric_limits<T>::min()}, {"maximum", std::numeric_limits<T>::max()}};
 }
 
-/// JSON has no word for not-a-number and the infinities, so they are strings (json.h).
+/// JSON cannot write not-a-number and infinities as numbers, so they are strings (json.h).
 OrderedJson number() { return {{"anyOf", {{{"type", "number"}}, {{"enum", {"NaN", "Infinity", "-Infinity"}}}}}}; }
 
-/// Tensors show where their bytes are, not the bytes (json_from_binary).
+/// A tensor shows where its bytes are, not the bytes (json_from_binary).
 OrderedJson tensor() {
   const OrderedJson count = {{"type", "integer"}, {"minimum", 0}};
   const OrderedJson index = {{"type", {"integer", "null"}}, {"minimum", 0}};
@@ -32,7 +32,7 @@ OrderedJson tensor() {
   return made;
 }
 
-/// Kinds that refer to no other type.
+/// The kinds that refer to no other type.
 OrderedJson describe_simple(FieldKind kind) {
   switch (kind) {
     case FieldKind::kBool:
@@ -63,7 +63,7 @@ OrderedJson describe_simple(FieldKind kind) {
   }
 }
 
-/// A struct becomes a reference, so recursion ends at lists, maps and optionals.
+/// A struct becomes a reference, so the recursion ends there; it goes only through lists, maps and optionals.
 OrderedJson describe(const Schema& schema, const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:
@@ -79,8 +79,8 @@ OrderedJson describe(const Schema& schema, const FieldType& type) {
   }
 }
 
-/// Every field is required and no other allowed: that is what json_from_binary writes. What it accepts to read
-/// (binary_from_json) is wider, since fields may be missing there.
+/// Every field is required and no other is allowed, which is what json_from_binary writes. binary_from_json accepts
+/// more, since it lets fields be missing.
 void describe_struct(const Schema& schema, const StructType& type, OrderedJson& into) {
   into["title"] = type.name;
   into["type"] = "object";
@@ -95,9 +95,9 @@ void describe_struct(const Schema& schema, const StructType& type, OrderedJson& 
 
 }  // namespace
 
-// The message itself stands at the root, not behind a $ref: viewers look for an object there.
+// The message itself stands at the root, not behind a $ref, because viewers look for an object there.
 std::string to_json_schema(const Schema& schema) {
-  // parse_schema() never returns such a one, but a schema can be made by hand.
+  // parse_schema() never returns such a schema, but one can be made by hand.
   if (schema.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
   OrderedJson root = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}};
   describe_struct(schema, schema.structs.front(), root);

@@ -1,5 +1,5 @@
-// The JSON Schema of every message is held against the JSON of that message by a small validator of our own, which
-// knows the keywords that to_json_schema() uses and fails on any other.
+// These tests hold the JSON Schema of every message against the JSON of that message. They use a small validator of our
+// own, which knows the keywords that to_json_schema() uses and fails on any other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// A JSON Schema and what it allows.
+/// Checks JSON against a JSON Schema.
 class Validator {
  public:
   explicit Validator(Json root) : root_(std::move(root)) {}

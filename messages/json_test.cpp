@@ -16,7 +16,7 @@ namespace {
 using testing::Everything;
 using testing::Inner;
 
-/// The message of the Error that `json` is refused with.
+/// The text of the Error with which `json` is refused.
 template <Message T>
 std::string refusal(std::string_view json) {
   try {
@@ -28,7 +28,7 @@ std::string refusal(std::string_view json) {
   return "accepted";
 }
 
-/// The message of the Error that a body is refused with, read by `schema`.
+/// The text of the Error with which a body is refused when it is read by `schema`.
 std::string refusal(const Schema& schema, std::string_view body) {
   try {
     json_from_binary(schema, std::as_bytes(std::span(body)));
@@ -152,7 +152,7 @@ TEST(JsonFromHostileBinaryTest, BoundsCountsAndRefusesRepeatedKeys) {
   EXPECT_EQ(refusal(parse_schema("A {\n  u8 a\n}\n"), "\2\2"), "message has 1 bytes after its last field");
 }
 
-// parse_schema refuses these; a program can still build them.
+// parse_schema refuses these schemas, but a program can still build them.
 TEST(JsonFromHostileBinaryTest, EndsEvenWithSchemasThatDoNot) {
   const FieldType self{FieldKind::kStruct, "A", {}};
   EXPECT_EQ(refusal(Schema{{{"A", {{"a", self}}}}}, ""), "message of type A nests too deeply");

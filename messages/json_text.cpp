@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-// Numbers of every kind read back as what they were: floats as the shortest text of their own width, and with a point
-// or an exponent, so that 1.0 stays a float in languages that tell the two apart.
+// Numbers of every kind read back as what they were. A float gets the shortest text of its own width, with a point or
+// an exponent, so that 1.0 stays a float in languages that distinguish the two.
 
 namespace {
 
@@ -19,7 +19,7 @@ std::string_view not_finite(double value) {
   return {};
 }
 
-/// The shortest text that reads back as the same number of the same width, and shows that it is no integer.
+/// The shortest text that reads back as the same number of the same width and shows that it is not an integer.
 template <class T>
 std::string number_text(T value) {
   const std::string_view name = not_finite(value);
@@ -38,7 +38,7 @@ void JsonText::open(char bracket) {
   first_ = true;
 }
 
-// An empty bracket closes on its own line's end: "{}", not "{", newline, "}".
+// An empty bracket closes on the same line: "{}".
 void JsonText::close(char bracket) {
   --depth_;
   if (!first_) new_line();
@@ -52,7 +52,8 @@ void JsonText::key(std::string_view name) {
   after_key_ = true;
 }
 
-// The library does the escaping. It would throw for bytes that are no UTF-8; a string on the wire may hold any bytes.
+// The library does the escaping. By default it would throw for bytes that are not valid UTF-8, and a string on the wire
+// may hold any bytes.
 void JsonText::text(std::string_view value) {
   before_value();
   out_ += nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -67,7 +68,7 @@ void JsonText::literal(std::string_view value) {
   out_ += value;
 }
 
-// Commas and new lines belong in front of a value: only then is it known that there is one.
+// Commas and new lines are written in front of a value, because only then is it known that there is one.
 void JsonText::before_value() {
   if (after_key_) {
     after_key_ = false;

@@ -1,5 +1,5 @@
-// The functions of every message type that components exchange, made here and nowhere else. The list is that of the
-// `extern template` declarations in message_type.h; a type that is in one list only still works, and costs build time.
+// Instantiates the functions of every message type that components exchange. The list is that of the `extern template`
+// declarations in message_type.h. A type that is in only one of the two lists still works, at the cost of build time.
 
 #include "messages/arena.h"
 #include "messages/batch.h"

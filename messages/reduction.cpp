@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-/// In the order of the enum.
+/// Indexed by the enumerators of Reduction.
 constexpr std::array<std::string_view, 4> kReductionNames{"mean", "sum", "max", "min"};
 
 }  // namespace
@@ -31,12 +31,12 @@ ScalarMerger::Merged& ScalarMerger::find_or_add(const std::string& name, double 
 
 void ScalarMerger::add(const std::string& name, double value, double weight, Reduction reduction) {
   Merged& merged = find_or_add(name, value, reduction);
-  // Not multiplied by a weight of 0: a rank without samples may have no number at all.
+  // The value is not multiplied by a weight of 0, because a rank without samples may have a value that is not a number.
   if (weight > 0) merged.weighted_sum += weight * value;
   merged.weight += weight;
   merged.count += 1;
   merged.sum += value;
-  // What is no number stays none, wherever it stands.
+  // A value that is not a number makes the result one that is not, wherever it stands.
   if (std::isnan(value) || value < merged.low) merged.low = value;
   if (std::isnan(value) || value > merged.high) merged.high = value;
 }
@@ -50,7 +50,7 @@ void ScalarMerger::add(const std::vector<Scalar>& values, double weight, const R
 }
 
 double ScalarMerger::mean(const Merged& merged) {
-  // What is the same everywhere, a learning rate for instance, is not rounded.
+  // A value that is the same everywhere, such as a learning rate, is not rounded.
   if (merged.low == merged.high) return merged.low;
   return merged.weight > 0 ? merged.weighted_sum / merged.weight : merged.sum / merged.count;
 }

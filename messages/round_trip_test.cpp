@@ -1,4 +1,4 @@
-// What must hold for every message type of Trainyard, on messages with something in every field.
+// What must hold for every message type of Trainyard, tested on messages with something in every field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ TYPED_TEST(EveryMessageTest, HasASchemaThatReadsBackFromItsText) {
   EXPECT_EQ(schema.structs.front().name, TypeParam::kTypeName);
 }
 
-/// What the oracle says, in the words of json.h: a tensor shows where its bytes are, not the bytes.
+/// What the oracle says, in the form that json.h writes: a tensor shows where its bytes are, not the bytes.
 void show_places(nlohmann::ordered_json& shown, std::uint32_t& next_payload) {
   if (!shown.is_structured()) return;
   if (!shown.is_object() || !shown.contains("bytes") || !shown["bytes"].is_string()) {

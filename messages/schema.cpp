@@ -5,11 +5,11 @@
 
 namespace trainyard {
 
-// The canonical text is the identity of a type: two ends agree if it is equal to the byte.
+// The canonical text is the identity of a type: two ends agree if their texts are equal to the byte.
 
 namespace {
 
-/// By FieldKind, as far as the simple kinds go.
+/// Indexed by FieldKind, up to the last simple kind.
 constexpr std::array<std::string_view, 13> kNames{"bool", "i8",  "i16", "i32", "i64",    "u8",    "u16",
                                                   "u32",  "u64", "f32", "f64", "string", "Tensor"};
 
@@ -20,7 +20,7 @@ const StructType* Schema::find(std::string_view name) const {
   return found == structs.end() ? nullptr : &*found;
 }
 
-// Names of simple types may not change: fingerprints are made of this text.
+// The names of simple types may not change, because fingerprints are made from this text.
 std::string to_text(const FieldType& type) {
   switch (type.kind) {
     case FieldKind::kList:
@@ -46,7 +46,8 @@ std::string to_text(const Schema& schema) {
   return text;
 }
 
-// Not cryptographic, and need not be: it guards against mistakes. A stranger who forges it gets kCorrupt when he sends.
+// The hash is not cryptographic and need not be, since it guards against mistakes. A stranger who forges it gets
+// kCorrupt as soon as he sends.
 std::uint64_t fingerprint(std::string_view schema_text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (const char c : schema_text) {

@@ -1,5 +1,5 @@
-// Reads schema text that may come from a stranger. Everything that is accepted is exactly what to_text() would write:
-// one spelling per schema, so that fingerprints can be compared, and no type without an end, so that decoding ends.
+// Reads schema text that may come from a stranger. It accepts exactly what to_text() would write: there is one spelling
+// per schema, so that fingerprints can be compared, and no endless type, so that decoding ends.
 #include <algorithm>
 #include <cctype>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// The simple kind of this name, or kStruct if it is none.
+/// The simple kind of this name, or kStruct if there is none.
 FieldKind simple_kind(std::string_view word) {
   for (int i = 0; i <= static_cast<int>(FieldKind::kTensor); ++i) {
     const auto kind = static_cast<FieldKind>(i);
@@ -20,21 +20,21 @@ FieldKind simple_kind(std::string_view word) {
   return FieldKind::kStruct;
 }
 
-/// [A-Za-z_][A-Za-z0-9_]*
+/// True if `text` matches [A-Za-z_][A-Za-z0-9_]*.
 bool is_name(std::string_view word) {
   const auto letter = [](unsigned char c) { return std::isalpha(c) != 0 || c == '_'; };
   const auto letter_or_digit = [&](unsigned char c) { return letter(c) || std::isdigit(c) != 0; };
   return !word.empty() && letter(word.front()) && std::ranges::all_of(word, letter_or_digit);
 }
 
-/// True if `text` began with `prefix`, which is cut off.
+/// Cuts `prefix` off the front of `text`. Returns false if `text` does not begin with it.
 bool take(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
 }
 
-/// Two passes: the grammar line by line, then the references between structs, from the message down.
+/// Parses in two passes: first the grammar, line by line, then the references between structs, from the message down.
 class Parser {
  public:
   explicit Parser(std::string_view text) : rest_(text) {
@@ -43,7 +43,7 @@ class Parser {
     }
   }
 
-  // Heights are kept, so a struct that many fields refer to is walked once, and the time is linear in the text.
+  // Heights are remembered, so a struct that many fields refer to is walked once and the time is linear in the text.
   Schema parse() {
     do {
       parse_struct();
@@ -58,7 +58,7 @@ class Parser {
   static constexpr std::size_t kUnvisited = ~std::size_t{0};
   static constexpr std::size_t kOpen = kUnvisited - 1;
 
-  // A text that ends without a newline is refused, because to_text() would not write it.
+  // A text that does not end with a newline is refused, because to_text() would not write it.
   std::string_view next_line() {
     ++line_;
     const std::size_t end = rest_.find('\n');
@@ -68,7 +68,7 @@ class Parser {
     return line;
   }
 
-  // A struct named like a simple type could be written, and never referred to.
+  // A struct named like a simple type could be written but never referred to.
   void parse_struct() {
     std::string_view line = next_line();
     if (!line.ends_with(" {") || !is_name(line.substr(0, line.size() - 2))) fail("must be 'Name {'", line);
@@ -80,7 +80,7 @@ class Parser {
     while ((line = next_line()) != "}") parse_field(line);
   }
 
-  // Two spaces, a type, a space, a name, and nothing else: to_text() has no other spelling.
+  // A field is two spaces, a type, a space and a name, and nothing else: to_text() has no other spelling.
   void parse_field(std::string_view line) {
     const std::string_view whole = line;
     if (!take(line, "  ")) fail("must be '  type name' or '}'", whole);
@@ -126,7 +126,7 @@ class Parser {
     return heights_[index];
   }
 
-  /// The same for the type of a field of struct `owner`.
+  /// Does the same for the type of a field of struct `owner`.
   std::size_t visit(const FieldType& type, std::size_t owner, std::size_t depth) {
     if (!type.element.empty()) return 1 + visit(type.element.front(), owner, depth + 1);
     if (type.kind != FieldKind::kStruct) return 0;
@@ -135,11 +135,11 @@ class Parser {
     return 1 + visit(static_cast<std::size_t>(found - schema_.structs.data()), depth + 1);
   }
 
-  /// At the line being read.
+  /// Throws an error that names the line being read.
   [[noreturn]] void fail(std::string_view what, std::string_view where) const {
     throw Error(Code::kCorrupt, "schema line {} {}: '{}'", line_, what, where.substr(0, 80));
   }
-  /// At the line where struct `index` began.
+  /// Throws an error that names the line where struct `index` began.
   [[noreturn]] void fail_at(std::size_t index, std::string_view what) const {
     throw Error(Code::kCorrupt, "schema line {}: struct '{}' {}", lines_[index], schema_.structs[index].name, what);
   }
@@ -147,9 +147,9 @@ class Parser {
   std::string_view rest_;
   std::size_t line_ = 0;
   Schema schema_;
-  std::vector<std::size_t> lines_;    ///< Where each struct begins.
-  std::vector<std::size_t> heights_;  ///< Types below each struct, or kUnvisited or kOpen.
-  std::size_t visited_ = 0;           ///< Structs seen so far, walking from the message down.
+  std::vector<std::size_t> lines_;    ///< The line on which each struct begins.
+  std::vector<std::size_t> heights_;  ///< The types below each struct, or kUnvisited or kOpen.
+  std::size_t visited_ = 0;           ///< The structs seen so far, walking from the message down.
 };
 
 }  // namespace

@@ -75,7 +75,7 @@ std::string nested_lists(std::size_t depth) {
   return text + "u8" + std::string(depth, '>') + " a\n}\n";
 }
 
-/// Structs that each hold the next.
+/// Structs each of which holds the next.
 std::string nested_structs(std::size_t depth) {
   std::string text;
   for (std::size_t i = 0; i < depth; ++i) text += fmt::format("A{} {{\n  A{} a\n}}\n", i, i + 1);
@@ -90,7 +90,7 @@ TEST(SchemaParseTest, BoundsTheNesting) {
   EXPECT_THAT(refusal(nested_structs(3000)), ::testing::HasSubstr("nests types too deeply"));
 }
 
-// Struct A30 was seen before at a shallow place; reached again through a deep one, it still counts.
+// Struct A30 was seen before at a shallow place. Reached again through a deep one, it still counts.
 TEST(SchemaParseTest, BoundsTheNestingOfAStructThatIsUsedTwice) {
   const std::string lists = "list<list<list<list<list<list<list<list<";
   const std::string deep = "A {\n  B b\n  " + lists + lists + lists + "B" + std::string(24, '>') + " c\n}\n";

@@ -1,4 +1,4 @@
-// Schemas and fingerprints are part of the wire format: these texts and numbers may never change by accident.
+// Schemas and fingerprints are part of the wire format, so these texts and numbers may never change by accident.
 #include "messages/schema.h"
 
 #include <gtest/gtest.h>
@@ -98,10 +98,10 @@ TEST(SchemaTest, TextListsTheMessageAndThenItsStructsInOrderOfAppearance) {
   EXPECT_EQ(message_type<testing::Everything>().schema_text, kEverythingSchema);
 }
 
-// The number was computed apart from this code, with the published FNV-1a algorithm, over the text above.
+// The number was computed independently of this code, with the published FNV-1a algorithm, over the text above.
 TEST(SchemaTest, FingerprintOfAnOrderIsPinned) { EXPECT_EQ(message_type<Order>().fingerprint, 0x8d0dfc1e11171f57ull); }
 
-// From the reference test vectors of the FNV authors.
+// These are reference test vectors of the FNV authors.
 TEST(SchemaTest, FingerprintIsFnv1a) {
   EXPECT_EQ(fingerprint(""), 0xcbf29ce484222325ull);
   EXPECT_EQ(fingerprint("a"), 0xaf63dc4c8601ec8cull);

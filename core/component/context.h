@@ -10,16 +10,17 @@ namespace trainyard {
 
 class EventLoop;
 
-/// What a component is made with. Copied into the component; what it points to outlives every component.
+/// What a component is constructed with. The component keeps a copy; what it points to outlives every component.
 struct ComponentContext : PluginContext {
-  std::string name;           ///< Full name in the run: "rank0/optimizer".
-  std::uint32_t index = 0;    ///< In the plan; Header::source of what it sends.
+  std::string name;           ///< The full name in the run, such as "rank0/optimizer".
+  std::uint32_t index = 0;    ///< The index in the plan, which is Header::source of what the component sends.
   EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
 
-  /// Where the launch file gives its parameters, "mnist.toml:12" by name; empty without a launch file.
+  /// Where the launch file sets each parameter, such as "mnist.toml:12", by the parameter's name; empty without a
+  /// launch file.
   std::map<std::string, std::string> places;
 
-  /// Tells the launcher that the run is over. Any component may; the first one counts.
+  /// Tells the launcher that the run is over. Any component may call it; the first call counts.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

@@ -13,7 +13,8 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its type. Used on the owner's event loop, but for what never changes.
+/// The part of an input that does not depend on its message type. It is used on the owner's event loop, except for what
+/// never changes.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -22,35 +23,36 @@ class InputBase {
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
-  /// What it takes; the runtime compares it with the sender's before any message comes.
+  /// The message type. The runtime compares it with the sender's before any message arrives.
   const MessageType& type() const { return type_; }
-  /// As declared; the launch file's overrides are in the edges.
+  /// The options as declared. What the launch file overrides is in the edges.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
-  /// How many edges end here; 0 until the component is configured. An optional input with 0 is one that nobody serves:
-  /// do not wait for it.
+  /// The number of edges that end here; 0 until the component is configured. Nobody sends to an optional input that
+  /// still has 0 then, so the component must not wait for it.
   std::size_t connections() const { return connections_; }
   /// For the runtime, before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
 
-  /// Runs the handler. The envelope's message is of this input's type: whoever delivers has seen to that.
+  /// Runs the handler. Whoever delivers makes sure that the envelope's message has this input's type.
   virtual void handle(const Envelope& envelope) = 0;
 
-  /// For a component that cannot use more of this input now: what arrives waits, and its credit with it, so that the
-  /// sender is held back while other inputs are served. From the component's own handlers and hooks only.
+  /// Called by a component that cannot use more of this input now. What arrives waits and keeps its credit, so the
+  /// sender is held back while other inputs are served. It may be called only from the component's own handlers and
+  /// hooks.
   void pause() { paused_ = true; }
 
-  /// Hands over what waited, in order, until the handler pauses again.
+  /// Delivers what waited, in order, until the handler pauses again.
   void resume();
 
-  /// For the runtime: true if the delivery was put aside because of `pause`.
+  /// For the runtime: sets the delivery aside and returns true if the input is paused.
   bool put_aside(const Delivery& delivery);
 
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
-  /// An input that is no declared port of its owner: made and removed while it runs.
+  /// Marks an input that is not a declared port of its owner, because it is made and removed while the owner runs.
   struct Unlisted {};
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
             Unlisted);
@@ -64,19 +66,19 @@ class InputBase {
   std::size_t connections_ = 0;
   bool paused_ = false;
   bool resuming_ = false;
-  std::deque<Delivery> aside_;  ///< Arrived while paused.
+  std::deque<Delivery> aside_;  ///< The messages that arrived while the input was paused.
 };
 
-/// A place where messages of one type come in. The handler runs on the component's event loop, never concurrently with
-/// another handler of the same component, and may keep the message by keeping its pointer.
+/// A port where messages of one type come in. The handler runs on the component's event loop, never concurrently with
+/// another handler of the same component. It may keep the message by keeping the pointer.
 ///
-///     Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
+///    Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
 template <Message T>
 class Input final : public InputBase {
  public:
   using Pointer = std::shared_ptr<const T>;
 
-  /// `handler` takes `const std::shared_ptr<const T>&` and, if it likes, a `const MessageInfo&`.
+  /// `handler` takes a `const std::shared_ptr<const T>&` and, optionally, a `const MessageInfo&`.
   template <class Handler>
   Input(Component& owner, std::string name, std::string help, Handler handler, InputOptions options = {})
       : InputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {

@@ -11,7 +11,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on its types. Runs on the component's event loop, between two handlers.
+/// The part of a service that does not depend on its types. It runs on the component's event loop, between two
+/// handlers.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -23,7 +24,8 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// Answers a request given as JSON; what the handler throws is the caller's error, and does not fail the component.
+  /// Answers a request given as JSON. What the handler throws is reported to the caller and does not fail the
+  /// component.
   virtual std::string call(const std::string& json) = 0;
 
  protected:
@@ -37,7 +39,7 @@ class ServiceBase {
   const MessageType& reply_;
 };
 
-/// A question that a component answers. Services ride on the control plane (JSON, through the launcher): they are for
+/// A question that a component answers. Services use the control plane (JSON, through the launcher), so they are for
 /// people, tools and rare decisions, not for the step.
 template <Message Question, Message Answer>
 class Service final : public ServiceBase {

@@ -12,46 +12,47 @@
 
 namespace trainyard {
 
-/// Anything with parameters: every plugin of every kind derives from it. Parameters are members of the derived class
-/// and register themselves here while it is being constructed; hence neither copy nor move.
+/// Anything that has parameters; every plugin of every kind derives from it. Parameters are members of the derived
+/// class and register themselves here while it is being constructed. This is why a Configurable can be neither copied
+/// nor moved.
 class Configurable {
  public:
-  /// `given` is a JSON object with the values of the launch file; empty text: only the declaration is wanted. `where`
-  /// names the plugin in errors. Throws kInvalidArgument if `given` is JSON, but no object.
+  /// `given` is a JSON object with the values from the launch file. An empty text says that only the declaration is
+  /// wanted. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
   Configurable& operator=(const Configurable&) = delete;
 
-  /// In the order of declaration.
+  /// The parameters, in the order of declaration.
   std::span<ParameterBase* const> parameters() const { return parameters_; }
 
-  /// Null if there is none of this name.
+  /// The parameter of this name, or null if there is none.
   ParameterBase* find_parameter(std::string_view name) const;
 
-  /// Throws kInvalidArgument for a given name that was not declared, with the nearest declared one.
+  /// Throws kInvalidArgument for a given name that was not declared, and suggests the nearest declared one.
   void check_all_given_are_known() const;
 
-  /// Changes a parameter of a running component; throws for an unknown name, a value that is not allowed and a
+  /// Changes a parameter of a running component. Throws for an unknown name, for a value that is not allowed, and for a
   /// parameter that cannot be set while running.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
-  /// "component 'optimizer'": how errors begin.
+  /// How errors begin, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
-  /// What `trainyard plugin info` should print beyond parameters and ports: "available" = "false", ...
+  /// What `trainyard plugin info` should print besides parameters and ports, such as "available" = "false".
   virtual std::map<std::string, std::string> facts() const { return {}; }
 
-  /// True while only the declaration is wanted: no value is given, and none of the required ones is missed.
+  /// True while only the declaration is wanted: no values are given, and required ones may be missing.
   bool describing() const { return describing_; }
 
  private:
   friend class ParameterBase;
 
   std::string where_;
-  // Behind a pointer, so that this header, which everybody includes, does without the JSON library.
+  // This is a pointer so that this header, which everybody includes, does not include the JSON library.
   std::unique_ptr<nlohmann::json> given_;
-  // Kept apart from given_, since "{}" means that nothing was given and everything required is missed.
+  // This is kept apart from given_, since "{}" means that nothing was given although required values may be missing.
   bool describing_ = false;
   std::vector<ParameterBase*> parameters_;
 };

@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-/// The known name closest to `given` by edit distance (adjacent swaps count once); empty if none is close enough to be
-/// meant.
+/// The known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if none is
+/// close enough to have been meant.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
-/// "; did you mean 'cpu'? known: cpu, cuda" for the end of an error message, or "; known: cpu, cuda", or "; none is
-/// known". The known names come out sorted.
+/// The end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none is
+/// known". The known names are sorted.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

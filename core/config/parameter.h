@@ -14,31 +14,31 @@ namespace trainyard {
 
 class Configurable;
 
-/// In place of a default: the launch file must give a value. While only the declaration is wanted, the parameter has
-/// the zero of its type.
+/// Takes the place of a default: the launch file must give a value. While only the declaration is wanted, the parameter
+/// has the zero of its type.
 struct Required {};
 inline constexpr Required kRequired{};
 
-/// The part of a parameter that does not depend on its type. Read and changed on the thread of its owner.
+/// The part of a parameter that does not depend on its type. It is read and changed on its owner's thread.
 class ParameterBase {
  public:
   virtual ~ParameterBase() = default;
   ParameterBase(const ParameterBase&) = delete;
   ParameterBase& operator=(const ParameterBase&) = delete;
 
-  /// The declaration; does not change.
+  /// The declaration, which does not change.
   const ParameterInfo& info() const { return info_; }
 
-  /// Checks and takes a value; throws kInvalidArgument and keeps the old one.
+  /// Checks `value` and takes it. If it is not allowed, throws kInvalidArgument and keeps the old one.
   void assign(const nlohmann::json& value);
 
-  /// What it holds now, as a launch file would give it.
+  /// The current value, as a launch file would give it.
   virtual nlohmann::json value() const = 0;
 
-  /// Called on the component's own thread after a change while running. One callback; what it throws goes to whoever
-  /// asked for the change, which stays made.
+  /// Sets the one callback, which is called on the component's own thread after a change while running. What it throws
+  /// goes to whoever asked for the change, which stays made.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
-  /// Calls what on_change() was given. Not part of assign(): the first value, from the launch file, is no change.
+  /// Calls the callback. assign() does not do so, because the first value, from the launch file, is not a change.
   void notify_changed() const {
     if (changed_) changed_();
   }
@@ -49,7 +49,7 @@ class ParameterBase {
   /// Takes a value that has been checked.
   virtual void store(const nlohmann::json& value) = 0;
 
-  /// Takes the value that the launch file gave, if any; throws if one was required.
+  /// Takes the value that the launch file gave, if any. Throws if a required value is missing.
   void take_given(Configurable& owner);
 
  private:
@@ -57,21 +57,21 @@ class ParameterBase {
   std::function<void()> changed_;
 };
 
-/// A named value of a plugin, declared as a member; the declaration is the documentation.
+/// A named value of a plugin. It is declared as a member, and the declaration is its documentation.
 ///
-///     Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
+///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
-/// T is bool, std::int64_t, double, std::string, PluginSpec, or a std::vector of the last four. The value is there as
-/// soon as the member is constructed.
+/// T is bool, std::int64_t, double, std::string, PluginSpec, or a std::vector of one of the last four. The value is
+/// there as soon as the member is constructed.
 template <class T>
 class Parameter final : public ParameterBase {
  public:
-  /// Takes its value at once; throws kInvalidArgument, with the owner named, for one that is not allowed.
+  /// Takes its value at once. Throws kInvalidArgument, which names the owner, for a value that is not allowed.
   Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules = {});
-  /// The same without a default; throws if the launch file gives no value.
+  /// Declares a parameter without a default. Throws if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
-  /// The present value. A settable one may change between two handlers, never within one.
+  /// The current value. That of a settable parameter may change between two handlers, but never within one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
   const T& get() const { return value_; }

@@ -8,11 +8,11 @@ namespace trainyard {
 
 class InputBase;
 
-/// The receiving end of an edge: told when a message has been handled, so that its credit can go back.
+/// The receiving end of an edge. It is told when a message has been handled, so that the credit can go back.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// On the receiver's loop, once for every message that was delivered, whether its handler succeeded or not.
+  /// Called on the receiver's loop once for every message that was delivered, whether its handler succeeded or not.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 

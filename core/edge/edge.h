@@ -11,45 +11,47 @@ namespace trainyard {
 
 class OutputBase;
 
-/// Counters of an edge; written by the sender's thread, readable from any. Relaxed: each is right by itself, and no two
-/// need to agree.
+/// The counters of an edge, written by the sender's thread and readable from any. They are relaxed atomics: each is
+/// right by itself, and no two need to agree.
 struct EdgeCounters {
-  std::atomic<std::uint64_t> sent{0};     ///< Handed to the transport.
-  std::atomic<std::uint64_t> dropped{0};  ///< Given up by `latest` or `drop_oldest`.
-  std::atomic<std::uint64_t> bytes{0};    ///< Of what was sent.
-  std::atomic<std::uint64_t> blocked{0};  ///< Times that a message had to wait for credit.
+  std::atomic<std::uint64_t> sent{0};     ///< Messages that were given to the transport.
+  std::atomic<std::uint64_t> dropped{0};  ///< Messages given up by `latest` or `drop_oldest`.
+  std::atomic<std::uint64_t> bytes{0};    ///< Bytes of the messages sent.
+  std::atomic<std::uint64_t> blocked{0};  ///< How often a message had to wait for credit.
 };
 
-/// The sending end of one connection. Owns the policy; subclasses know how to carry a message and how much room there
-/// is.
+/// The sending end of one connection. It applies the policy; subclasses know how to carry a message and how much room
+/// there is.
 ///
-/// Not thread-safe: everything runs on the sender's event loop, except `counters`.
+/// An edge is not thread-safe: except for `counters`, everything runs on the sender's event loop.
 class Edge {
  public:
-  /// `id` is that of the plan. Windows bound what is under way; what `drop_oldest` keeps back has the same bound again.
+  /// `id` is that of the plan. The windows bound what is under way. The same bound applies, separately, to what
+  /// `drop_oldest` keeps back.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
-  /// What still waits is lost with it.
+  /// What still waits is lost.
   virtual ~Edge() = default;
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
 
-  /// Carries the message now or keeps it back, as the policy says.
+  /// Carries the message now or keeps it back, depending on the policy.
   void send(const Envelope& envelope);
 
   /// True if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// To be called by the subclass whenever credit has come back.
+  /// The subclass calls this whenever credit has come back.
   void on_room();
 
-  /// The process of the receiver has died. Until there is room again, because it has come back, nothing waits for it:
-  /// what is sent is dropped and counted, by `block` too. A run that may go on without a component must not hang on it.
+  /// Called when the receiver's process has died. Until it has come back and there is room again, nothing waits for it:
+  /// messages are dropped and counted, even with the policy `block`. A run that may go on without a component must not
+  /// hang on it.
   void receiver_gone();
 
-  /// True if every message has been handled by the receiver.
+  /// True if the receiver has handled every message.
   virtual bool drained() const = 0;
 
-  /// Asks the other end to return credit without delay until drained.
+  /// Asks the other end to return credit without delay until the edge is drained.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
@@ -57,21 +59,21 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// The one member that any thread may read.
   const EdgeCounters& counters() const { return counters_; }
-  /// Messages kept back for want of credit.
+  /// The number of messages kept back for lack of credit.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
-  /// True if transmit() may be called. A subclass whose receiver cannot call back leaves word here that it wants to be
-  /// told, hence the mutable members there.
+  /// True if transmit() may be called. A subclass whose receiver cannot call back records here that it wants to be
+  /// told; this is why some of its members are mutable.
   virtual bool has_room() const = 0;
-  /// Carries one message; called only while has_room(). Takes what the message counts for off the credits.
+  /// Carries one message and takes its size off the credits. It is called only while has_room() is true.
   virtual void transmit(const Envelope& envelope) = 0;
 
   std::uint64_t window_messages_;
   std::uint64_t window_bytes_;
 
-  /// The rule of the credits: room for one more if a message and at least one byte are free, or if nothing is under
-  /// way.
+  /// The rule of the credits: there is room for one more message if the window has a free message and at least one free
+  /// byte, or if nothing is under way.
   bool within_window(std::uint64_t messages, std::uint64_t bytes) const {
     return messages == 0 || (messages < window_messages_ && bytes < window_bytes_);
   }

@@ -7,16 +7,16 @@ namespace trainyard {
 
 struct MessageType;
 
-/// A message on its way through an edge: a reference to the immutable message and what the header says of it. Copied
-/// for every edge, so it is small, and the copy costs one increment of a reference count.
+/// A message on its way through an edge: a reference to the immutable message, and what the header says about it. It is
+/// copied for every edge, so it is small, and the copy costs one increment of a reference count.
 struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;
-  std::uint64_t sequence = 0;     ///< Per output port.
+  std::uint64_t sequence = 0;     ///< Counts the messages of the output port.
   std::int64_t send_time_ns = 0;  ///< CLOCK_REALTIME.
   std::uint64_t trace = 0;
-  std::uint64_t bytes = 0;   ///< What the message counts for against byte credits.
-  std::uint32_t source = 0;  ///< Component index.
+  std::uint64_t bytes = 0;   ///< What the message counts against byte credits.
+  std::uint32_t source = 0;  ///< The component index of the sender.
 };
 
 }  // namespace trainyard

@@ -7,8 +7,8 @@ namespace trainyard {
 
 class EventLoop;
 
-/// Between two components of one event loop: a message is an entry in the loop's queue. Sender and receiver are the
-/// same thread, so credits are plain integers, and returning one costs a subtraction.
+/// The edge between two components of one event loop: a message is an entry in the loop's queue. Sender and receiver
+/// are the same thread, so credits are plain integers, and returning one costs a subtraction.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
@@ -23,8 +23,8 @@ class LocalEdge final : public Edge, public Receiver {
 
   InputBase& input_;
   EventLoop& loop_;
-  std::uint64_t messages_ = 0;  ///< Under way.
-  std::uint64_t bytes_ = 0;     ///< Under way.
+  std::uint64_t messages_ = 0;  ///< Messages under way.
+  std::uint64_t bytes_ = 0;     ///< Bytes under way.
 };
 
 }  // namespace trainyard

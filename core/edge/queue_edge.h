@@ -9,11 +9,12 @@
 
 namespace trainyard {
 
-/// Between two event loops of one process: a message is an entry in a lock-free ring, credits are two counters.
+/// The edge between two event loops of one process: a message is an entry in a lock-free ring, and the credits are two
+/// counters.
 ///
-/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll on the receiver's. Each
-/// counter has one writer. Either loop is woken only if it may sleep: the receiver by every message (a load, if it is
-/// awake), the sender by a credit only if it has asked for one.
+/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
+/// Each counter has one writer. A loop is woken only if it may be asleep: the receiver by every message (which costs a
+/// load if it is awake), the sender by a credit only if it has asked for one.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -22,13 +23,13 @@ class QueueEdge final : public Edge, public Receiver {
   bool drained() const override;
   void consumed(const Envelope& envelope) override;
 
-  /// To be added to the sender's loop: notices returned credit.
+  /// Notices returned credit. It is added to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// To be added to the receiver's loop: takes messages out of the ring.
+  /// Takes messages out of the ring. It is added to the receiver's loop.
   Source& message_source() { return incoming_; }
 
  private:
-  // Two sources, because an edge has work for two loops.
+  // There are two sources because an edge has work for two loops.
   class Credits final : public Source {
    public:
     explicit Credits(QueueEdge& edge) : edge_(edge) {}
@@ -57,10 +58,10 @@ class QueueEdge final : public Edge, public Receiver {
   SpscRing<Envelope> ring_;
   Credits credits_;
   Incoming incoming_;
-  std::uint64_t sent_messages_ = 0;  ///< Sender's.
-  std::uint64_t sent_bytes_ = 0;     ///< Sender's.
-  mutable bool starved_ = false;     ///< Sender's: room was asked for in vain.
-  // Written by the receiver; on a cache line of their own, away from what the sender writes for every message.
+  std::uint64_t sent_messages_ = 0;  ///< Used by the sender.
+  std::uint64_t sent_bytes_ = 0;     ///< Used by the sender.
+  mutable bool starved_ = false;     ///< Used by the sender: it has asked for room in vain.
+  // The receiver writes these. They have a cache line of their own, away from what the sender writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};
   mutable std::atomic<bool> wants_wake_{false};

@@ -10,18 +10,18 @@
 
 namespace trainyard {
 
-/// Where the log lines of a process go: standard error, and whoever listens to the log topic. One for each process;
-/// nothing here is global, so tests can have several. Thread-safe.
+/// Where the log lines of a process go: to standard error, and to whoever listens to the log topic. Each process has
+/// one. Nothing here is global, so tests can have several. Thread-safe.
 class LogHub {
  public:
-  /// `level`: "debug", "info", "warning", "error" or "off", for standard error alone; throws kInvalidArgument for
-  /// another.
+  /// `level` applies to standard error alone: "debug", "info", "warning", "error" or "off". Throws kInvalidArgument for
+  /// anything else.
   explicit LogHub(const std::string& level);
 
   /// A logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
-  /// Also gives every record to `listener`, from the thread that logs; empty = to nobody.
+  /// Passes every record to `listener` as well, on the thread that logs. An empty `listener` ends this.
   void listen(std::function<void(const LogRecord&)> listener);
 
  private:

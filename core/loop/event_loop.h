@@ -15,33 +15,34 @@
 
 namespace trainyard {
 
-/// Something that can have work for an event loop: an edge from another thread, a socket. Not owned by the loop; to be
-/// removed, on the loop's thread, before it goes.
+/// Something that can have work for an event loop: an edge from another thread, or a socket. The loop does not own it.
+/// It must be removed, on the loop's thread, before it is destroyed.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// Does a bounded amount of work; true if there was any.
+  /// Does a bounded amount of work. Returns true if there was any.
   virtual bool poll() = 0;
 
-  /// True if poll() would do something right now. Sources with a socket may say false: the socket is looked at.
+  /// True if poll() would do something right now. A source with a socket may return false, since the loop looks at the
+  /// socket.
   virtual bool has_work() const = 0;
 
-  /// A ZeroMQ socket (void*) whose readability means work; null if the source wakes the loop by itself.
+  /// A ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by itself.
   virtual void* socket() const { return nullptr; }
 };
 
 /// Runs the handlers of the components that share a thread, one after another.
 ///
-/// A message between two of them is an entry in this loop's own queue: no lock, no atomic, no system call. Other
-/// threads reach it through sources and post(). When there is nothing to do it sleeps in one poll over its wake-up and
-/// sockets.
+/// A message between two of them is an entry in this loop's own queue, which needs no lock, no atomic and no system
+/// call. Other threads reach the loop through sources and post(). When there is nothing to do, it sleeps in one poll
+/// over its wake-up and its sockets.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using TimerId = std::uint64_t;
 
-  /// The name is that of the thread in the plan. The loop belongs to whatever thread calls run().
+  /// `name` is that of the thread in the plan. The loop belongs to the thread that calls run().
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -49,44 +50,45 @@ class EventLoop {
 
   const std::string& name() const { return name_; }
 
-  /// Runs `task` on the loop's thread. From any thread; keeps order. Nobody catches what `task` throws: code of
-  /// components goes through Component::guarded.
+  /// Runs `task` on the loop's thread. Any thread may call it, and tasks run in order. Nobody catches what `task`
+  /// throws; code of components goes through Component::guarded.
   void post(std::function<void()> task);
 
-  /// Runs `task` on the loop's thread after `delay`, once. On the loop's thread only. The time is the steady clock's,
-  /// in milliseconds; a busy loop is late.
+  /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call it. The delay is measured by
+  /// the steady clock, and a busy loop is late.
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
-  /// Nothing happens if it has run already.
+  /// Does nothing if the task has already run.
   void cancel(TimerId timer);
 
-  /// Hands a message to its input when the present handler has returned. On the loop's thread only.
+  /// Passes a message to its input when the current handler has returned. Only the loop's thread may call it.
   void enqueue(Delivery delivery);
 
-  /// From now on the source is polled. On the loop's thread, or before run().
+  /// Polls the source from now on. Called on the loop's thread, or before run().
   void add(Source& source);
-  /// On the loop's thread only; the source is not polled again.
+  /// Stops polling the source. Only the loop's thread may call it.
   void remove(Source& source);
 
-  /// Runs until stop(). Sleeps at most a second at a time, as a net below the wake-up protocol.
+  /// Runs until stop(). It sleeps for at most a second at a time, as a safety net below the wake-up protocol.
   void run();
-  /// Does what there is to do and returns whether there was anything; never sleeps.
+  /// Does what there is to do and returns whether there was anything. It never sleeps.
   bool run_once();
-  /// Sleeps until there may be something to do, at most `limit`.
+  /// Sleeps until there may be something to do, for at most `limit`.
   void wait(std::chrono::milliseconds limit);
 
-  /// From any thread.
+  /// Any thread may call it.
   void stop();
-  /// From any thread, after work has been made visible. One load if the loop is awake.
+  /// Wakes the loop after work has been made visible. Any thread may call it, and it costs one load if the loop is
+  /// awake.
   void wake() { wakeup_.notify(); }
-  /// How other processes wake it.
+  /// How other processes wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// The trace id of the message being handled; what is sent meanwhile carries it on.
+  /// The trace id of the message being handled. Messages that are sent meanwhile carry it on.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
  private:
-  /// A queue that keeps its memory: a ring that doubles when full.
+  /// A queue that keeps its memory: a ring that doubles when it is full.
   class Queue {
    public:
     bool empty() const { return head_ == tail_; }
@@ -103,7 +105,7 @@ class EventLoop {
   bool run_posted();
   bool run_timers();
   bool has_work() const;
-  // Rounded up: waking before a timer is due would turn the loop in vain.
+  // Rounded up, because a loop that woke before a timer is due would turn in vain.
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;

@@ -8,17 +8,18 @@
 
 namespace trainyard {
 
-/// A bounded queue from one thread to one other, without locks and without allocation after construction.
+/// A bounded queue from one thread to another, without locks and without allocation after construction.
 ///
-/// Head and tail count for ever and wrap by unsigned arithmetic; each is written by one side and lies on a cache line
-/// of its own. Release on the counter that was moved pairs with acquire on the other side: who sees it sees the slot.
+/// Head and tail only grow and wrap around by unsigned arithmetic. Each is written by one side and lies on a cache line
+/// of its own. The release store of a counter pairs with the acquire load on the other side: whoever sees the new
+/// counter also sees the slot.
 template <class T>
 class SpscRing {
  public:
-  /// Holds at least `capacity` values: rounded up to a power of two, so that an index is a mask.
+  /// Holds at least `capacity` values: the size is rounded up to a power of two, so that a mask gives the index.
   explicit SpscRing(std::size_t capacity) : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {}
 
-  /// Producer only. False if full; the value is then untouched.
+  /// For the producer only. Returns false if the ring is full; the value is then untouched.
   bool push(T&& value) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) > mask_) return false;
@@ -27,17 +28,17 @@ class SpscRing {
     return true;
   }
 
-  /// Consumer only. False if empty.
+  /// For the consumer only. Returns false if the ring is empty.
   bool pop(T& value) {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;
-    // The slot is emptied, not left with the value: it may hold the last reference to a buffer.
+    // The slot must not keep the value, which may hold the last reference to a buffer.
     value = std::exchange(slots_[head & mask_], T{});
     head_.store(head + 1, std::memory_order_release);
     return true;
   }
 
-  /// From either side. On the producer's it may already be out of date when it returns.
+  /// Either side may call it. On the producer's side the answer may be out of date when it returns.
   bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
  private:

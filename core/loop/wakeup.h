@@ -11,16 +11,16 @@ namespace trainyard {
 /// Where another process of this host finds a Wakeup.
 struct WakeupHandle {
   SharedHandle state;      ///< The page with the flag.
-  std::int32_t pipe = -1;  ///< Descriptor in the process `state.pid`.
+  std::int32_t pipe = -1;  ///< The descriptor in the process `state.pid`.
 };
 
-/// Lets others wake one sleeping thread, at the cost of one atomic load when it is awake: other threads by this object,
-/// other processes by a PeerWakeup.
+/// Lets others wake one sleeping thread, at the cost of one atomic load when it is awake. Other threads use this
+/// object; other processes use a PeerWakeup.
 ///
 /// The sleeper calls prepare(), looks once more for work, then sleeps on fd(). A producer makes its work visible first
 /// and calls notify() afterwards. Sequential consistency between the two makes a lost wake-up impossible. The flag lies
-/// in shared memory and the signal is a byte in a pipe, because both can be reached by other processes through /proc,
-/// which an eventfd cannot.
+/// in shared memory and the signal is a byte in a pipe, because other processes can reach both through /proc, which
+/// they cannot do with an eventfd.
 class Wakeup {
  public:
   Wakeup();
@@ -28,22 +28,23 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  /// Readable when somebody has notified; for poll().
+  /// Becomes readable when somebody has notified; for poll().
   int fd() const { return pipe_[0]; }
-  /// For another process of the same user; valid while this object lives.
+  /// The handle for another process of the same user, valid while this object lives.
   WakeupHandle handle() const;
 
-  /// About to sleep. To be followed by one more look for work, and by done() in any case.
+  /// Announces that the thread is about to sleep. It must look for work once more after this, and must call done() in
+  /// any case.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
-  /// Awake again: empties the pipe if it was signalled.
+  /// Announces that the thread is awake again, and empties the pipe if it was signalled.
   void done();
 
-  /// From any thread, after the work has been made visible. A system call only if the thread sleeps; of several callers
-  /// one makes it.
+  /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
+  /// if the thread sleeps; of several callers, one makes it.
   void notify();
 
  private:
@@ -63,7 +64,7 @@ class PeerWakeup {
   PeerWakeup(const PeerWakeup&) = delete;
   PeerWakeup& operator=(const PeerWakeup&) = delete;
 
-  /// As Wakeup::notify, from the other process. Harmless if that process is gone.
+  /// Does what Wakeup::notify does, from another process. It is harmless if the sleeping process is gone.
   void notify();
 
  private:

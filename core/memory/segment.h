@@ -8,13 +8,13 @@
 
 namespace trainyard {
 
-/// The first page of a counted segment, seen by its owner and by every reader. Lives in shared memory: lock-free
-/// atomics only, and never a pointer.
+/// The first page of a counted segment, which its owner and every reader see. It lies in shared memory, so it holds
+/// lock-free atomics only, and never a pointer.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
-  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< References of each process of the run.
+  std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The references of each process of the run.
 
-  /// True if no process has a reference. Acquire: what the readers did with the memory is over.
+  /// True if no process holds a reference. The load is an acquire, so what the readers did with the memory is over.
   bool free() const {
     for (const auto& count : held) {
       if (count.load(std::memory_order_acquire) != 0) return false;
@@ -28,9 +28,9 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// A mapped memfd. The mapping stays valid after the descriptor is closed and after its maker is gone.
 class Mapping {
  public:
-  /// Nothing is mapped.
+  /// Maps nothing.
   Mapping() = default;
-  /// The first `bytes` bytes of the file, shared; throws kIo.
+  /// Maps the first `bytes` bytes of the file, shared. Throws kIo.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

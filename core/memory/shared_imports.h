@@ -7,19 +7,19 @@
 
 namespace trainyard {
 
-/// The reading side of SharedPool: maps segments of other processes, once each, and gives references back.
-/// Not thread-safe: every event loop that receives has its own. The buffers may be released on any thread.
+/// The reading side of SharedPool: maps each segment of other processes once, and gives references back. It is not
+/// thread-safe: every event loop that receives has its own. Its buffers may be released on any thread.
 class SharedImports {
  public:
-  /// `self`: this process's number in the plan, under which lenders count its references.
+  /// `self` is this process's index in the plan, under which lenders count its references.
   explicit SharedImports(std::uint32_t self);
   ~SharedImports();
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// The buffer behind a handle that was lent to this process. Throws kPeerLost if its owner is gone, kCorrupt if the
-  /// handle does not fit the memory it names. One open() for one lend(): the reference goes back with the last copy of
-  /// the buffer.
+  /// The buffer behind a handle that was lent to this process. Each lend() pays for one open(): the reference goes back
+  /// with the last copy of the buffer. Throws kPeerLost if the owner is gone, and kCorrupt if the handle does not fit
+  /// the memory that it names.
   Buffer open(const SharedHandle& handle);
 
  private:

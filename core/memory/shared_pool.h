@@ -8,17 +8,17 @@
 
 namespace trainyard {
 
-/// Memory that other processes of this host can map: sealed memfds, written once, read in place, and used again when
-/// every reader has let go.
+/// Memory that other processes of this host can map: sealed memfds that are written once, read in place, and used again
+/// when every reader has released them.
 ///
-/// A counted segment starts with a page that holds, for every process of the run, how many references that process has.
-/// A reader gives its references back by itself; when a reader dies, the launcher says so and `forget` gives back for
-/// it. So nothing can be left behind, neither in /dev/shm (a memfd has no name) nor in the pool.
+/// A counted segment starts with a page that holds, for every process of the run, the number of references that the
+/// process has. A reader gives its references back by itself; when a reader dies, the launcher says so, and `forget`
+/// gives them back for it. So nothing can be left behind, neither in /dev/shm (a memfd has no name) nor in the pool.
 ///
 /// Thread-safe.
 class SharedPool {
  public:
-  /// As many counters fit the first page of a segment with room to spare; see docs/decisions/0004.
+  /// The first page of a segment holds that many counters with room to spare; see docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 
   SharedPool();
@@ -26,23 +26,22 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// A buffer of `bytes`, aligned to a page, uninitialised. Goes back to the pool when the last reference of every
-  /// process is gone. Throws kIo. In a steady stream it finds a segment that has been used before, and makes no system
-  /// call.
+  /// An uninitialised buffer of `bytes`, aligned to a page. It returns to the pool when the last reference of every
+  /// process is gone. A steady stream finds segments that have been used before and makes no system call. Throws kIo.
   Buffer allocate(std::size_t bytes);
 
-  /// A zeroed buffer that keeps its memory as long as this process lives: the parameter arena. Not counted, so lending
-  /// it costs nothing, and a reader may keep its address. Throws kIo.
+  /// A zeroed buffer that keeps its memory as long as this process lives, such as the parameter arena. It is not
+  /// counted, so lending it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer; called by the sender of a handle, before the
-  /// handle leaves. Throws kUnsupported for a process that has no counter. Does nothing for permanent memory.
+  /// Counts one more reference of process `reader` to a counted buffer. The sender of a handle calls it before the
+  /// handle leaves. It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
-  /// Process `reader` is dead: takes back every reference it had to a buffer of this pool.
+  /// Takes back every reference that the dead process `reader` had to buffers of this pool.
   void forget(std::uint32_t reader);
 
-  /// Bytes of all segments, in use or not.
+  /// The bytes of all segments, in use or not.
   std::size_t reserved_bytes() const;
 
  private:
