@@ -108,30 +108,39 @@ CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
   return written;
 }
 
-// One that was replaced is not listed twice.
+// A checkpoint that was replaced is not listed twice, and one that somebody has removed is no longer listed.
 void CheckpointStore::remember(StoredCheckpoint checkpoint) {
-  std::erase_if(stored_, [&](const auto& stored) { return stored.path == checkpoint.path; });
+  std::erase_if(stored_, [&](const auto& stored) {
+    std::error_code unknown;
+    return stored.path == checkpoint.path || (!fs::exists(stored.path, unknown) && !unknown);
+  });
   stored_.push_back(std::move(checkpoint));
 }
 
-/// Pointers first: at no moment does one lead to what was deleted.
+/// Pointers are moved before anything is deleted, so none ever leads to a checkpoint that is gone. One that cannot be
+/// moved keeps what it leads to, and holds up nothing else: retention must go on, or the disk fills.
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
-  try {
-    set_pointer(options_.directory, "last", file_name(stored_.back().path));
-    // No pointer "best" until something was measured.
-    if (const auto best = best_of(stored_, options_.rule)) {
-      set_pointer(options_.directory, "best", file_name(stored_[*best].path));
+  std::vector<std::string> pointed_to;
+  const auto point = [&](const char* pointer, const StoredCheckpoint& target) {
+    try {
+      set_pointer(options_.directory, pointer, file_name(target.path));
+    } catch (const Error& error) {
+      warnings.push_back(error.what());
+      if (const auto kept = follow_pointer(options_.directory, pointer)) pointed_to.push_back(*kept);
     }
-  } catch (const Error& error) {
-    warnings.push_back(error.what());
-    return;
-  }
+  };
+  point("last", stored_.back());
+  // There is no pointer "best" until something has been measured.
+  if (const auto best = best_of(stored_, options_.rule)) point("best", stored_[*best]);
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
-  // From behind, so that the indices in front stay right.
+  // The last ones go first, so that the indices before them stay right.
   for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
-    std::error_code error;
-    fs::remove_all(stored_[*index].path, error);
-    if (error) warnings.push_back("cannot remove " + stored_[*index].path + ": " + error.message());
+    if (std::ranges::count(pointed_to, stored_[*index].path) != 0) continue;
+    try {
+      remove_checkpoint(stored_[*index].path);
+    } catch (const Error& error) {
+      warnings.push_back(error.what());
+    }
     stored_.erase(stored_.begin() + static_cast<std::ptrdiff_t>(*index));
   }
 }

@@ -91,6 +91,23 @@ TEST_F(CheckpointStoreTest, AFailedWriteLeavesTheEarlierCheckpointsAndNothingEls
   EXPECT_EQ(fs::read_symlink(directory_ / "last"), "step-00000030");
 }
 
+TEST_F(CheckpointStoreTest, ADirectoryThatWasRemovedIsMadeAgain) {
+  CheckpointStore store = make_store();
+  write(store, 10, 1);
+  fs::remove_all(directory_.path());
+  const auto written = write(store, 20, 2);
+  EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020"}));
+  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");  // Step 10 was better, and is gone.
+  EXPECT_TRUE(written.warnings.empty());
+}
+
+TEST_F(CheckpointStoreTest, AFolderInThePlaceOfAPointerDoesNotStopRetention) {
+  fs::create_directory(directory_ / "last");
+  CheckpointStore store = make_store();
+  for (std::uint64_t step : {10, 20, 30, 40, 50}) write(store, step, 1);
+  EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000010", "step-00000040", "step-00000050"}));
+}
+
 TEST_F(CheckpointStoreTest, ADirectoryThatIsGoneIsNamed) {
   CheckpointStore store = make_store();
   fs::remove_all(directory_.path());

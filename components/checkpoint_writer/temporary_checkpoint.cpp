@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "components/checkpoint_writer/durable_file.h"
+#include "messages/error.h"
 
 namespace trainyard {
 
@@ -29,6 +30,10 @@ std::string make_directory(const std::string& stem) {
   for (int i = 0;; ++i) {
     std::string path = fmt::format("{}-{}-{}", stem, ::getpid(), i);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
+    std::error_code not_made;
+    // Somebody has removed the whole folder while the run went on: the run still wants to be saved.
+    if (errno == ENOENT && fs::create_directories(fs::path(path).parent_path(), not_made)) continue;
+    if (not_made) throw Error(Code::kIo, "cannot create the directory {}: {}", path, not_made.message());
     if (errno != EEXIST) throw_errno("create the directory", path);
   }
 }
@@ -75,6 +80,22 @@ std::string TemporaryCheckpoint::publish(bool replace) {
   path_.clear();
   sync_directory(directory_);
   return target;
+}
+
+void remove_checkpoint(const std::string& path) {
+  const fs::path checkpoint(path);
+  const std::string stem = (checkpoint.parent_path() / (kMark + checkpoint.filename().string())).string();
+  std::string nameless;
+  for (int i = 0;; ++i) {
+    nameless = fmt::format("{}-{}-{}", stem, ::getpid(), i);
+    if (::rename(path.c_str(), nameless.c_str()) == 0) break;
+    if (errno == ENOENT) return;
+    if (errno != EEXIST && errno != ENOTEMPTY) throw_errno("remove the checkpoint", path);
+  }
+  sync_directory(checkpoint.parent_path().string());
+  std::error_code error;
+  fs::remove_all(nameless, error);
+  if (error) throw Error(Code::kIo, "cannot remove the checkpoint {}: {}", path, error.message());
 }
 
 int sweep_temporaries(const std::string& directory) {

@@ -9,7 +9,7 @@ namespace trainyard {
 /// published.
 class TemporaryCheckpoint {
  public:
-  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`. Throws kIo.
+  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`, and `directory` too if somebody has removed it. Throws kIo.
   TemporaryCheckpoint(std::string directory, std::string name);
   ~TemporaryCheckpoint();
   TemporaryCheckpoint(const TemporaryCheckpoint&) = delete;
@@ -29,7 +29,12 @@ class TemporaryCheckpoint {
   int lock_ = -1;
 };
 
-/// Removes what killed processes left in `directory`; returns how much.
+/// Removes a published checkpoint. It loses its name first, so whoever is killed meanwhile leaves a leftover that
+/// sweep_temporaries() removes, and never a named checkpoint with files missing. Does nothing if it is gone already.
+/// Throws kIo.
+void remove_checkpoint(const std::string& path);
+
+/// Removes what killed processes left in `directory`; returns how many directories there were.
 int sweep_temporaries(const std::string& directory);
 
 /// Makes `<directory>/<pointer>` lead to `name`, atomically: a reader sees the old or the new, never nothing.

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <chrono>
+#include <csignal>
+#include <thread>
+
 #include "components/checkpoint_writer/test_files.h"
 
 namespace trainyard {
@@ -64,6 +68,39 @@ TEST(TemporaryCheckpointTest, SweepingTakesWhatAKilledProcessLeft) {
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(fs::is_empty(directory.path()));
   EXPECT_EQ(sweep_temporaries(directory.path()), 1);
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+}
+
+TEST(RemoveCheckpointTest, WhoeverIsKilledHalfWayLeavesNoNamedCheckpointWithoutItsFiles) {
+  TemporaryDirectory directory;
+  // Many files make the deletion long enough to be killed in the middle of it.
+  const std::string checkpoint = directory / "step-00000001";
+  fs::create_directory(checkpoint);
+  testing::write_file(checkpoint + "/manifest.json", "{}");
+  for (int i = 0; i < 5000; ++i) testing::write_file(checkpoint + "/part" + std::to_string(i), "x");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    remove_checkpoint(checkpoint);
+    ::_exit(0);
+  }
+  // As soon as a file or the name is gone, the deletion is under way.
+  const auto untouched = [&] {
+    std::error_code gone;
+    const fs::directory_iterator entries(checkpoint, gone);
+    return !gone && std::distance(entries, {}) == 5001;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (untouched() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(fs::exists(checkpoint));
+  sweep_temporaries(directory.path());
+  EXPECT_TRUE(fs::is_empty(directory.path()));
+}
+
+TEST(RemoveCheckpointTest, RemovingWhatIsGoneIsNoError) {
+  TemporaryDirectory directory;
+  remove_checkpoint(directory / "step-00000001");
   EXPECT_TRUE(fs::is_empty(directory.path()));
 }
 
