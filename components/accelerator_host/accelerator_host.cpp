@@ -55,7 +55,7 @@ void AcceleratorHost::on_run_state(const RunState& state) {
   samples_ = state.samples;
   cursor_ = state.cursor;
   if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);
-  if (LossScaler* scaler = runner_->loss_scaler()) scaler->restore(state.host_state);
+  runner_->restore(state.host_state);
   become_ready();
 }
 
@@ -161,7 +161,7 @@ bool AcceleratorHost::stop_if_asked() {
   const auto stop = std::ranges::find_if(queue_, [](const auto& order) { return order->kind == "stop"; });
   if (stop == queue_.end()) return false;
   // The one case in which somebody other than the optimizer zeroes gradients.
-  if (micro_batch_ > 0) runner_->drop_gradients();
+  if (micro_batch_ > 0) runner_->give_up_step();
   step_samples_ = 0;
   micro_batch_ = 0;
   losses_.clear();

@@ -65,7 +65,7 @@ class AcceleratorHost final : public Component {
   void carry_out_without_batches(const Order& order);
   void train(const Batch& batch, const Order& order);
   void finish_step();
-  void skip_step(double scale);
+  void skip_step(const SkippedStep& skipped);
   void send_gradients();
   void finish_update(double learning_rate);
   void end_order_if_complete();
@@ -174,7 +174,7 @@ class AcceleratorHost final : public Component {
   std::uint64_t last_samples_ = 0;  ///< Of the last complete step.
   std::uint64_t epoch_ = 0;
   LoaderCursor cursor_;
-  ClippedGradients clipped_;        ///< Of the present step, until the optimizer has it.
+  StepResult result_;               ///< Of the present step, until the optimizer has it.
   bool reporting_ = false;          ///< The present step ends with metrics.
   std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches that had samples, if it will be reported.
   Throughput throughput_;           ///< Since the last report.

@@ -44,12 +44,8 @@ void AcceleratorHost::train(const Batch& batch, const Order& order) {
     reporting_ = (step_ + 1) % static_cast<std::uint64_t>(*log_every_steps_) == 0;
   }
   const bool last = micro_batch_ + 1 == micro_batches_;
-  if (batch.samples == 0) {
-    runner_->train_nothing(last);
-  } else {
-    at::Tensor loss = runner_->train(batch, weight_of(batch), last);
-    if (reporting_) losses_.push_back(std::move(loss));
-  }
+  at::Tensor loss = runner_->train(batch, weight_of(batch), last);
+  if (reporting_ && loss.defined()) losses_.push_back(std::move(loss));
   step_samples_ += batch.samples;
   epoch_ = batch.epoch;
   throughput_.add(batch.samples * data_.units_per_sample);
@@ -74,10 +70,9 @@ double AcceleratorHost::weight_of(const Batch& batch) const {
 /// would change what is copied.
 void AcceleratorHost::finish_step() {
   micro_batch_ = 0;
-  const double loss_scale = runner_->loss_scaler() ? runner_->loss_scaler()->scale() : 1;
-  clipped_ = runner_->finish_gradients({.norm = *clip_norm_, .value = *clip_value_});
-  if (clipped_.overflow) {
-    skip_step(loss_scale);
+  result_ = runner_->end_step({.norm = *clip_norm_, .value = *clip_value_});
+  if (result_.skipped) {
+    skip_step(*result_.skipped);
   } else if (snapshots_pending_ > 0) {
     waiting_ = Waiting::kSnapshot;
   } else {
@@ -85,14 +80,13 @@ void AcceleratorHost::finish_step() {
   }
 }
 
-/// Gradients overflowed at `scale`. The optimizer never hears of them, so parameters, its state and its count of steps
-/// stay; the batches are used up. All ranks decide alike, since they look at the same, reduced gradients.
-void AcceleratorHost::skip_step(double scale) {
+/// Gradients overflowed. The optimizer never hears of them, so parameters, its state and its count of steps stay; the
+/// batches are used up. All ranks decide alike.
+void AcceleratorHost::skip_step(const SkippedStep& skipped) {
   log().warn(
       "a step after step {} is skipped: gradients overflowed at loss scale {}; the scale is {} now, {} skipped "
       "so far",
-      step_, scale, runner_->loss_scaler()->scale(), runner_->loss_scaler()->skipped());
-  runner_->drop_gradients();
+      step_, skipped.loss_scale, skipped.next_loss_scale, skipped.skipped);
   losses_.clear();
   end_order_if_complete();
 }
@@ -107,8 +101,8 @@ void AcceleratorHost::send_gradients() {
               .run_step = step_ + 1,
               .bucket = 0,
               .buckets = 1,
-              .scale = clipped_.scale,
-              .norm = clipped_.norm,
+              .scale = result_.scale,
+              .norm = result_.norm,
               .total_steps = queue_.empty() ? 0 : queue_.front()->total_steps};
   gradients_.send(message);
 }
@@ -138,12 +132,8 @@ void AcceleratorHost::report_step(double learning_rate) {
   if (!losses_.empty()) values.push_back({"loss", loss});
   losses_.clear();
   if (update_ > 0) values.push_back({"learning_rate", learning_rate});
-  if (clipped_.norm > 0) values.push_back({"gradient_norm", clipped_.norm});
-  if (const LossScaler* scaler = runner_->loss_scaler()) {
-    values.push_back({"loss_scale", scaler->scale()});
-    values.push_back({"skipped_steps", static_cast<double>(scaler->skipped())});
-  }
-  for (Scalar& value : runner_->strategy_stats()) values.push_back(std::move(value));
+  if (result_.norm > 0) values.push_back({"gradient_norm", result_.norm});
+  for (Scalar& value : runner_->metrics()) values.push_back(std::move(value));
   if (*log_device_stats_) {
     for (const auto& [name, value] : runner_->accelerator().stats()) values.push_back({name, value});
   }
@@ -159,11 +149,7 @@ void AcceleratorHost::report_step(double learning_rate) {
 /// Results stay on the device until the last batch is through.
 void AcceleratorHost::evaluate(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  if (batch.samples > 0) {
-    evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
-  } else {
-    runner_->evaluate_nothing();
-  }
+  evaluated_.emplace_back(static_cast<double>(batch.samples), runner_->evaluate(batch));
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
   merge_evaluation();
@@ -189,11 +175,7 @@ void AcceleratorHost::merge_evaluation() {
 
 void AcceleratorHost::predict(const Batch& batch, const Order& order) {
   if (progress_.batches == 1) runner_->begin_evaluation();
-  if (batch.samples > 0) {
-    send_prediction(runner_->predict(batch), order);
-  } else {
-    runner_->predict_nothing();
-  }
+  if (std::optional<Prediction> said = runner_->predict(batch)) send_prediction(std::move(*said), order);
   if (progress_.batches < order.batches) return;
   runner_->end_evaluation();
   finish_order();
@@ -214,17 +196,16 @@ void AcceleratorHost::take_snapshot(const Order& order) {
     return;
   }
   ++snapshots_pending_;
-  snapshot_.send(
-      Snapshot{.rank = context().rank,
-               .order = order.id,
-               .step = step_,
-               .epoch = epoch_,
-               .samples = samples_,
-               .reason = order.reason,
-               .cursor = cursor_,
-               .rng = runner_->rng_state(),
-               .metrics = order.metrics,
-               .host_state = runner_->loss_scaler() ? runner_->loss_scaler()->state() : std::vector<Scalar>{}});
+  snapshot_.send(Snapshot{.rank = context().rank,
+                          .order = order.id,
+                          .step = step_,
+                          .epoch = epoch_,
+                          .samples = samples_,
+                          .reason = order.reason,
+                          .cursor = cursor_,
+                          .rng = runner_->rng_state(),
+                          .metrics = order.metrics,
+                          .host_state = runner_->state()});
 }
 
 /// `said` has values, weight and reductions. Of several ranks, each says what it knows and waits for nobody.

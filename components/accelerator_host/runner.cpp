@@ -46,6 +46,10 @@ void Runner::set_training(bool training) {
 }
 
 at::Tensor Runner::train(const Batch& batch, double weight, bool last) {
+  if (batch.samples == 0) {
+    strategy_->train_nothing(last);
+    return {};
+  }
   set_training(true);
   batch_ = &batch;
   if (scaler_) weight *= scaler_->scale();
@@ -112,10 +116,10 @@ void Runner::finish() {
 
 /// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
 /// to the optimizer, whose pass reads every gradient anyway.
-ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
+StepResult Runner::end_step(const Clipping& clipping) {
   strategy_->finish_gradients();
   at::Tensor gradients = arena_->own_gradients();
-  ClippedGradients result;
+  StepResult result;
   // Clipping may have been switched on since the plan was made, by a parameter.
   if ((clipping.norm > 0 || clipping.value > 0) && !clipping_allowed_) {
     throw Error(Code::kUnsupported,
@@ -123,7 +127,11 @@ ClippedGradients Runner::finish_gradients(const Clipping& clipping) {
                 "gradient_clipping: none, that is 0",
                 context_.where, clipping.norm, clipping.value, options_.accelerator.plugin);
   }
-  if (scaler_ && scaled_gradients_overflow(result)) return result;
+  if (scaler_) {
+    const double loss_scale = scaler_->scale();
+    if (scaled_gradients_overflow()) return {.skipped = skip_step(loss_scale)};
+    result.scale = 1 / loss_scale;
+  }
   // What lies in the arena is `1 / result.scale` times the gradient, until the optimizer multiplies.
   if (clipping.value > 0) gradients.clamp_(-clipping.value / result.scale, clipping.value / result.scale);
   if (clipping.norm > 0) {
@@ -144,42 +152,42 @@ double Runner::gradient_norm() const {
 
 /// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
 /// makes useful).
-bool Runner::scaled_gradients_overflow(ClippedGradients& result) {
-  result.scale = 1 / scaler_->scale();
-  result.overflow = strategy_->overflow_anywhere(!std::isfinite(gradient_norm()));
-  scaler_->update(!result.overflow);
-  return result.overflow;
+bool Runner::scaled_gradients_overflow() {
+  const bool overflow = strategy_->overflow_anywhere(!std::isfinite(gradient_norm()));
+  scaler_->update(!overflow);
+  return overflow;
 }
 
-void Runner::drop_gradients() {
+SkippedStep Runner::skip_step(double loss_scale) {
+  give_up_step();
+  return {.loss_scale = loss_scale, .next_loss_scale = scaler_->scale(), .skipped = scaler_->skipped()};
+}
+
+void Runner::give_up_step() {
   at_moment([&] { strategy_->drop_gradients(); });
 }
 
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
-  const ForwardScope scope = forward_scope();
   set_training(false);
+  if (batch.samples == 0) {
+    strategy_->evaluate_nothing();
+    return {};
+  }
+  const ForwardScope scope = forward_scope();
   std::vector<NamedMetric> metrics = strategy_->evaluate(model_batch(batch));
   views_.release();
   return metrics;
 }
 
-void Runner::evaluate_nothing() {
+std::optional<Prediction> Runner::predict(const Batch& batch) {
   const at::NoGradGuard no_gradients;
   set_training(false);
-  strategy_->evaluate_nothing();
-}
-
-void Runner::predict_nothing() {
-  const at::NoGradGuard no_gradients;
-  set_training(false);
-  strategy_->predict_nothing();
-}
-
-Prediction Runner::predict(const Batch& batch) {
-  const at::NoGradGuard no_gradients;
+  if (batch.samples == 0) {
+    strategy_->predict_nothing();
+    return {};
+  }
   const ForwardScope scope = forward_scope();
-  set_training(false);
   Prediction prediction = strategy_->predict(model_batch(batch));
   views_.release();
   return prediction;
@@ -190,6 +198,16 @@ Prediction Runner::generate(const std::string& split) {
   const ForwardScope scope = forward_scope(&generator_);
   set_training(false);
   return strategy_->predict({.split = split, .tensors = {}});
+}
+
+std::vector<Scalar> Runner::metrics() const {
+  std::vector<Scalar> values;
+  if (scaler_) {
+    values.push_back({"loss_scale", scaler_->scale()});
+    values.push_back({"skipped_steps", static_cast<double>(scaler_->skipped())});
+  }
+  for (Scalar& value : strategy_->stats()) values.push_back(std::move(value));
+  return values;
 }
 
 ArenaInfo Runner::arena_info() const {

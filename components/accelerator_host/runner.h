@@ -44,11 +44,18 @@ struct Clipping {
   double value = 0;
 };
 
-/// What came out of the gradients of a step.
-struct ClippedGradients {
-  double scale = 1;       ///< The optimizer multiplies by it: clipping, and the inverse of the loss scale.
-  double norm = 0;        ///< Before clipping, without the loss scale; 0 = not computed.
-  bool overflow = false;  ///< Loss scaling found numbers that are not finite: the step must be skipped.
+/// A step that nobody may apply, because its gradients overflowed at the loss scale that it was computed with.
+struct SkippedStep {
+  double loss_scale = 1;       ///< The one at which gradients overflowed.
+  double next_loss_scale = 1;  ///< The one of the next step.
+  std::uint64_t skipped = 0;   ///< Steps that were skipped since the run began.
+};
+
+/// How a step ended: the same on every rank.
+struct StepResult {
+  double scale = 1;  ///< The optimizer multiplies gradients by it: clipping, and the inverse of the loss scale.
+  double norm = 0;   ///< Of all gradients, before clipping and without the loss scale; 0 = not computed.
+  std::optional<SkippedStep> skipped;  ///< Set if there is no update to make; the gradients are forgotten already.
 };
 
 /// The computing half of the accelerator host: accelerator, strategy, model and arena. Knows no messages' order and
@@ -65,23 +72,21 @@ class Runner {
   /// All ranks start from the same parameters; to be called when a checkpoint, if any, has been restored.
   void start();
 
-  /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss.
+  /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss, or an
+  /// undefined tensor for a batch of zero rows, with which the rank only takes part in what the others do.
   /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
   /// `last`: the step is complete after it.
   at::Tensor train(const Batch& batch, double weight, bool last);
-
-  /// A micro-batch of which this rank has no sample.
-  void train_nothing(bool last) { strategy_->train_nothing(last); }
 
   /// Begins to move a batch that will be wanted later to a device with memory of its own; others have it already.
   void prefetch(const Batch& batch);
 
   /// Ends a step's accumulation: reduces over ranks, looks for overflow where the loss is scaled, clips, then lets the
   /// optimizer see the gradients. Throws kInvalidArgument if no loss scale is small enough.
-  ClippedGradients finish_gradients(const Clipping& clipping);
+  StepResult end_step(const Clipping& clipping);
 
-  /// Forgets what was accumulated; only for steps that are given up.
-  void drop_gradients();
+  /// Forgets what was accumulated of a step that is given up before its end.
+  void give_up_step();
 
   /// The optimizer will be given the gradients of this step: the number of the update for it; 0: it gets none.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
@@ -93,24 +98,26 @@ class Runner {
   void begin_evaluation();
   void end_evaluation();
 
+  /// Of a batch of zero rows there are no metrics and no prediction; the rank takes part in what the others do.
   std::vector<NamedMetric> evaluate(const Batch& batch);
-  Prediction predict(const Batch& batch);
-  /// A batch of which this rank has no sample.
-  void evaluate_nothing();
-  void predict_nothing();
+  std::optional<Prediction> predict(const Batch& batch);
   /// All ranks are given the same batches.
   bool same_data() const { return strategy_->traits().same_data; }
   /// Something generated from nothing.
   Prediction generate(const std::string& split);
 
-  /// What the strategy holds and sends.
-  std::vector<Scalar> strategy_stats() const { return strategy_->stats(); }
+  /// For the training metrics: loss scaling, what the strategy holds and sends.
+  std::vector<Scalar> metrics() const;
 
   /// Writes the timeline, if one was asked for.
   void finish();
 
-  /// Null unless the loss is scaled.
-  LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
+  /// What a checkpoint keeps of the computation beside parameters and random numbers; and its inverse, which leaves out
+  /// what is missing.
+  std::vector<Scalar> state() const { return scaler_ ? scaler_->state() : std::vector<Scalar>{}; }
+  void restore(const std::vector<Scalar>& state) {
+    if (scaler_) scaler_->restore(state);
+  }
 
   /// Lets the checkpoint writer see what the optimizer does not change.
   void begin_snapshot();
@@ -146,7 +153,8 @@ class Runner {
   at::Tensor checked(at::Tensor loss) const;
   double gradient_norm() const;
   void apply_precision();
-  bool scaled_gradients_overflow(ClippedGradients& result);
+  bool scaled_gradients_overflow();
+  SkippedStep skip_step(double loss_scale);
   std::optional<at::ScalarType> autocast_type() const;
   ForwardScope forward_scope(RankGenerator* generator = nullptr) const;
   void check_memory(const DatasetInfo& data) const;
