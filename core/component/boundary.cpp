@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// LibTorch appends "Exception raised from ... (most recent call first): frame #0 ..."; no user wants it.
+/// LibTorch appends "Exception raised from ... (most recent call first): frame #0 ...", which no user wants.
 std::string without_backtrace(std::string text) {
   for (const char* marker : {"\nException raised from", "\nframe #0"}) {
     if (const auto at = text.find(marker); at != std::string::npos) text.resize(at);
@@ -19,7 +19,7 @@ std::string without_backtrace(std::string text) {
 
 }  // namespace
 
-// Rethrown and caught again, so that callers need one `catch (...)` and no list of types.
+// The exception is rethrown and caught again, so that callers need one `catch (...)` and no list of types.
 std::string describe_current_exception() {
   try {
     throw;

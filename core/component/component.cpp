@@ -31,12 +31,14 @@ Component::Component(ComponentContext& context, ComponentTraits traits)
 
 Component::~Component() = default;
 
-// The whole life cycle, with one hook for each arrow. Active and inactive may alternate; nothing else can be repeated.
+// The whole life cycle, with one hook for each transition. Active and inactive may alternate; nothing else can be
+// repeated.
 void Component::transition(State target) {
   const State from = state_;
   try {
     if (from == State::kUnconfigured && target == State::kInactive) {
-      // Not in the constructor: members declare parameters one by one, so only now is the list complete.
+      // This is not done in the constructor, because members declare parameters one by one, and only now is the list
+      // complete.
       check_all_given_are_known();
       on_configure();
     } else if (from == State::kInactive && target == State::kActive) {
@@ -53,20 +55,21 @@ void Component::transition(State target) {
     throw;
   }
   state_ = target;
-  // The state is set before what was held is handed over: handlers see an active component.
+  // The state is set before what was held back is delivered, so that handlers see an active component.
   if (target == State::kActive) {
     was_active_ = true;
     release_held();
   }
 }
 
-// Training is a ring of messages, so in any order of activation somebody is sent to before it is active: that waits.
+// Training is a ring of messages, so in any order of activation some component is sent a message before it is active.
+// That message waits.
 bool Component::held() const {
   if (!was_active_) return true;
   return std::ranges::any_of(outputs_, [](const OutputBase* output) { return output->blocked(); });
 }
 
-// Whoever waits already goes first: order per edge is never broken.
+// What already waits goes first, so the order within an edge is never broken.
 void Component::deliver(Delivery delivery) {
   if (!held_.empty() || held()) {
     held_.push_back(std::move(delivery));
@@ -78,16 +81,16 @@ void Component::deliver(Delivery delivery) {
 void Component::dispatch(const Delivery& delivery) {
   // A message that is put aside has not been consumed, so its credit stays with it and holds the sender back.
   if (delivery.input->put_aside(delivery)) return;
-  // A failed or finalized component still gives credit back, so that it cannot hold up the others' way out.
+  // A failed or finalized component still gives credit back, so that it cannot keep the others from ending.
   if (state_ == State::kActive || state_ == State::kInactive) {
-    // What the handler sends belongs to what it handles: the trace follows a batch through the pipeline by itself.
+    // What the handler sends belongs to what it handles, so the trace follows a batch through the pipeline by itself.
     loop().set_trace(delivery.envelope.trace);
     guarded([&] { delivery.input->handle(delivery.envelope); });
   }
   delivery.receiver->consumed(delivery.envelope);
 }
 
-// Asked again for every message, since each handler may block an output.
+// This is asked again for every message, since each handler may block an output.
 void Component::release_held() {
   while (!held_.empty() && !held()) {
     const Delivery delivery = std::move(held_.front());
@@ -96,7 +99,7 @@ void Component::release_held() {
   }
 }
 
-// Everything is caught: an exception of a plugin must not take the process down without a word.
+// Everything is caught, because an exception of a plugin must not take the process down without a word.
 void Component::guarded(const std::function<void()>& action) {
   try {
     action();
@@ -105,10 +108,10 @@ void Component::guarded(const std::function<void()>& action) {
   }
 }
 
-// The component stays where it is, so that messages to it find somebody who gives their credit back.
+// The component stays where it is, so that the credit of messages to it is given back.
 void Component::fail(const std::string& what) {
   state_ = State::kError;
-  was_active_ = true;  // Whatever was held is let through and discarded.
+  was_active_ = true;  // Whatever was held back is let through and discarded.
   for (InputBase* input : inputs_) input->resume();
   if (on_error_) on_error_(what);
 }
@@ -117,14 +120,14 @@ InputBase::InputBase(Component& owner, std::string name, std::string help, const
                      InputOptions options, Unlisted)
     : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {}
 
-// The declared kind registers itself; its owner lists ports in the order of declaration.
+// An input that is a declared port registers itself, and its owner lists ports in the order of declaration.
 InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
                      InputOptions options)
     : InputBase(owner, std::move(name), std::move(help), type, std::move(options), Unlisted{}) {
   owner.inputs_.push_back(this);
 }
 
-// While resume() hands over, what it takes from the queue passes; what arrives anew lines up behind.
+// While resume() delivers messages, those from the queue pass; new ones line up behind them.
 bool InputBase::put_aside(const Delivery& delivery) {
   if (!paused_ && (resuming_ || aside_.empty())) return false;
   aside_.push_back(delivery);
@@ -133,7 +136,7 @@ bool InputBase::put_aside(const Delivery& delivery) {
 
 void InputBase::resume() {
   paused_ = false;
-  if (resuming_) return;  // Called by the handler that the loop below has called.
+  if (resuming_) return;  // The handler that the loop below has called has called this.
   resuming_ = true;
   while (!paused_ && !aside_.empty()) {
     const Delivery delivery = std::move(aside_.front());

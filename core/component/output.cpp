@@ -17,7 +17,7 @@ OutputBase::OutputBase(Component& owner, std::string name, std::string help, con
 
 OutputBase::~OutputBase() = default;
 
-// Edges that drop are always ready: nobody waits for the reader behind them.
+// Edges that drop messages are always ready: nobody waits for their reader.
 bool OutputBase::ready() const {
   return std::ranges::all_of(edges_,
                              [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
@@ -25,12 +25,12 @@ bool OutputBase::ready() const {
 
 void OutputBase::add_edge(Edge& edge) { edges_.push_back(&edge); }
 
-// A blocking edge that held the component back does so no longer.
+// A blocking edge that held the component back has room again.
 void OutputBase::remove_edge(Edge& edge) {
   if (std::erase(edges_, &edge) != 0 && edge.policy() == Policy::kBlock && edge.waiting() != 0) room_again(true);
 }
 
-// The component goes on only when no edge is blocked; held input comes before new output of a source.
+// The component goes on only when no edge is blocked, and input that was held back comes before new output of a source.
 void OutputBase::room_again(bool was_waiting) {
   if (was_waiting) --blocked_edges_;
   if (blocked_edges_ != 0) return;
@@ -39,7 +39,7 @@ void OutputBase::room_again(bool was_waiting) {
 }
 
 void OutputBase::send_erased(std::shared_ptr<const void> message) {
-  // Nobody listens: nothing is measured or stamped, but a later visitor's sequence still shows how much there was.
+  // Nobody listens, so nothing is measured or stamped. The sequence still tells a later visitor how much there was.
   if (edges_.empty()) {
     ++sequence_;
     return;
@@ -49,7 +49,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
   envelope.sequence = sequence_++;
   envelope.send_time_ns = std::chrono::system_clock::now().time_since_epoch().count();
   envelope.trace = owner_.loop().trace();
-  // Weighed once for all edges.
+  // The message is weighed once for all edges.
   envelope.bytes = type_.payload_bytes(message.get());
   envelope.source = owner_.context().index;
   envelope.message = std::move(message);

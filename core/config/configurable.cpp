@@ -10,7 +10,7 @@ namespace trainyard {
 
 using nlohmann::json;
 
-// The text comes from the launcher, which made it from checked values: it is JSON.
+// The text comes from the launcher, which made it from checked values, so it is JSON.
 Configurable::Configurable(std::string where, std::string_view given)
     : where_(std::move(where)),
       given_(std::make_unique<json>(given.empty() ? json::object() : json::parse(given))),
@@ -50,12 +50,13 @@ void Configurable::set_parameter(std::string_view name, const json& value) {
   if (parameter == nullptr) {
     throw Error(Code::kNotFound, "{} has no parameter '{}'{}", where_, name, suggestion(name, names(parameters_)));
   }
-  // A name that exists but is fixed gets its own error: it says where the value can be given.
+  // A name that exists but cannot be set has its own error, which says where the value can be given.
   if (!parameter->info().rules.settable) {
     throw Error(Code::kUnsupported, "{}: '{}' cannot be changed while running; give it in the launch file", where_,
                 name);
   }
-  // Checked and stored before anybody is told: a callback sees the new value, and a refused value changes nothing.
+  // The value is checked and stored before anybody is told: the callback sees the new value, and a refused value
+  // changes nothing.
   parameter->assign(value);
   parameter->notify_changed();
 }

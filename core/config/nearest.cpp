@@ -9,9 +9,9 @@
 namespace trainyard {
 namespace {
 
-/// Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost one each.
+/// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours cost one each.
 std::size_t distance(std::string_view a, std::string_view b) {
-  // Three rows of the table are enough: a swap looks back two.
+  // Three rows of the table are enough, because a swap looks back two.
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(above.begin(), above.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -31,10 +31,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view given, std::span<const std::string> known) {
   const std::string* best = nullptr;
-  // Two slips in a short word, a third of a long one: beyond that a suggestion would be a guess.
+  // Two slips are allowed in a short word, and a third of the letters in a long one. Beyond that a suggestion would be
+  // a guess.
   std::size_t best_distance = std::max<std::size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    // The time is the product of both lengths, and what was given may be anything.
+    // The time is the product of both lengths, and `given` may have any length.
     const std::size_t d = distance(given.substr(0, 200), name);
     if (d < best_distance) {
       best = &name;

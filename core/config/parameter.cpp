@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-// Compiled once for the eight types that there are, since the JSON library in every plugin would double the build.
+// The templates are instantiated once, for the types that exist, since including the JSON library in every plugin would
+// double the time of the build.
 
 namespace {
 
@@ -30,7 +31,7 @@ template <class T>
 json to_json_value(const T& value) {
   return value;
 }
-// As it is written in a launch file: one table, the plugin's name among its parameters.
+// A PluginSpec as a launch file writes it: one table, with the plugin's name among its parameters.
 json to_json_value(const PluginSpec& spec) {
   json value = json::parse(spec.parameters);
   value["plugin"] = spec.plugin;
@@ -46,7 +47,7 @@ template <class T>
 void from_json_value(const json& value, T& out) {
   out = value.get<T>();
 }
-// check_value() has seen to it that it is a name, or a table with one.
+// check_value() has made sure that it is a name, or a table with one.
 void from_json_value(const json& value, PluginSpec& out) {
   if (value.is_string()) {
     out = {value.get<std::string>(), "{}"};
@@ -82,7 +83,7 @@ void ParameterBase::assign(const json& value) {
   store(value);
 }
 
-// Called by the constructor of the derived class, once store() can be: here, not in this class's own constructor.
+// The constructor of the derived class calls this, because store() cannot be called in this class's own constructor.
 void ParameterBase::take_given(Configurable& owner) {
   const auto found = owner.given_->find(info_.name);
   if (found != owner.given_->end()) {
@@ -121,7 +122,7 @@ void Parameter<T>::store(const json& value) {
   from_json_value(value, value_);
 }
 
-// The types that a launch file can express; no other Parameter<T> links.
+// These are the types that a launch file can express; no other Parameter<T> links.
 template class Parameter<bool>;
 template class Parameter<std::int64_t>;
 template class Parameter<double>;

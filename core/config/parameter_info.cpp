@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// By ValueKind.
+/// Indexed by ValueKind.
 constexpr std::array<std::string_view, 10> kKindNames{
     "bool",   "integer", "number",         "string", "list of integers", "list of numbers", "list of strings",
     "plugin", "any",     "list of plugins"};
@@ -28,7 +28,7 @@ bool is_number(const json& value) { return value.is_number(); }
 bool is_string(const json& value) { return value.is_string(); }
 bool is_plugin(const json& value) { return value.is_string() || (value.is_object() && value.contains("plugin")); }
 
-/// An integer passes for a number: `lr = 1` is nobody's mistake. The reverse would lose digits.
+/// An integer passes for a number, since `lr = 1` is not a mistake. The reverse would lose digits.
 bool has_kind(ValueKind kind, const json& value) {
   switch (kind) {
     case ValueKind::kBool:
@@ -55,21 +55,21 @@ bool has_kind(ValueKind kind, const json& value) {
   return false;
 }
 
-/// The upper end is always allowed, the lower one unless it is excluded. NaN passes no comparison, but cannot come
-/// here: JSON has none.
+/// The upper end is always allowed, and so is the lower one unless it is excluded. NaN would fail every comparison, but
+/// cannot occur here, because JSON has none.
 bool in_range(const ParameterRules& rules, double value) {
   if (rules.minimum && (rules.minimum_excluded ? value <= *rules.minimum : value < *rules.minimum)) return false;
   return !(rules.maximum && value > *rules.maximum);
 }
 
-/// Of a list every element; what is no number has no range.
+/// For a list, every element is checked. A value that is not a number has no range.
 bool numbers_in_range(const ParameterRules& rules, const json& value) {
   if (value.is_number()) return in_range(rules, value.get<double>());
   if (!value.is_array()) return true;
   return std::ranges::all_of(value, [&](const json& element) { return numbers_in_range(rules, element); });
 }
 
-/// Of a list every element; what is no string is not chosen from words.
+/// For a list, every element is checked. A value that is not a string has no choices.
 bool all_chosen(const ParameterRules& rules, const json& value) {
   if (rules.choices.empty()) return true;
   if (value.is_string()) return std::ranges::find(rules.choices, value.get<std::string>()) != rules.choices.end();
@@ -77,14 +77,14 @@ bool all_chosen(const ParameterRules& rules, const json& value) {
   return std::ranges::all_of(value, [&](const json& element) { return all_chosen(rules, element); });
 }
 
-/// What was given may be a whole table; an error message is a line.
+/// The given value may be a whole table, but an error message is a line.
 std::string shorten(std::string text) { return text.size() <= 200 ? text : text.substr(0, 200) + "..."; }
 
 }  // namespace
 
 std::string_view name_of(ValueKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
 
-// Field by field: what a rule does not speak of it leaves alone.
+// The rules are joined field by field; a rule leaves alone what it does not speak about.
 ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   if (right.minimum) {
     left.minimum = right.minimum;
@@ -98,7 +98,7 @@ ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   return left;
 }
 
-// Choices say it all; for numbers the bounds are spelled out.
+// Choices say everything; for numbers the bounds are spelled out.
 std::string describe_allowed(const ParameterInfo& info) {
   const ParameterRules& rules = info.rules;
   if (!rules.choices.empty()) return fmt::format("one of: {}", fmt::join(rules.choices, ", "));
@@ -115,18 +115,18 @@ std::string describe_allowed(const ParameterInfo& info) {
   return words;
 }
 
-// The kind first: a range of something that is no number makes no sense.
+// The kind is checked first, because a range makes no sense for something that is not a number.
 void check_value(const ParameterInfo& info, const json& value) {
   const bool right_kind = has_kind(info.kind, value);
   if (right_kind && numbers_in_range(info.rules, value) && all_chosen(info.rules, value)) return;
   std::string meant;
-  // A slip in a word is likelier than a wish for something that there is not.
+  // A slip in a word is likelier than a wish for something that does not exist.
   if (value.is_string() && !info.rules.choices.empty()) meant = nearest(value.get<std::string>(), info.rules.choices);
   throw Error(Code::kInvalidArgument, "{}: {} is not allowed; {}{}", info.name, shorten(value.dump()),
               describe_allowed(info), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
-// Between a process that describes plugins and the launcher, and in its cache: not for people.
+// This JSON travels from a process that describes plugins to the launcher, and lies in its cache. It is not for people.
 json to_json(const ParameterInfo& info) {
   json out{{"name", info.name},
            {"kind", static_cast<int>(info.kind)},

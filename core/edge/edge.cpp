@@ -8,7 +8,7 @@ Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t wi
            std::uint64_t window_bytes)
     : window_messages_(window_messages), window_bytes_(window_bytes), output_(output), id_(id), policy_(policy) {}
 
-// Whoever waits already goes first, even if there is room.
+// What already waits goes first, even if there is room.
 void Edge::send(const Envelope& envelope) {
   if (waiting_.empty() && has_room()) {
     receiver_gone_ = false;
@@ -22,8 +22,8 @@ void Edge::send(const Envelope& envelope) {
 
 void Edge::keep_back(const Envelope& envelope) {
   counters_.blocked.fetch_add(1, std::memory_order_relaxed);
-  // The queue of a blocking edge needs no bound of its own: its component is given no further input, so what it still
-  // sends is at most what one handler sends.
+  // The queue of a blocking edge needs no bound of its own: its component is given no further input, so it can still
+  // send at most what one handler sends.
   if (policy_ == Policy::kBlock) {
     if (waiting_.empty()) output_.edge_blocked();
   } else {
@@ -50,7 +50,7 @@ void Edge::on_room() {
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
     }
   }
-  // Also told when nothing had waited: a source may have stopped because ready() said no.
+  // The output is told even if nothing had waited, because a source may have stopped when ready() returned false.
   if (policy_ == Policy::kBlock && waiting_.empty()) output_.room_again(was_waiting);
 }
 

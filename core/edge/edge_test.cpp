@@ -99,7 +99,7 @@ TEST(LocalEdgeTest, AComponentWhoseOutputIsBlockedIsGivenNoFurtherInput) {
   LocalEdge out(pipe.sink.echo, slow.in, pipe.loop, 1, Policy::kBlock, 1, 1 << 20);
   pipe.source.out.add_edge(in);
   pipe.sink.echo.add_edge(out);
-  pipe.activate();  // `slow` is not active: what is sent to it stays under way.
+  pipe.activate();  // `slow` is not active, so what is sent to it stays under way.
   for (int i = 0; i < 10; ++i) pipe.source.out.send(number(i));
   pipe.run_until_idle();
   EXPECT_EQ(pipe.sink.values.size(), 2u) << "one message under way and one kept back; then the sink is held";
@@ -194,7 +194,7 @@ TEST(InputTest, APausedInputKeepsItsMessagesAndTheirCreditUntilItResumes) {
   EXPECT_EQ(pipe.sink.values, (std::vector<double>{0, 1, 2, 3, 4}));
 }
 
-/// An edge whose receiver is as far away as the test wants it to be.
+/// An edge whose receiver is as slow as the test wants it to be.
 class FarEdge final : public Edge {
  public:
   FarEdge(OutputBase& output, Policy policy) : Edge(output, 0, policy, 2, 1 << 20) {}
@@ -249,7 +249,7 @@ TEST(GoneReceiverTest, WhatStillWaitsForSomebodyWhoComesAgainAtOnceIsNotLost) {
   pipe.source.out.add_edge(edge);
   pipe.activate();
   for (int i = 0; i < 3; ++i) pipe.source.out.send(number(i));
-  edge.room = 3;  // It came back before its death was told.
+  edge.room = 3;  // The receiver came back before its death was reported.
   edge.receiver_gone();
   EXPECT_EQ(edge.carried, (std::vector<std::uint64_t>{0, 1, 2}));
   EXPECT_EQ(edge.counters().dropped, 0u);

@@ -8,7 +8,8 @@ LocalEdge::LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std:
                      std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), input_(input), loop_(loop) {}
 
-// Into the queue, not straight into the handler: a handler that sends must not run another one inside itself.
+// The message goes into the queue, not straight into the handler: a handler that sends must not run another one inside
+// itself.
 void LocalEdge::transmit(const Envelope& envelope) {
   ++messages_;
   bytes_ += envelope.bytes;
@@ -19,7 +20,7 @@ void LocalEdge::consumed(const Envelope& envelope) {
   const bool had_room = has_room();
   --messages_;
   bytes_ -= envelope.bytes;
-  // In the common case, with room before and nobody waiting, there is nobody to tell.
+  // In the common case there was room before and nobody waits, so there is nobody to tell.
   if (!had_room || waiting() != 0) on_room();
 }
 

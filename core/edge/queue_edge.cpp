@@ -4,7 +4,8 @@
 
 namespace trainyard {
 
-// The two wake-ups use the same protocol (core/loop/wakeup.h): make it visible, fence, then look whether anybody waits.
+// Both wake-ups follow the same protocol (core/loop/wakeup.h): make the work visible, fence, then check whether anybody
+// waits.
 QueueEdge::QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
                      Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes),
@@ -21,7 +22,7 @@ bool QueueEdge::has_room() const {
                          sent_bytes_ - consumed_bytes_.load(std::memory_order_acquire));
   };
   if (room()) return true;
-  // Ask to be woken, then look again: the receiver may have returned credit in between.
+  // It asks to be woken and then looks again, because the receiver may have returned credit in between.
   starved_ = true;
   wants_wake_.store(true, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -31,19 +32,19 @@ bool QueueEdge::has_room() const {
 void QueueEdge::transmit(const Envelope& envelope) {
   ++sent_messages_;
   sent_bytes_ += envelope.bytes;
-  ring_.push(Envelope(envelope));  // Cannot be full: the window is its capacity.
+  ring_.push(Envelope(envelope));  // The ring cannot be full, because the window is its capacity.
   receiver_.wake();
 }
 
 void QueueEdge::consumed(const Envelope& envelope) {
-  // The bytes first: a sender that sees the message gone sees its bytes gone.
+  // The bytes come first, so a sender that sees that the message was consumed also sees its bytes.
   consumed_bytes_.fetch_add(envelope.bytes, std::memory_order_release);
   consumed_messages_.fetch_add(1, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (wants_wake_.load(std::memory_order_relaxed)) sender_.wake();
 }
 
-// The same handshake as in has_room(): the loop is woken by the credit that makes this true.
+// This is the same handshake as in has_room(): the credit that makes it true wakes the loop.
 bool QueueEdge::drained() const {
   const auto done = [this] {
     return waiting() == 0 && consumed_messages_.load(std::memory_order_acquire) == sent_messages_;
@@ -54,7 +55,7 @@ bool QueueEdge::drained() const {
   return done();
 }
 
-// Without starved_ every returned credit would look like work, and the loop would never sleep.
+// Without starved_, every returned credit would look like work, and the loop would never sleep.
 bool QueueEdge::Credits::has_work() const {
   return edge_.starved_ &&
          edge_.within_window(edge_.sent_messages_ - edge_.consumed_messages_.load(std::memory_order_acquire),
@@ -63,14 +64,14 @@ bool QueueEdge::Credits::has_work() const {
 
 bool QueueEdge::Credits::poll() {
   if (!has_work()) return false;
-  // Before on_room(), which may find the edge starved again.
+  // It is cleared before on_room(), which may find the edge starved again.
   edge_.starved_ = false;
   edge_.wants_wake_.store(false, std::memory_order_relaxed);
   edge_.on_room();
   return true;
 }
 
-// Bounded, so that one busy edge does not keep the others of the loop waiting.
+// The number is bounded, so that one busy edge does not keep the loop's other edges waiting.
 bool QueueEdge::Incoming::poll() {
   constexpr int kRound = 16;
   Envelope envelope;

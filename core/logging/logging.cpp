@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// Turns log lines into records. Its mutex makes listen() safe against lines that are being logged.
+/// Turns log lines into records. Its mutex protects listen() from lines that are being logged.
 class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   void listen(std::function<void(const LogRecord&)> listener) {
@@ -20,7 +20,7 @@ class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
  private:
-  // On the thread that logs, under the sink's mutex.
+  // Runs on the thread that logs, under the sink's mutex.
   void sink_it_(const spdlog::details::log_msg& message) override {
     if (!listener_) return;
     const auto level = spdlog::level::to_string_view(message.level);
@@ -36,7 +36,7 @@ class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
 
 LogHub::LogHub(const std::string& level)
     : stderr_(std::make_shared<spdlog::sinks::stderr_sink_mt>()), records_(std::make_shared<RecordSink>()) {
-  // spdlog answers "off" for a word that it does not know.
+  // spdlog returns "off" for a word that it does not know.
   const auto parsed = spdlog::level::from_str(level);
   if (parsed == spdlog::level::off && level != "off") {
     throw Error(Code::kInvalidArgument, "log level '{}' is not allowed{}", level,
@@ -48,7 +48,7 @@ LogHub::LogHub(const std::string& level)
 
 std::shared_ptr<spdlog::logger> LogHub::logger(const std::string& component) const {
   auto made = std::make_shared<spdlog::logger>(component, spdlog::sinks_init_list{stderr_, records_});
-  // The loggers let everything through, and stderr has its own level: a visitor can see debug lines that a terminal
+  // The loggers let everything through and stderr has its own level, so a visitor can see debug lines that a terminal
   // hides.
   made->set_level(spdlog::level::debug);
   return made;

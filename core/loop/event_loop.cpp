@@ -11,9 +11,11 @@
 
 namespace trainyard {
 
-// Head and tail count for ever and are reduced on access; full is when they are a whole ring apart.
-// The loop's turn: its own queue, the sources, what was posted, the timers; then, if nothing was there, sleep. No turn
-// is unbounded, so nothing can starve the rest.
+// A turn of the loop serves its own queue, the sources, what was posted, and the timers. If there was nothing to do,
+// the loop sleeps. Every turn is bounded, so nothing can starve the rest.
+//
+// The head and tail of the queue only grow and are reduced when they are used. The queue is full when they are as far
+// apart as the ring is long.
 void EventLoop::Queue::push(Delivery delivery) {
   if (tail_ - head_ == slots_.size()) {
     std::vector<Delivery> larger(slots_.size() * 2);
@@ -31,7 +33,7 @@ EventLoop::EventLoop(std::string name) : name_(std::move(name)) {}
 
 EventLoop::~EventLoop() = default;
 
-// The flag is stored before the wake-up, under the protocol of Wakeup: visible first, then notify.
+// The flag is stored before the wake-up, as the protocol of Wakeup requires: make visible first, then notify.
 void EventLoop::post(std::function<void()> task) {
   {
     const std::lock_guard lock(posted_mutex_);
@@ -41,14 +43,14 @@ void EventLoop::post(std::function<void()> task) {
   wakeup_.notify();
 }
 
-// No wake-up: only the loop's own thread calls this, so it is not asleep.
+// There is no wake-up, because only the loop's own thread calls this, so it is not asleep.
 EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, std::function<void()> task) {
   const TimerId id = next_timer_++;
   timers_.emplace(Clock::now() + delay, std::pair(id, std::move(task)));
   return id;
 }
 
-// Linear, because timers are few: heartbeats, sweeps, deadlines.
+// The search is linear, because timers are few: heartbeats, sweeps, deadlines.
 void EventLoop::cancel(TimerId timer) {
   std::erase_if(timers_, [timer](const auto& entry) { return entry.second.first == timer; });
 }
@@ -65,10 +67,11 @@ void EventLoop::run() {
   }
 }
 
-// Own queue first: it is the cheapest, and what it holds is oldest. Nothing in one round is unbounded.
+// The loop's own queue comes first: it is the cheapest, and what it holds is oldest. Everything in one round is
+// bounded.
 bool EventLoop::run_once() {
   bool worked = run_queue();
-  // By index: a handler may add a source. A removed one is noticed in the next round.
+  // The loop goes by index, because a handler may add a source. A source that was removed is noticed in the next round.
   for (std::size_t i = 0; i < sources_.size(); ++i) worked |= sources_[i]->poll();
   if (any_posted_.load(std::memory_order_acquire)) worked |= run_posted();
   if (!timers_.empty()) worked |= run_timers();
@@ -76,7 +79,8 @@ bool EventLoop::run_once() {
 }
 
 bool EventLoop::run_queue() {
-  constexpr int kRound = 64;  // Then look at the other sources, so that a busy pair of components starves nobody.
+  // After so many messages the other sources get their turn, so that a busy pair of components starves nobody.
+  constexpr int kRound = 64;
   int handled = 0;
   for (; handled < kRound && !queue_.empty(); ++handled) {
     Delivery delivery = queue_.pop();
@@ -85,7 +89,7 @@ bool EventLoop::run_queue() {
   return handled != 0;
 }
 
-// Swapped out, so that a task may post and no task runs under the lock.
+// The tasks are swapped out, so that a task may post and none runs under the lock.
 bool EventLoop::run_posted() {
   std::vector<std::function<void()>> tasks;
   {
@@ -101,7 +105,7 @@ bool EventLoop::run_timers() {
   bool worked = false;
   const Clock::time_point now = Clock::now();
   while (!timers_.empty() && timers_.begin()->first <= now) {
-    // Taken out before it runs: the task may set or cancel timers.
+    // A timer is removed before it runs, because its task may set or cancel timers.
     auto node = timers_.extract(timers_.begin());
     node.mapped().second();
     worked = true;
@@ -109,7 +113,8 @@ bool EventLoop::run_timers() {
   return worked;
 }
 
-// Asked between prepare() and sleeping: what came before prepare() is seen here, what comes after it wakes us.
+// This is asked between prepare() and sleeping. What came before prepare() is seen here; what comes after it wakes the
+// loop.
 bool EventLoop::has_work() const {
   if (stopping_.load(std::memory_order_acquire) || !queue_.empty()) return true;
   if (any_posted_.load(std::memory_order_acquire)) return true;
@@ -125,7 +130,8 @@ int EventLoop::sleep_ms(std::chrono::milliseconds limit) const {
 void EventLoop::wait(std::chrono::milliseconds limit) {
   wakeup_.prepare();
   if (!has_work()) {
-    // On the stack, since a loop has a socket or two for each process that it talks to; on the heap for very many.
+    // The list is on the stack, since a loop has one or two sockets for each process that it talks to. It moves to the
+    // heap if there are very many.
     zmq_pollitem_t few[64];
     std::vector<zmq_pollitem_t> many(sources_.size() < std::size(few) ? 0 : sources_.size() + 1);
     zmq_pollitem_t* items = many.empty() ? few : many.data();

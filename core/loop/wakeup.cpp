@@ -17,23 +17,24 @@ namespace {
 using Flag = std::atomic<std::uint32_t>;
 static_assert(Flag::is_always_lock_free);
 
-// Fence, then look at the flag; the sleeper stores the flag, fences, then looks for work. One of the two sees the
-// other.
+// The producer fences, then looks at the flag; the sleeper stores the flag, fences, then looks for work. One of the two
+// sees the other.
 void notify(Flag& asleep, int pipe) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (asleep.load(std::memory_order_relaxed) == 0) return;
-  if (asleep.exchange(0, std::memory_order_relaxed) == 0) return;  // Somebody else has done it.
+  if (asleep.exchange(0, std::memory_order_relaxed) == 0) return;  // Somebody else has written the byte.
   const char byte = 0;
-  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &byte, 1);  // Full is as good: it is readable.
+  // A full pipe does no harm, because it is readable.
+  [[maybe_unused]] const ssize_t ignored = ::write(pipe, &byte, 1);
 }
 
 }  // namespace
 
-// A page for one flag: memory is shared by pages, and a loop needs one.
+// The flag takes a whole page, because memory is shared by pages; a loop needs only one.
 Wakeup::Wakeup() : state_fd_(-1) {
   MemoryFile file = MemoryFile::make(kPage);
   page_ = Mapping(file.fd(), kPage, true);
-  // Neither end ever waits: a full pipe is readable, an empty one has been read.
+  // Neither end ever waits: a full pipe is readable, and an empty one has been read.
   if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
     throw Error(Code::kIo, "cannot make a pipe: {}; `ulimit -n` may be too low", std::strerror(errno));
   }
@@ -46,7 +47,7 @@ Wakeup::~Wakeup() {
 
 WakeupHandle Wakeup::handle() const { return {MemoryFile::handle_of(state_fd_), pipe_[1]}; }
 
-// Emptied in any case: a producer may have written between prepare() and now without our sleeping.
+// The pipe is emptied in any case, because a producer may have written before the thread went to sleep.
 void Wakeup::done() {
   asleep().store(0, std::memory_order_relaxed);
   char bytes[64];
@@ -57,10 +58,11 @@ void Wakeup::done() {
 void Wakeup::notify() { trainyard::notify(asleep(), pipe_[1]); }
 
 PeerWakeup::PeerWakeup(const WakeupHandle& handle) {
-  const MemoryFile file = MemoryFile::open(handle.state);  // It is that process still, so the pipe is that one too.
+  const MemoryFile file = MemoryFile::open(handle.state);  // The process is still the same one, so the pipe is too.
   page_ = Mapping(file.fd(), kPage, true);
   const std::string path = fmt::format("/proc/{}/fd/{}", handle.state.pid, handle.pipe);
-  // Both ends: with a reader there is never a SIGPIPE, not even when the other process is gone.
+  // The pipe is opened at both ends, because a pipe that has a reader never raises SIGPIPE, not even when the other
+  // process is gone.
   pipe_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NONBLOCK);
   if (pipe_ < 0) throw Error(Code::kPeerLost, "cannot open the pipe {}: {}", path, std::strerror(errno));
 }

@@ -13,7 +13,7 @@
 namespace trainyard {
 namespace {
 
-/// Sleeps on it for at most `limit_ms`; true if woken.
+/// Sleeps on the wakeup for at most `limit_ms`. Returns true if it was woken.
 bool sleep_on(Wakeup& wakeup, int limit_ms) {
   pollfd item{wakeup.fd(), POLLIN, 0};
   return ::poll(&item, 1, limit_ms) == 1;
@@ -56,7 +56,7 @@ TEST(WakeupTest, WakingAProcessThatIsGoneDoesNotKill) {
   PeerWakeup peer(wakeup->handle());
   const WakeupHandle handle = wakeup->handle();
   wakeup.reset();
-  peer.notify();  // Would raise SIGPIPE, and end this test, if nobody could read the pipe.
+  peer.notify();  // This would raise SIGPIPE, and end the test, if nobody could read the pipe.
   EXPECT_THROW(PeerWakeup{handle}, Error);
 }
 

@@ -17,7 +17,8 @@ namespace trainyard {
 MemoryFile MemoryFile::make(std::size_t bytes) {
   MemoryFile file(::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.fd_ < 0) throw Error(Code::kIo, "cannot make shared memory: {}", std::strerror(errno));
-  // Sealed after it has its size. The mapped pages come into being when they are touched: reserving is cheap.
+  // The file is sealed after it has been given its size. Its pages come into being when they are touched, so reserving
+  // them is cheap.
   if (::ftruncate(file.fd_, static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     throw Error(Code::kIo, "cannot reserve {} bytes of shared memory: {}", bytes, std::strerror(errno));
@@ -55,7 +56,7 @@ MemoryFile::~MemoryFile() {
 
 int MemoryFile::release() { return std::exchange(fd_, -1); }
 
-// The pid is this process's: a handle made elsewhere would name a descriptor of somebody else.
+// The pid is that of this process, so a handle may only be made by the process that holds the descriptor.
 SharedHandle MemoryFile::handle_of(int fd) {
   struct stat status {};
   ::fstat(fd, &status);

@@ -9,7 +9,8 @@
 namespace trainyard {
 namespace {
 
-/// The handle comes from another process: what it says must lie within what it names, and not in the counters' page.
+/// The handle comes from another process, so what it says must lie within the memory that it names, and outside of the
+/// page of counters.
 void check_range(const SharedHandle& handle) {
   const bool fits = handle.offset <= handle.segment_bytes && handle.bytes <= handle.segment_bytes - handle.offset;
   const bool header_fits = handle.counted == 0 || handle.offset >= SegmentHeader::kBytes;
@@ -21,22 +22,22 @@ void check_range(const SharedHandle& handle) {
 
 }  // namespace
 
-/// Mappings by inode; a memfd's inode is unique while anybody has it open or mapped.
+/// Mappings are kept by inode, which is unique for a memfd while anybody has it open or mapped.
 struct SharedImports::Impl {
   std::uint32_t self;
   std::unordered_map<std::uint64_t, std::shared_ptr<Mapping>> mappings;
 
   const std::shared_ptr<Mapping>& map(const SharedHandle& handle) {
     constexpr std::size_t kMany = 1024;
-    // Use count 1 is ours alone. Checked only when there are many: mapping again costs a few microseconds, keeping
-    // little.
+    // A use count of 1 means that only this cache refers to the mapping. It is checked only when there are many
+    // mappings: mapping again costs a few microseconds, and keeping one costs little.
     if (mappings.size() > kMany)
       std::erase_if(mappings, [](const auto& entry) { return entry.second.use_count() == 1; });
     auto& mapping = mappings[handle.inode];
     if (mapping == nullptr || mapping->size() != handle.segment_bytes) {
       mappings.erase(handle.inode);
       const MemoryFile file = MemoryFile::open(handle);
-      // Writable, because giving a reference back is a write to the first page.
+      // The mapping is writable, because giving a reference back is a write to the first page.
       return mappings[handle.inode] = std::make_shared<Mapping>(file.fd(), handle.segment_bytes, true);
     }
     return mapping;
@@ -52,7 +53,7 @@ Buffer SharedImports::open(const SharedHandle& handle) {
   const std::shared_ptr<Mapping> mapping = impl_->map(handle);
   std::byte* data = mapping->data() + handle.offset;
   if (handle.counted == 0) return {mapping, data, handle.bytes, handle};
-  // Release: whatever this process did with the bytes happens before the owner uses them again.
+  // The release makes whatever this process did with the bytes happen before the owner uses them again.
   std::shared_ptr<void> owner(mapping->data(), [mapping, self = impl_->self](void* start) {
     static_cast<SegmentHeader*>(start)->held[self].fetch_sub(1, std::memory_order_release);
   });

@@ -11,17 +11,17 @@
 
 namespace trainyard {
 
-// The life of a segment: made by the first allocate() of its size; in use while this process has a reference; read
-// elsewhere while any counter in its first page is not zero; free when both are over; never given back to the system
-// before the pool goes.
+// The life of a segment: the first allocate() of its size makes it. It is in use while this process has a reference,
+// and read elsewhere while any counter in its first page is not zero. It is free when both have ended, and it is not
+// given back to the system before the pool is destroyed.
 
-/// The segments of a pool, each free, in use here, or still read elsewhere.
+/// The segments of a pool. Each is free, in use here, or still read elsewhere.
 struct SharedPool::Impl {
   struct Segment {
     MemoryFile file;
-    SharedHandle handle;  ///< Of the whole segment.
+    SharedHandle handle;  ///< The handle of the whole segment.
     Mapping mapping;
-    bool in_use = false;  ///< By this process.
+    bool in_use = false;  ///< True while this process uses it.
 
     explicit Segment(std::size_t bytes)
         : file(MemoryFile::make(bytes)), handle(file.handle()), mapping(file.fd(), bytes, true) {}
@@ -29,11 +29,11 @@ struct SharedPool::Impl {
   };
 
   std::mutex mutex;
-  std::vector<std::unique_ptr<Segment>> segments;   ///< Counted: used again.
-  std::vector<std::unique_ptr<Segment>> permanent;  ///< Arenas.
+  std::vector<std::unique_ptr<Segment>> segments;   ///< Counted segments, which are used again.
+  std::vector<std::unique_ptr<Segment>> permanent;  ///< Segments of arenas.
 
-  // First fit of the very size, over a list of some dozens. Whether readers elsewhere are done is asked here, when
-  // memory is wanted: nobody has to tell us.
+  // Finds the first free segment of exactly this size in a list of a few dozen. Whether readers elsewhere are done is
+  // checked here, when memory is wanted, so nobody has to tell the pool.
   Segment& take(std::size_t bytes) {
     for (auto& segment : segments) {
       if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) {
@@ -52,11 +52,12 @@ SharedPool::SharedPool() : impl_(std::make_shared<Impl>()) {}
 SharedPool::~SharedPool() = default;
 
 Buffer SharedPool::allocate(std::size_t bytes) {
-  // Powers of two, so that batches of slightly different size share segments.
+  // Sizes are powers of two, so that batches of slightly different size share segments.
   const std::size_t segment_bytes = std::bit_ceil(std::max(bytes, kPage)) + SegmentHeader::kBytes;
   const std::lock_guard lock(impl_->mutex);
   Impl::Segment& segment = impl_->take(segment_bytes);
-  // In use ends when this process lets go. Readers elsewhere have their own counts, which take() looks at.
+  // The segment is no longer in use when this process releases it. Readers elsewhere have their own counts, which
+  // take() looks at.
   std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_, &segment](void*) {
     const std::lock_guard release(impl->mutex);
     segment.in_use = false;
@@ -69,12 +70,13 @@ Buffer SharedPool::allocate(std::size_t bytes) {
 }
 
 Buffer SharedPool::allocate_permanent(std::size_t bytes) {
-  // Exactly as large as needed: nobody else will use it, and an arena may be gigabytes. No page for counters either.
+  // The segment is exactly as large as needed and has no page for counters, because nobody else will use it and an
+  // arena may be gigabytes.
   const std::size_t segment_bytes = (std::max<std::size_t>(bytes, 1) + kPage - 1) / kPage * kPage;
   const std::lock_guard lock(impl_->mutex);
   impl_->permanent.push_back(std::make_unique<Impl::Segment>(segment_bytes));
   Impl::Segment& segment = *impl_->permanent.back();
-  std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_](void*) {});  // Keeps the mapping, not the pool.
+  std::shared_ptr<void> owner(segment.mapping.data(), [impl = impl_](void*) {});  // The owner keeps the mapping alive.
   SharedHandle handle = segment.handle;
   handle.bytes = bytes;
   return {std::move(owner), segment.mapping.data(), bytes, handle};
@@ -95,7 +97,7 @@ void SharedPool::lend(const Buffer& buffer, std::uint32_t reader) {
 void SharedPool::forget(std::uint32_t reader) {
   if (reader >= kMaxProcesses) return;
   const std::lock_guard lock(impl_->mutex);
-  // A store, not a subtraction: how many references the dead process had does not matter.
+  // The count is set to zero, because it does not matter how many references the dead process had.
   for (auto& segment : impl_->segments) segment->header().held[reader].store(0, std::memory_order_release);
 }
 

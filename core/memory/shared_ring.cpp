@@ -12,21 +12,25 @@
 
 namespace trainyard {
 
-// In memory:  control page | data | the same data again, mapped a second time A record that begins near the end of the
-// data goes on in the second mapping, which is the beginning of the first.
+// The ring in memory:
+//
+//     control page | data | the same data, mapped a second time
+//
+// A record that begins near the end of the data continues in the second mapping, which shows the beginning of the
+// first.
 
 namespace {
 
-/// Of the length in front of each record; records start at multiples of it.
+/// The alignment of records, which is the size of the length in front of each.
 constexpr std::size_t kAlignment = sizeof(std::uint64_t);
 
-/// Up to the next record.
+/// The distance to the next record.
 std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
 
-/// The first page. What one side writes shares no cache line with what the other writes. The two positions count the
-/// bytes of all time, so they never wrap and their difference is what lies in the ring.
+/// The first page. What one side writes shares no cache line with what the other side writes. The two positions count
+/// all bytes since the ring was made, so they never wrap, and their difference is what lies in the ring.
 struct SharedRing::Control {
   alignas(64) std::atomic<std::uint64_t> written;
   std::atomic<std::uint32_t> credit_wanted;
@@ -37,7 +41,8 @@ struct SharedRing::Control {
 
 SharedRing::SharedRing(int fd, const SharedHandle& handle) : capacity_(handle.segment_bytes - kPage), handle_(handle) {
   static_assert(sizeof(Control) <= kPage && std::atomic<std::uint64_t>::is_always_lock_free);
-  // One reservation, so that the second mapping of the data certainly finds its place free.
+  // The address range is reserved in one piece, so that the second mapping of the data is certain to find its place
+  // free.
   void* place = ::mmap(nullptr, kPage + 2 * capacity_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (place == MAP_FAILED) throw Error(Code::kIo, "cannot map a ring of {} bytes: {}", capacity_, std::strerror(errno));
   base_ = static_cast<std::byte*>(place);
@@ -52,7 +57,7 @@ SharedRing::SharedRing(int fd, const SharedHandle& handle) : capacity_(handle.se
   }
 }
 
-// From the defaults of an empty ring: `other` is left without memory and without a descriptor.
+// `other` gets the values of an empty ring, without memory and without a descriptor.
 SharedRing::SharedRing(SharedRing&& other) noexcept { *this = std::move(other); }
 
 SharedRing& SharedRing::operator=(SharedRing&& other) noexcept {
@@ -69,7 +74,8 @@ SharedRing::~SharedRing() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// A power of two, so that a position becomes a place by a mask; whole pages, because they are mapped twice.
+// The capacity is a power of two, so that a mask turns a position into a place, and it consists of whole pages, because
+// they are mapped twice.
 SharedRing SharedRing::make(std::size_t capacity) {
   if (capacity < kPage || (capacity & (capacity - 1)) != 0) {
     throw Error(Code::kInvalidArgument, "a ring of {} bytes is not possible; a power of two from {} on", capacity,
@@ -93,7 +99,7 @@ SharedRing SharedRing::open(const SharedHandle& handle) {
 
 std::byte* SharedRing::data() const { return base_ + kPage; }
 
-// An honest reader never moves beyond what was written; one that did would make `used` huge, and the room 0.
+// An honest reader never moves beyond what was written. One that did would make `used` huge, and the room 0.
 std::size_t SharedRing::room() const {
   const std::uint64_t used =
       control().written.load(std::memory_order_relaxed) - control().read.load(std::memory_order_acquire);
@@ -101,7 +107,7 @@ std::size_t SharedRing::room() const {
 }
 
 std::byte* SharedRing::reserve(std::size_t bytes) {
-  // Relaxed: the writer reads what only it has written.
+  // Relaxed is enough, because the writer reads what only it has written.
   std::byte* record = data() + (control().written.load(std::memory_order_relaxed) & (capacity_ - 1));
   const std::uint64_t length = bytes;
   std::memcpy(record, &length, sizeof length);
@@ -109,7 +115,7 @@ std::byte* SharedRing::reserve(std::size_t bytes) {
   return record + kAlignment;
 }
 
-// Release publishes the record: a reader that sees the position sees the bytes before it.
+// The release publishes the record: a reader that sees the position sees the bytes before it.
 void SharedRing::commit() {
   control().written.store(control().written.load(std::memory_order_relaxed) + reserved_, std::memory_order_release);
 }
@@ -118,7 +124,7 @@ bool SharedRing::empty() const {
   return control().written.load(std::memory_order_acquire) == control().read.load(std::memory_order_relaxed);
 }
 
-// Both positions lie in memory that the other process can write to, so nothing that they say is taken on trust.
+// Both positions lie in memory that the other process can write to, so nothing that they say is trusted.
 std::span<const std::byte> SharedRing::front() const {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   const std::uint64_t used = control().written.load(std::memory_order_acquire) - read;
@@ -132,14 +138,14 @@ std::span<const std::byte> SharedRing::front() const {
   return {record + kAlignment, length};
 }
 
-// Release: the reads of the record are over before the writer may overwrite it.
+// The release makes sure that the reads of the record are over before the writer may overwrite it.
 void SharedRing::pop() {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   control().read.store(read + kAlignment + padded(front().size()), std::memory_order_release);
 }
 
 bool SharedRing::return_credit(std::uint64_t bytes) {
-  // The bytes first: a writer that sees the message sees its bytes.
+  // The bytes come first, so a writer that sees the message also sees its bytes.
   control().returned_bytes.fetch_add(bytes, std::memory_order_release);
   control().returned_messages.fetch_add(1, std::memory_order_release);
   return credit_wanted();
@@ -151,8 +157,8 @@ std::uint64_t SharedRing::returned_messages() const {
 
 std::uint64_t SharedRing::returned_bytes() const { return control().returned_bytes.load(std::memory_order_acquire); }
 
-// Store, fence, and the writer looks again; the reader adds, fences, and looks at the flag. As in Wakeup, one of the
-// two sees the other.
+// The writer stores the flag, fences, and looks again; the reader adds, fences, and looks at the flag. As in Wakeup,
+// one of the two sees the other.
 void SharedRing::want_credit(bool wanted) {
   control().credit_wanted.store(wanted ? 1 : 0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);

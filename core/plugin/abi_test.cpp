@@ -26,7 +26,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-/// A folder with files of the test's making.
+/// A folder with files that the test makes.
 class PluginFileTest : public ::testing::Test {
  protected:
   PluginFileTest() {
@@ -35,7 +35,7 @@ class PluginFileTest : public ::testing::Test {
   }
   ~PluginFileTest() override { fs::remove_all(directory_); }
 
-  /// Compiles one C file into a shared library with this label; runs nothing of it.
+  /// Compiles one C file into a shared library with this label. It runs none of the library's code.
   std::string library(const std::string& name, const std::string& label) {
     const fs::path source = directory_ / (name + ".c");
     std::ofstream(source) << "__attribute__((used, section(\".trainyard\"))) const char label[] = \"" << label

@@ -14,7 +14,7 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
                        const std::string& help) {
   PortInfo port;
   port.name = name;
-  // The topic is the port's name unless the declaration says otherwise: settled here, once for all readers.
+  // The topic is the port's name unless the declaration says otherwise. This is settled here, once for all readers.
   port.topic = topic.empty() ? name : topic;
   port.type = type.name;
   port.fingerprint = type.fingerprint;
@@ -27,7 +27,7 @@ std::string policy_name(Policy policy) {
   return policy == Policy::kBlock ? "block" : policy == Policy::kLatest ? "latest" : "drop_oldest";
 }
 
-/// Ports, services and placement, which other kinds of plugin do not have.
+/// Adds the ports, services and placement, which other kinds of plugins do not have.
 void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
@@ -57,7 +57,7 @@ PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const 
   info.path = path;
   const PluginEntry& entry = loader.load(path);
   const std::string where = info.label.kind + " '" + info.label.name + "'";
-  // Made, asked and thrown away: it is never configured.
+  // The plugin is constructed, asked and thrown away; it is never configured.
   const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where, parameters));
   if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
   for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());

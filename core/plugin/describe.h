@@ -8,10 +8,11 @@ namespace trainyard {
 
 class PluginLoader;
 
-/// Loads a plugin and reads its declaration: constructs it once in describing mode. Runs the plugin's code, so tools do
-/// it in a child process (`trainyard-process --describe FILE`), which may crash without harm. `parameters`: a JSON
-/// object, for facts that depend on them; empty = the declaration is wanted. Throws what PluginLoader::load throws, and
-/// kPluginLoad for a constructor that fails.
+/// Loads a plugin and reads its declaration, by constructing it once in describing mode. This runs the plugin's code,
+/// so tools do it in a child process (`trainyard-process --describe FILE`), which may crash without harm.
+///
+/// `parameters` is a JSON object for plugins that describe themselves differently depending on it; if it is empty, the
+/// declaration alone is wanted. Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters = "");
 
 }  // namespace trainyard

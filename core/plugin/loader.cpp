@@ -24,7 +24,7 @@ namespace {
 void refuse_writable_by_others(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path.string());
-  // In a sticky folder, like /tmp, everyone may add files, but nobody replace those of others.
+  // In a sticky folder such as /tmp everyone may add files, but nobody may replace those of others.
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
     throw Error(Code::kPluginLoad,
@@ -33,12 +33,12 @@ void refuse_writable_by_others(const fs::path& path) {
   }
 }
 
-/// "models" for models, "strategies" for strategies.
+/// The folder of a kind: "models" for models, "strategies" for strategies.
 std::string folder_of_kind(std::string_view kind) {
   return kind.ends_with('y') ? fmt::format("{}ies", kind.substr(0, kind.size() - 1)) : fmt::format("{}s", kind);
 }
 
-/// The folder of this very library: <build>/lib or <prefix>/lib.
+/// The folder of this library: <build>/lib or <prefix>/lib.
 fs::path own_folder() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&refuse_writable_by_others), &info) == 0) return {};
@@ -47,8 +47,8 @@ fs::path own_folder() {
 
 }  // namespace
 
-// The handle of dlopen is not kept: nothing is ever unloaded, since vtables and functions of a plugin may be referred
-// to from anywhere until the process ends.
+// The handle that dlopen returns is not kept, because nothing is ever unloaded: anything may refer to vtables and
+// functions of a plugin until the process ends.
 struct PluginLoader::Library {
   std::string path;
   const PluginEntry* entry = nullptr;
@@ -58,7 +58,7 @@ PluginLoader::PluginLoader(std::vector<std::string> directories) : directories_(
 
 PluginLoader::~PluginLoader() = default;
 
-// The user's own first, so that a plugin of his can stand in for one of ours.
+// The user's own folders come first, so that a user's plugin can replace one of ours.
 std::vector<std::string> PluginLoader::default_directories() {
   std::vector<std::string> directories;
   if (const char* path = std::getenv("TRAINYARD_PLUGIN_PATH")) {
@@ -79,33 +79,34 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
   for (const std::string& directory : directories_) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
-      // Whatever lies in the folder besides is nobody's business.
+      // Other files in the folder are ignored.
       if (entry.path().extension() != ".so") continue;
       try {
         found.push_back({read_plugin_label(entry.path()), entry.path()});
       } catch (const Error&) {
-        // Some other library in the folder.
+        // The file is some other library.
       }
     }
   }
-  // Stable: of two plugins of one name the one in the earlier folder comes first, as find() chooses.
+  // The sort is stable: of two plugins of one name, the one in the earlier folder comes first, which is the one that
+  // find() chooses.
   std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label.kind, f.label.name); });
   return found;
 }
 
 std::string PluginLoader::find(std::string_view kind, std::string_view name) const {
   for (const std::string& directory : directories_) {
-    // A folder of one's own, in TRAINYARD_PLUGIN_PATH, need not have folders for kinds.
+    // A folder of the user's own, in TRAINYARD_PLUGIN_PATH, need not have folders for kinds.
     for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
-      // A name is no path: it must not lead out of the folder.
+      // A name is not a path: it must not lead out of the folder.
       if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
         return path;
     }
   }
-  // Only now, for the error: the list reads the label of every library.
+  // The list is made only for the error, because it reads the label of every library.
   std::vector<std::string> known;
-  std::string other;  // A plugin of this name that is something else.
+  std::string other;  // A plugin of this name but another kind.
   for (const Found& found : list()) {
     if (found.label.kind == kind) known.push_back(found.label.name);
     if (found.label.kind != kind && found.label.name == name)
@@ -116,21 +117,21 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
 }
 
 const PluginEntry& PluginLoader::load(const std::string& path) {
-  // Components of one process are configured on their own threads, and several of them load plugins.
+  // The components of a process are configured on their own threads, and several of them load plugins.
   const std::lock_guard lock(mutex_);
   const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
   if (loaded != libraries_.end()) return *(*loaded)->entry;
   refuse_writable_by_others(path);
-  // The folder as well: who may write there can replace the file.
+  // The folder is checked as well, because whoever may write to it can replace the file.
   refuse_writable_by_others(fs::absolute(path).parent_path());
-  // Compared before dlopen(), which runs constructors of static objects.
+  // The tags are compared before dlopen(), which runs constructors of static objects.
   const PluginLabel label = read_plugin_label(path);
   if (!abi_matches(label.abi_tag, host_abi_tag())) {
     throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation",
                 path, label.abi_tag, host_abi_tag());
   }
-  // NOW: a missing symbol is reported here, with its name, and not in the middle of a run. LOCAL: plugins cannot see
-  // one another's symbols.
+  // With RTLD_NOW a missing symbol is reported here, with its name, and not in the middle of a run. With RTLD_LOCAL
+  // plugins cannot see each other's symbols.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw Error(Code::kPluginLoad, "cannot load {}: {}", path, ::dlerror());
   const auto* entry = static_cast<const PluginEntry*>(::dlsym(handle, "trainyard_plugin_entry"));
@@ -141,7 +142,7 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
 
 namespace {
 
-/// Our own errors name the plugin already; those of others do not.
+/// Our own errors name the plugin already; others do not.
 template <class Make>
 auto named(const PluginEntry& entry, const std::string& where, Make make) {
   try {

@@ -10,54 +10,56 @@
 
 namespace trainyard {
 
-/// Finds and loads plugins. Libraries lie in `<directory>/<kind folder>/<name>.so`, are read only from the directories
-/// given, are refused when they or their folder are writable by everyone, and are never unloaded. Holds no lock.
+/// Finds and loads plugins. A library lies in `<directory>/<kind folder>/<name>.so`. Only the given directories are
+/// searched; a library is refused if everyone may write to it or to its folder, and none is ever unloaded. The loader
+/// holds no lock while a plugin's code runs.
 class PluginLoader {
  public:
-  /// `directories`: searched in this order. See `default_directories`.
+  /// `directories` are searched in this order; see `default_directories`.
   explicit PluginLoader(std::vector<std::string> directories);
   ~PluginLoader();
 
-  /// TRAINYARD_PLUGIN_PATH (colon-separated), then the build's or the installation's own folder.
+  /// The folders in TRAINYARD_PLUGIN_PATH (separated by colons), then the folder of the build or the installation.
   static std::vector<std::string> default_directories();
 
-  /// A plugin file and what it says of itself.
+  /// A plugin file and what it says about itself.
   struct Found {
     PluginLabel label;
     std::string path;
   };
-  /// Labels of everything found, by kind and name; files that are no plugins are left out. Loads nothing.
+  /// The labels of all plugins found, by kind and name. Files that are not plugins are left out. This loads nothing.
   std::vector<Found> list() const;
 
-  /// The file of a plugin; throws kNotFound with the nearest known name.
+  /// The file of a plugin. Throws kNotFound, with the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
-  /// Loads the library (once) and returns its entry. Throws kAbiMismatch with both tags before any C++ of the plugin
-  /// can run, kPluginLoad with the dynamic linker's words, and kPluginLoad for a file that others may write to.
+  /// Loads the library, once, and returns its entry. Throws kAbiMismatch with both tags before any C++ code of the
+  /// plugin can run, and kPluginLoad with the dynamic linker's message or for a file that others may write to.
   const PluginEntry& load(const std::string& path);
 
-  /// Makes a plugin of kind `Kind`; what its constructor throws comes out with the plugin named. Does not check that
-  /// every given parameter was declared: check_all_given_are_known() can, once the object is complete.
+  /// Constructs a plugin of the kind `Kind`. What its constructor throws is passed on with the plugin named. This does
+  /// not check that every given parameter was declared: check_all_given_are_known() can, once the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
-  /// The same for a library whose path is known; `context` is the kind's context and the result the kind's base class.
+  /// Does the same for a library whose path is known. `context` points to the kind's context, and the result to the
+  /// kind's base class.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// A plugin that only declares its parameters and ports, and says what it knows with these parameters: made with
-  /// an otherwise empty context, never to be configured. The caller owns it.
+  /// Constructs a plugin that only declares its parameters and ports, and says what it knows given these parameters.
+  /// Its context is otherwise empty, and it must never be configured. The caller owns it.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
-  /// In the order of search.
+  /// The directories, in the order of search.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:
   struct Library;
   std::vector<std::string> directories_;
-  std::mutex mutex_;  ///< Of what follows.
+  std::mutex mutex_;  ///< Guards what follows.
   std::vector<std::unique_ptr<Library>> libraries_;
 };
 

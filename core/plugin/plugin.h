@@ -7,22 +7,23 @@ namespace trainyard {
 class Configurable;
 
 /// The one C symbol of a plugin. `create` takes a pointer to the kind's context and returns a pointer to the kind's
-/// base class; it may throw. It is called only after the ABI tag has been compared. The caller owns what it returns,
-/// and deletes it by the virtual destructor, so that memory goes back where it came from.
+/// base class; it may throw. It is called only after the ABI tags have been compared. The caller owns the object and
+/// deletes it through the virtual destructor, so that the memory is freed by the library that allocated it.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;
   const char* name;
-  // Untyped, since the symbol is C; TRAINYARD_PLUGIN puts the types back on both sides.
+  /// The pointers are untyped, since the symbol is C. TRAINYARD_PLUGIN restores the types on both sides.
   void* (*create)(void* context);
-  /// Makes one that only says what it is. `parameters`: empty, or a JSON object if what it says depends on them; the
-  /// rest of its context is empty.
+  /// Constructs a plugin that only says what it is. `parameters` is empty, or a JSON object if what it says depends on
+  /// them. The rest of its context is empty.
   Configurable* (*describe)(const char* where, const char* parameters);
 };
 
 }  // namespace trainyard
 
-/// Registers a plugin; the last line of its .cpp. Kinds wrap it: TRAINYARD_COMPONENT, TRAINYARD_MODEL, ...
+/// Registers a plugin. It is the last line of the plugin's .cpp. Each kind wraps it: TRAINYARD_COMPONENT,
+/// TRAINYARD_MODEL, ...
 ///
 /// The label lies in a section of its own, so that a file can be listed, and refused, without running any of its code.
 #define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                             \

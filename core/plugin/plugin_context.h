@@ -12,17 +12,18 @@ class PluginLoader;
 class Rendezvous;
 class SharedPool;
 
-/// What every plugin is made with, whatever its kind. Kinds derive their own context where they need more. Plugins that
-/// a component makes get its rank, seed and folders, and a `where` and `parameters` of their own.
+/// What every plugin is constructed with, whatever its kind. A kind that needs more derives its own context. A plugin
+/// that a component makes gets the component's rank, seed and folders, and a `where` and `parameters` of its own.
 struct PluginContext {
-  std::string where;  ///< For errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
-  std::string parameters;  ///< JSON object; empty: only the declaration is wanted, and nothing below is set.
+  /// How errors and logs name it: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
+  std::string where;
+  std::string parameters;  ///< A JSON object. If it is empty, only the declaration is wanted and nothing below is set.
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string output_directory;  ///< What the run writes goes below it.
+  std::string output_directory;  ///< The run writes its results below this folder.
   std::shared_ptr<spdlog::logger> log;
-  PluginLoader* plugins = nullptr;   ///< To make further plugins: a component's model, a dataset's transform.
+  PluginLoader* plugins = nullptr;   ///< Makes further plugins, such as a component's model or a dataset's transform.
   SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
   Rendezvous* rendezvous = nullptr;  ///< Where ranks leave notes for each other.
 };

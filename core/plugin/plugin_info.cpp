@@ -4,14 +4,14 @@
 
 namespace trainyard {
 
-// The declaration of a plugin on its way from the child that loaded it to whoever asked: the two functions for each
-// struct are each other's inverse.
+// Converts the declaration of a plugin on its way from the child process that loaded it to whoever asked. The two
+// functions for each struct are each other's inverse.
 using nlohmann::json;
 
 namespace {
 
-// These forms travel from a describing child to the launcher and lie in its cache; a cache of another shape is thrown
-// away, so fields may be added freely.
+// These forms travel from a describing child process to the launcher and lie in its cache. A cache of another shape is
+// thrown away, so fields may be added freely.
 json port_to_json(const PortInfo& port) {
   return {{"name", port.name},
           {"topic", port.topic},
@@ -26,7 +26,7 @@ json port_to_json(const PortInfo& port) {
           {"window_bytes", port.window_bytes}};
 }
 
-// Every field must be there: what lacks one was written by another version.
+// Every field must be there: a description that lacks one was written by another version.
 PortInfo port_from_json(const json& in) {
   PortInfo port;
   in.at("name").get_to(port.name);
@@ -45,7 +45,7 @@ PortInfo port_from_json(const json& in) {
 
 }  // namespace
 
-// Flat where it can be: `trainyard plugin info --json` prints this.
+// The JSON is flat where possible, because `trainyard plugin info --json` prints it.
 json to_json(const PluginInfo& info) {
   json out{{"kind", info.label.kind},       {"name", info.label.name},
            {"version", info.label.version}, {"description", info.label.description},

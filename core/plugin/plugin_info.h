@@ -11,19 +11,19 @@
 
 namespace trainyard {
 
-/// One port of a component as it was declared.
+/// One port of a component, as declared.
 struct PortInfo {
   std::string name;
-  std::string topic;  ///< Default topic: relative to the component's namespace, or absolute with a leading '/'.
+  std::string topic;  ///< The default topic: relative to the component's namespace, or absolute with a leading '/'.
   std::string type;
   std::uint64_t fingerprint = 0;
   std::string schema;
   std::string help;
-  bool optional = false;                   ///< Inputs: may stay unconnected.
-  bool every_rank = false;                 ///< Inputs of what is made once: hear all ranks.
-  std::string policy = "block";            ///< Inputs: "block", "latest", "drop_oldest".
-  std::uint64_t window_messages = 64;      ///< Inputs: credits.
-  std::uint64_t window_bytes = 256 << 20;  ///< Inputs: credits.
+  bool optional = false;                   ///< For inputs: may stay unconnected.
+  bool every_rank = false;                 ///< For inputs of a component that is made once: hears all ranks.
+  std::string policy = "block";            ///< For inputs: "block", "latest" or "drop_oldest".
+  std::uint64_t window_messages = 64;      ///< For inputs: the credits in messages.
+  std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
 };
 
 /// One service of a component.
@@ -34,8 +34,8 @@ struct ServiceInfo {
   std::string help;
 };
 
-/// Everything that can be known of a plugin without running it in earnest: what a launch file is checked against, and
-/// what `trainyard plugin info` prints.
+/// Everything that can be known about a plugin without really running it. Launch files are checked against it, and
+/// `trainyard plugin info` prints it.
 struct PluginInfo {
   PluginLabel label;
   std::string path;
@@ -43,12 +43,12 @@ struct PluginInfo {
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
   std::vector<ServiceInfo> services;
-  bool per_rank = false;  ///< Components: one for every rank.
-  std::string thread;     ///< Components: the event loop it likes to share when composed.
+  bool per_rank = false;  ///< For components: true to have one for every rank.
+  std::string thread;     ///< For components: the event loop to share in a composed run.
   std::map<std::string, std::string> facts;
 };
 
-/// To JSON and back; throws the JSON library's exception for a field that is missing or of another type.
+/// Convert the description to JSON and back. A field that is missing or of another type makes the JSON library throw.
 nlohmann::json to_json(const PluginInfo& info);
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 

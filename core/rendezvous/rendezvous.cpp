@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks for a note: a run starts in tenths of a second.
+/// The time between two looks for a note; a run starts within tenths of a second.
 constexpr auto kLook = std::chrono::microseconds(500);
 
 bool is_key_character(char c) {
@@ -43,7 +43,7 @@ class FolderRendezvous final : public Rendezvous {
  public:
   explicit FolderRendezvous(std::string folder) : folder_(std::move(folder)) {}
 
-  /// Under another name first: whoever sees the file sees all of it.
+  /// The note is written under another name first, so whoever sees the file sees all of it.
   void put(const std::string& key, const std::string& value) override {
     const std::string path = path_of(key);
     const std::string draft = fmt::format("{}.{}.{}~", path, ::getpid(), ::gettid());
@@ -64,7 +64,7 @@ class FolderRendezvous final : public Rendezvous {
   }
 
  private:
-  /// One folder for all: '/' becomes a character that a key cannot have.
+  /// There is one folder for all notes, so '/' becomes a character that a key cannot have.
   std::string path_of(const std::string& key) const {
     check_key(key);
     std::string name = key;

@@ -20,8 +20,8 @@ class NumberSource final : public Component {
   Output<Scalar> out{*this, "numbers", "numbers to send"};
 };
 
-/// Keeps what it gets and echoes it; throws at the poison. The echo makes it a component that can be held back by its
-/// own output.
+/// Keeps what it gets and echoes it, but throws when it gets the poison. Because of the echo, its own output can hold
+/// it back.
 class Sink final : public Component {
  public:
   static constexpr double kPoison = -1;
@@ -44,7 +44,7 @@ struct Pipe {
   Sink sink{context("sink")};
 
   ComponentContext context(const std::string& name) { return context(name, loop); }
-  /// The least that a component can be made with: no log, no plugins, no pool.
+  /// The least that a component can be constructed with: no log, no plugins, no pool.
   static ComponentContext context(const std::string& name, EventLoop& on) {
     ComponentContext made;
     made.where = "component '" + name + "'";
@@ -54,7 +54,7 @@ struct Pipe {
     return made;
   }
 
-  /// Both become active, source first: what it would send meanwhile would be held.
+  /// Activates both, the source first: what it sent meanwhile would be held back.
   void activate() {
     for (Component* component : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
       component->transition(State::kInactive);
@@ -62,19 +62,20 @@ struct Pipe {
     }
   }
 
-  /// Everything that is due has been handled; for edges within this loop.
+  /// Runs until everything that is due has been handled. For edges within this loop.
   void run_until_idle() {
     while (loop.run_once()) {
     }
   }
 
-  /// For edges that another thread or process takes part in. Throws kTimeout after 20 s, which only a hang can take.
+  /// Runs until `done` returns true. For edges that another thread or process takes part in. Throws kTimeout after 20
+  /// s, which only a hang can take.
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() > end)
         throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
-      // Not for the condition but for work: it is looked at again after every turn.
+      // This waits for work, not for the condition, which is checked again after every turn.
       if (!loop.run_once()) loop.wait(std::chrono::milliseconds(1));
     }
   }

@@ -9,19 +9,20 @@
 
 namespace trainyard::testing {
 
-/// Debian's Python, whose packages are the independent oracles. Others on the PATH may lack them.
+/// Debian's Python, whose packages serve as independent oracles. Others on the PATH may lack them.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
-/// True if Python is here and can import `modules` ("numpy, PIL.Image"); else a test skips itself, with a reason.
+/// True if this Python exists and can import `modules` ("numpy, PIL.Image"). If not, a test skips itself and says why.
 inline bool python_has(const std::string& modules) {
   const std::string command = std::string(kPython) + " -c 'import " + modules + "' >/dev/null 2>&1";
   return std::system(command.c_str()) == 0;
 }
 
-/// What `script` prints when it is run with `argument` as sys.argv[1]. Throws kInternal with what it printed if it
-/// fails.
+/// What `script` prints when it runs with `argument` as sys.argv[1]. If it fails, throws kInternal with what it
+/// printed.
 inline std::string python(const std::string& script, const std::string& argument) {
-  const TemporaryFolder folder;  // A file, since TorchScript looks for the lines of what it compiles.
+  // The script is a file, since TorchScript looks up the source lines of what it compiles.
+  const TemporaryFolder folder;
   const std::string file = folder.write("script.py", script);
   const std::string command = std::string(kPython) + " -W ignore '" + file + "' '" + argument + "' 2>&1";
   FILE* pipe = ::popen(command.c_str(), "r");

@@ -16,12 +16,12 @@ namespace trainyard::testing {
 
 namespace {
 
-/// Stands for everything outside the rig: sends what the test sends, and keeps what components send.
+/// Stands for everything outside of the rig: it sends what the test sends and keeps what components send.
 class Probe final : public Component {
  public:
   explicit Probe(ComponentContext& context) : Component(context) {}
 
-  /// An output of a type known only at run time.
+  /// An output whose type is known only at run time.
   class AnyOutput final : public OutputBase {
    public:
     AnyOutput(Component& owner, const std::string& topic, const MessageType& type)
@@ -44,12 +44,12 @@ class ProbeReceiver final : public Edge {
  public:
   ProbeReceiver(OutputBase& output, Probe::AnyInput& input, const std::map<std::string, std::size_t>& windows)
       : Edge(output, 0, Policy::kBlock, 1u << 30, 1ull << 60), input_(input), windows_(windows) {}
-  // Everything that is transmitted is handled at once: nothing is ever under way.
+  // Everything that is transmitted is handled at once, so nothing is ever under way.
   bool drained() const override { return waiting() == 0; }
-  std::size_t allowed = 0;  ///< Beyond the window.
+  std::size_t allowed = 0;  ///< How many messages may be read beyond the window.
 
  private:
-  // Counts what was kept, not credits: the test says how much may be read.
+  // This counts the messages that were kept, not credits, because the test says how many may be read.
   bool has_room() const override {
     const auto limit = windows_.find(input_.name());
     return limit == windows_.end() || input_.messages.size() < limit->second + allowed;
@@ -81,7 +81,7 @@ struct Rig::Impl {
   std::string finished;
   std::string failure;
 
-  /// With the policy and windows that the input has declared, as a launch file without overrides.
+  /// Uses the policy and windows that the input has declared, as a launch file without overrides would.
   void connect(OutputBase& output, InputBase& input) {
     if (&output.type() != &input.type() && output.type().fingerprint != input.type().fingerprint) {
       throw Error(Code::kTypeMismatch, "output '{}' sends {}, input '{}' takes {}", output.name(), output.type().name,
@@ -94,7 +94,8 @@ struct Rig::Impl {
     input.set_connections(input.connections() + 1);
   }
 
-  /// To every other component that listens, as a plan would wire it, and to the probe, which keeps everything.
+  /// Connects the output to every other component that listens, as a plan would, and to the probe, which keeps
+  /// everything.
   void wire_output(Component& from, OutputBase& output) {
     const std::string topic = topic_of(output.name(), output.options().topic);
     for (auto& to : components) {
@@ -111,7 +112,7 @@ struct Rig::Impl {
     output.add_edge(*edges.back());
   }
 
-  /// Also to inputs that have a sender here: the test may speak on any topic.
+  /// This includes inputs that have a sender here, because the test may send on any topic.
   void wire_unconnected_input(InputBase& input) {
     const std::string topic = topic_of(input.name(), input.options().topic);
     auto& source = probe_outputs[topic];
@@ -134,7 +135,7 @@ Rig::Rig() : impl_(std::make_unique<Impl>()) {
   impl_->log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }
 
-// Components first: they may still write into the directory.
+// The components go first, because they may still write into the directory.
 Rig::~Rig() {
   impl_->components.clear();
   if (impl_->own_directory) std::filesystem::remove_all(impl_->world.output_directory);
@@ -145,13 +146,13 @@ Rig::World& Rig::world() { return impl_->world; }
 ComponentContext Rig::make_context(const std::string& name, const std::string& parameters_json) {
   World& world = impl_->world;
   if (world.output_directory.empty()) {
-    // Made at the first component, so that a test may name a directory of its own before.
+    // The directory is made with the first component, so that a test may name one of its own before.
     std::string pattern = (std::filesystem::temp_directory_path() / "trainyard-rig-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw Error(Code::kIo, "cannot make a directory like {}", pattern);
     world.output_directory = pattern;
     impl_->own_directory = true;
   }
-  // At the first add, so that the test can set the directories before.
+  // The loader is made at the first add, so that the test can set the directories before.
   if (impl_->plugins == nullptr) impl_->plugins = std::make_unique<PluginLoader>(world.plugin_directories);
   ComponentContext context;
   context.where = "component '" + name + "'";
@@ -169,7 +170,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
   context.index = static_cast<std::uint32_t>(impl_->components.size());
   context.loop = &impl_->loop;
   context.finish_run = [this](const std::string& reason, bool) {
-    // The first one counts, as in a launch.
+    // The first reason counts, as in a real run.
     if (impl_->finished.empty()) impl_->finished = reason;
   };
   return context;
@@ -188,11 +189,11 @@ void Rig::start() {
   impl_->probe->transition(State::kInactive);
   impl_->probe->transition(State::kActive);
   for (auto& component : impl_->components) component->transition(State::kInactive);
-  // Receivers first: no message meets a component that is not active.
+  // Receivers are activated first, so that no message meets a component that is not active.
   for (auto it = impl_->components.rbegin(); it != impl_->components.rend(); ++it) (*it)->transition(State::kActive);
 }
 
-// In the order of adding, the reverse of start(): a sender stops before its readers do.
+// Components stop in the order in which they were added, the reverse of start(): a sender stops before its readers do.
 void Rig::stop() {
   for (auto& component : impl_->components) {
     if (component->state() == State::kActive) component->transition(State::kInactive);
@@ -224,9 +225,9 @@ std::vector<std::shared_ptr<const void>> Rig::received_erased(const std::string&
 void Rig::run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;
   while (!done()) {
-    // The condition is looked at after every turn: a test does not wait longer than it must.
+    // The condition is checked after every turn, so a test does not wait longer than it must.
     const bool worked = impl_->loop.run_once();
-    // What a handler threw has been caught by the component; a test wants to see it where it waits.
+    // The component has caught what its handler threw. A test wants to see it where it waits.
     if (!impl_->failure.empty()) throw Error(Code::kInternal, "{}", std::exchange(impl_->failure, {}));
     if (std::chrono::steady_clock::now() > end) {
       throw Error(Code::kTimeout, "the condition did not come true in {} ms", deadline.count());
@@ -245,7 +246,7 @@ const std::string& Rig::finished() const { return impl_->finished; }
 
 void Rig::set_window(const std::string& topic, std::size_t window) { impl_->windows[topic] = window; }
 
-// As if a reader had caught up: what waited goes on at once.
+// This is as if a reader had caught up: what waited goes on at once.
 void Rig::take(const std::string& topic, std::size_t count) {
   for (ProbeReceiver* receiver : impl_->receivers) {
     if (topic_of(receiver->output().name(), receiver->output().options().topic) != topic) continue;

@@ -11,33 +11,33 @@
 
 namespace trainyard::testing {
 
-/// Runs components in a test, without a launcher: on one event loop in the test's own thread, wired by topic as a
-/// launch file without remaps would wire them. The test plays the missing parts.
+/// Runs components in a test without a launcher. They share one event loop in the test's own thread and are connected
+/// by topic, as a launch file without remaps would connect them. The test plays the missing parts.
 ///
-///     Rig rig;
-///     rig.add<Logger>("logger", R"({"every_steps": 1})");
-///     rig.start();                                  // configure, connect, activate
-///     rig.send("/metrics", Metrics{.step = 1});
-///     rig.run_until([&] { return std::filesystem::exists(path); });
-///     EXPECT_EQ(rig.received<Prediction>("/predictions").size(), 1u);
-///     rig.stop();                                   // deactivate, drain, finalize
+///    Rig rig;
+///    rig.add<Logger>("logger", R"({"every_steps": 1})");
+///    rig.start();                                  // configure, connect, activate
+///    rig.send("/metrics", Metrics{.step = 1});
+///    rig.run_until([&] { return std::filesystem::exists(path); });
+///    EXPECT_EQ(rig.received<Prediction>("/predictions").size(), 1u);
+///    rig.stop();                                   // deactivate, drain, finalize
 class Rig {
  public:
-  /// `world` fields may be changed before the first add.
+  /// What the components are told about the run. It may be changed before the first add.
   struct World {
-    std::string output_directory;  ///< Default: a fresh temporary directory, removed with the rig.
+    std::string output_directory;  ///< By default a new temporary directory, which is removed with the rig.
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    std::shared_ptr<Rendezvous> rendezvous;       ///< Shared by the rigs of several ranks; default: one of its own.
-    std::vector<std::string> plugin_directories;  ///< Default: those of the build.
+    std::shared_ptr<Rendezvous> rendezvous;  ///< Shared by the rigs of several ranks; by default the rig has its own.
+    std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
   };
   Rig();
   ~Rig();
-  /// What the components will be told of the run.
+  /// What the components will be told about the run.
   World& world();
 
-  /// Makes a component of class C. Throws what its constructor or check of parameters throws.
+  /// Constructs a component of class C. Throws what its constructor or the check of its parameters throws.
   template <class C>
   C& add(const std::string& name, const std::string& parameters_json = "{}") {
     ComponentContext context = make_context(name, parameters_json);
@@ -47,19 +47,21 @@ class Rig {
     return reference;
   }
 
-  /// Configures, connects by topic, activates: those added last first. Throws what a hook throws.
+  /// Configures the components, connects them by topic, and activates them, those added last first. Throws what a hook
+  /// throws.
   void start();
-  /// Deactivates and finalizes, handling what is still under way. Safe after a component has failed.
+  /// Deactivates and finalizes the components, and handles what is still under way. It is safe after a component has
+  /// failed.
   void stop();
 
-  /// Sends to every input that listens to `topic`; the type must fit. Throws kNotFound if nobody listens,
-  /// kTypeMismatch. The message is handled when the loop runs next.
+  /// Sends to every input that listens to `topic`. The message is handled when the loop runs next. Throws kNotFound if
+  /// nobody listens, and kTypeMismatch if the type differs.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Everything that was sent on `topic` so far, in order. Throws kNotFound for a topic that no output sends.
+  /// Everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on it.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -69,19 +71,19 @@ class Rig {
     return all;
   }
 
-  /// Runs the loop until `done`; throws kTimeout after `deadline`. Errors of components are thrown here.
+  /// Runs the loop until `done` returns true. Throws kTimeout after `deadline`, and the errors of components.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
-  /// Runs the loop until nothing is left to do. Worker threads of components may still be busy: use run_until for
-  /// those.
+  /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; to wait for those, use
+  /// run_until.
   void run_until_idle();
 
-  /// Reason given to finish_run, empty if the run was not finished.
+  /// The reason given to finish_run, or empty if the run was not finished.
   const std::string& finished() const;
 
-  /// An output stops giving room when its edges hold `window` unread messages; the default reads everything at once.
+  /// Makes the outputs of `topic` block when `window` messages are unread. By default the rig reads everything at once.
   void set_window(const std::string& topic, std::size_t window);
-  /// Lets the probe on a limited topic take up to `count` more messages.
+  /// Reads up to `count` more messages on a topic that has a window.
   void take(const std::string& topic, std::size_t count);
 
  private:

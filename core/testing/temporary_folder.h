@@ -12,7 +12,7 @@
 
 namespace trainyard::testing {
 
-/// A folder of its own for one test, gone with the object and everything in it.
+/// A folder for one test, removed with the object together with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -27,13 +27,13 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  /// Absolute, without a '/' at its end.
+  /// The absolute path, without a '/' at its end.
   const std::string& path() const { return path_; }
 
-  /// Of a file in it, whether that exists or not.
+  /// The path of a file in the folder, whether that exists or not.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file, with its folders, and returns its path.
+  /// Writes a file, makes the folders above it, and returns its path.
   std::string write(const std::string& name, std::string_view text) const {
     const std::filesystem::path path = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(path.parent_path());

@@ -13,10 +13,10 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
   std::size_t count = 0;
   for (bool more = true; more; ++count) {
     zmq::message_t frame;
-    // Only the first can be missing: libzmq delivers messages whole.
+    // Only the first frame can be missing, because libzmq delivers messages whole.
     if (!socket.recv(frame, zmq::recv_flags::dontwait)) return false;
     more = frame.more();
-    // A longer one is nobody's, but is read to its end, where the next one begins.
+    // A longer message is not one of ours, but it is read to its end, where the next one begins.
     if (count < kMost) frames.push_back(std::move(frame));
   }
   if (count > kMost) frames.clear();
@@ -26,7 +26,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames) {
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const bool last = i + 1 == frames.size();
-    // Our queues are unbounded, so only a peer that is gone can refuse; then it refuses the first frame.
+    // Our queues are unbounded, so only a peer that is gone can refuse, and then it refuses the first frame.
     const auto flags = last ? zmq::send_flags::dontwait : zmq::send_flags::dontwait | zmq::send_flags::sndmore;
     try {
       if (!socket.send(frames[i], flags)) return false;
@@ -38,13 +38,13 @@ bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames) {
   return true;
 }
 
-// libzmq calls the function when it has sent the bytes, on its own thread: the last reference may go there.
+// libzmq calls the function on its own thread when it has sent the bytes. The last reference may be dropped there.
 zmq::message_t frame_of(const Buffer& buffer) {
   auto* kept = new Buffer(buffer);
   return {buffer.data(), buffer.size(), [](void*, void* hint) { delete static_cast<Buffer*>(hint); }, kept};
 }
 
-// No copy: the frame lives as long as the buffer, wherever libzmq has put its bytes.
+// There is no copy: the frame keeps the buffer alive, wherever libzmq has put it.
 Buffer buffer_of(zmq::message_t&& frame) {
   auto kept = std::make_shared<zmq::message_t>(std::move(frame));
   auto* data = static_cast<std::byte*>(kept->data());
@@ -54,16 +54,17 @@ Buffer buffer_of(zmq::message_t&& frame) {
 
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type) {
   zmq::socket_t socket(context, type);
-  // Milliseconds: a process that ends may still send its last words, and never hangs on a peer that does not read them.
+  // In milliseconds: a process that ends may still send its last messages, and never hangs on a peer that does not read
+  // them.
   socket.set(zmq::sockopt::linger, 500);
-  // No limit by libzmq, which would drop or block silently. The credits of the edges are the limit.
+  // libzmq sets no limit here, since it would drop or block silently. The credits of the edges are the limit.
   socket.set(zmq::sockopt::sndhwm, 0);
   socket.set(zmq::sockopt::rcvhwm, 0);
-  // Of one frame: a tensor over tcp may be large, but nobody can make us take memory without end.
+  // The limit applies to one frame. A tensor over tcp may be large, but nobody can make us allocate memory without end.
   socket.set(zmq::sockopt::maxmsgsize, std::int64_t{4} << 30);
   if (type == zmq::socket_type::router) {
-    // Mandatory: a message to a peer that is gone is an error, not a silence. Handover: a peer that connects again with
-    // its old identity takes the place of the dead connection.
+    // Mandatory makes a message to a peer that is gone an error instead of silence. Handover lets a peer that connects
+    // again with its old identity take the place of the dead connection.
     socket.set(zmq::sockopt::router_mandatory, true);
     socket.set(zmq::sockopt::router_handover, true);
   }
@@ -77,11 +78,11 @@ std::string bind_socket(zmq::socket_t& socket, const std::string& address) {
   } catch (const zmq::error_t& error) {
     throw Error(Code::kIo, "cannot bind {}: {}", address, error.what());
   }
-  // With a wildcard port only now is it known.
+  // With a wildcard port, the address is known only now.
   return socket.get(zmq::sockopt::last_endpoint);
 }
 
-// By prefix: a host name that only resolves to loopback is not believed.
+// Addresses are compared by prefix: a host name that merely resolves to loopback is not trusted.
 void check_address(const std::string& address) {
   for (const char* allowed : {"ipc://", "inproc://", "tcp://127.0.0.1:", "tcp://localhost:", "tcp://[::1]:"}) {
     if (address.starts_with(allowed)) return;

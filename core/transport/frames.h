@@ -14,15 +14,14 @@ namespace trainyard {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Takes one whole message off the socket without waiting; false if there is none. `frames` stays empty for one with
-/// more frames than any message of ours has. It is reused, so a steady stream grows no vector.
+/// Takes one whole message off the socket without waiting. Returns false if there is none. `frames` stays empty if the
+/// message has more frames than any of ours. It is reused, so a steady stream grows no vector.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
-/// Sends without waiting. False if the peer is gone or would not take it; nothing of the message is sent then.
+/// Sends without waiting. Returns false if the peer is gone or does not take the message; nothing of it is sent then.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
-/// A frame with the message in its binary form.
-/// For messages without tensors.
+/// A frame that holds the message in its binary form. For messages without tensors.
 template <Message T>
 zmq::message_t frame_with(const T& message) {
   std::string body;
@@ -31,8 +30,8 @@ zmq::message_t frame_with(const T& message) {
   return zmq::message_t(std::string_view(body));
 }
 
-/// Sends a control frame of a data socket: ["", kind, body], behind the peer's routing id if it is not empty. Further
-/// messages follow in frames of their own.
+/// Sends a control message on a data socket: the frames "", kind and body, preceded by the peer's routing id if that is
+/// not empty. Each of the further messages gets a frame of its own.
 template <Message T, Message... More>
 bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message, const More&... more) {
   Frames frames;
@@ -44,7 +43,7 @@ bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message
   return send_frames(socket, frames);
 }
 
-/// The message in a frame; throws kCorrupt. For messages without tensors: there are no payloads to refer to.
+/// Reads the message in a frame. Throws kCorrupt. For messages without tensors: there are no payloads to refer to.
 template <Message T>
 T read_message(const zmq::message_t& frame) {
   T message;
@@ -52,20 +51,21 @@ T read_message(const zmq::message_t& frame) {
   return message;
 }
 
-/// A frame over the bytes of a buffer, which it keeps alive: libzmq sends from there.
+/// A frame over the bytes of a buffer. libzmq sends them from there, and the frame keeps them alive.
 zmq::message_t frame_of(const Buffer& buffer);
 
 /// A buffer over the bytes of a received frame, which it keeps alive.
 Buffer buffer_of(zmq::message_t&& frame);
 
-/// A socket with the options that every socket of ours needs: bounded linger, unlimited queues (credits bound them), a
+/// A socket with the options that all our sockets need: a bounded linger, unlimited queues (credits bound them) and a
 /// bounded message size.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
-/// Binds; throws kIo with the address and the reason. Returns the address to connect to.
+/// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
-/// Refuses any address that is neither ipc nor tcp on loopback: beyond it keys are required and not yet supported.
+/// Refuses every address that is neither ipc nor tcp on loopback: other addresses require keys, which are not yet
+/// supported.
 void check_address(const std::string& address);
 
 }  // namespace trainyard

@@ -11,13 +11,14 @@
 
 namespace trainyard {
 
-// Two ways lead in, and both end in Component::deliver(): records out of a ring, for a publisher of this host, and
-// frames off the socket for all others. Subscriptions, refusals and flushes always come by the socket.
+// Messages come in by two ways, and both end in Component::deliver(): a publisher of this host sends records through a
+// ring, all others send frames through the socket. Subscriptions, refusals and flushes always come through the socket.
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
 void RemoteReceiver::consumed(const Envelope& envelope) {
-  // In a ring a credit is two additions in shared memory, and a system call only if the sender sleeps and wants it.
+  // In a ring, returning a credit costs two additions in shared memory, and a system call only if the sender sleeps and
+  // wants it.
   if (ring_) {
     if (ring_->return_credit(envelope.bytes)) sender_->notify();
     return;
@@ -34,11 +35,11 @@ void RemoteReceiver::flush() {
 
 void RemoteReceiver::return_credit() {
   send_control(inlet_.socket_, {}, Credit{subscription_, messages_, bytes_});
-  // What was told counts as returned, whether it arrives or not: after a reconnect both sides begin anew.
+  // What was sent counts as returned, whether it arrives or not: after a reconnect both sides begin anew.
   messages_ = bytes_ = 0;
 }
 
-// A fresh ring for every subscription: whatever an earlier publisher left in another is gone with it.
+// Every subscription gets a new ring, so whatever an earlier publisher left in the old one is gone with it.
 RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
   ring_ = SharedRing::make(kRingBytes);
   return {.ring_fd = ring_->handle().fd,
@@ -47,7 +48,7 @@ RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
           .wake = WakeOffer::of(loop)};
 }
 
-// A publisher that does not take the offer sends over the socket; the ring would stay empty for ever.
+// A publisher that does not take the offer sends over the socket, and the ring would stay empty for ever.
 void RemoteReceiver::settle_ring(const WakeOffer* sender) {
   if (sender == nullptr) {
     ring_.reset();
@@ -70,11 +71,11 @@ Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t
   socket_.connect(endpoint);
 }
 
-// The subscription's number is its place in the list, so that a header leads to its receiver by an index.
+// The subscription's number is its place in the list, so that an index leads from a header to its receiver.
 void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
-  // Not a matter of the host but of the plan: tcp stands for a place where no memory can be shared.
+  // This depends on the plan, not on the host: tcp stands for a place where no memory can be shared.
   const bool same_host = edge.transport != "tcp";
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
@@ -97,7 +98,7 @@ bool Inlet::poll() {
   int taken = 0;
   for (; taken < kRound && receive_frames(socket_, frames_); ++taken) {
     if (frames_.empty()) continue;
-    // A topic is never empty: that tells control from data.
+    // A topic is never empty, which distinguishes data from control messages.
     if (frames_[0].size() == 0) {
       handle_control(frames_);
     } else {
@@ -117,7 +118,7 @@ bool Inlet::poll_ring(RemoteReceiver& receiver) {
   constexpr int kRound = 16;
   int taken = 0;
   for (; taken < kRound && receiver.has_work(); ++taken) take_record(receiver);
-  // Once for the round: the writer needs to know of room only after some has been made.
+  // This runs once per round, because the writer needs to know about room only after some has been made.
   if (taken != 0) receiver.ring_read();
   return taken != 0;
 }
@@ -128,12 +129,13 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     payloads_.clear();
     const RingRecord record = read_record(receiver.ring().front(), imports_, payloads_);
     Envelope envelope = decode(record.header, record.body, input);
-    // Before the handler runs: decode() has taken all that is needed, and the writer can go on meanwhile.
+    // The record is released before the handler runs: decode() has taken all that is needed, and the writer can
+    // continue meanwhile.
     receiver.ring().pop();
     input.owner().deliver({&input, std::move(envelope), &receiver});
   } catch (const Error& error) {
-    // Nothing behind a record that cannot be read can be trusted.
-    // Stops the polling of this ring, so the error is reported once.
+    // Nothing behind a record that cannot be read can be trusted. This stops the polling of the ring, so the error is
+    // reported once.
     receiver.connected = false;
     payloads_.clear();
     error_(input, error.what());
@@ -141,8 +143,8 @@ void Inlet::take_record(RemoteReceiver& receiver) {
 }
 
 void Inlet::handle_control(Frames& frames) {
-  // Anything that is not a control message of ours is passed over, so that a newer publisher may say more.
-  if (frames.size() < 3 || frames.size() > 4) return;  // A probe.
+  // Anything that is not a control message of ours is ignored, so that a newer publisher may say more.
+  if (frames.size() < 3 || frames.size() > 4) return;  // This is a probe.
   const std::string kind = frames[1].to_string();
   try {
     if (kind == Subscribed::kTypeName) {
@@ -154,17 +156,17 @@ void Inlet::handle_control(Frames& frames) {
       if (flush.subscription < receivers_.size()) receivers_[flush.subscription]->flush();
     }
   } catch (const Error&) {
-    // Whose answer cannot be read has not answered: the launcher's deadline names who is not connected.
+    // A publisher whose answer cannot be read has not answered: the launcher's deadline names who is not connected.
   }
 }
 
-// The answer to a subscription number that we never gave is ignored.
+// An answer to a subscription number that was never given is ignored.
 void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
   if (answer.subscription >= receivers_.size()) return;
   RemoteReceiver& receiver = *receivers_[answer.subscription];
   InputBase& input = receiver.input();
   if (!answer.error.empty()) {
-    // Both schemas, one below the other: the difference is what a person looks for.
+    // The error shows both schemas, one below the other, because a person looks for the difference.
     error_(input, fmt::format("topic '{}': {}\nthe publisher has {}\nthis input '{}' has {}", answer.topic,
                               answer.error, answer.schema, input.name(), input.type().schema_text));
     return;
@@ -175,9 +177,9 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
     error_(input, error.what());
     return;
   }
-  // Only from here on is its ring read: what lies in it was written for this subscription.
+  // The ring is read only from here on: what lies in it was written for this subscription.
   receiver.connected = true;
-  // Once: after a reconnect acknowledgements come again.
+  // The callback is called once, although acknowledgements come again after a reconnect.
   if (connected() && connected_) std::exchange(connected_, nullptr)();
 }
 
@@ -185,7 +187,7 @@ bool Inlet::connected() const {
   return std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
 }
 
-// frames[3 + i] exists: handle_data() has compared their number with the header.
+// frames[3 + i] exists, because handle_data() has compared the number of frames with the header.
 void Inlet::open_payloads(const Header& header, Frames& frames) {
   payloads_.clear();
   for (std::size_t i = 0; i < header.payloads; ++i) {
@@ -216,15 +218,15 @@ Envelope Inlet::decode(const Header& header, std::span<const std::byte> body, co
                     .trace = header.trace,
                     .bytes = body.size(),
                     .source = header.source};
-  // As the sender has counted: whole payloads, not the tensors in them. Credits must add up on both sides.
+  // This counts as the sender has counted: whole payloads, not the tensors in them. Credits must add up on both sides.
   for (const Buffer& payload : payloads_) envelope.bytes += payload.size();
-  // Tensors of the message share the payloads; the scratch list lets go of them below.
+  // The message's tensors share the payloads; the scratch list releases them below.
   envelope.message = type.decode(body, payloads_);
   payloads_.clear();
   return envelope;
 }
 
-// A message that cannot be attributed to a subscription is dropped without a word: nobody is to blame by name.
+// A message that cannot be attributed to a subscription is dropped silently, since there is nobody to blame by name.
 void Inlet::handle_data(Frames& frames) {
   RemoteReceiver* receiver = nullptr;
   try {

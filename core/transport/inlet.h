@@ -22,32 +22,34 @@ namespace trainyard {
 
 class Inlet;
 
-/// The receiving end of a remote edge. Over a socket it returns credit at half of the window, or after every message
-/// once the sender asked for a flush; in a ring, where that costs nothing, after every message.
+/// The receiving end of a remote edge. Over a socket it returns credit when half of the window is used, or after every
+/// message once the sender has asked for a flush. Over a ring, where returning credit costs nothing, it does so after
+/// every message.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// On the loop of the inlet.
+  /// Called on the inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// The sender has asked for all credit, now and after every message.
+  /// Called when the sender asks for all credit, now and after every message.
   void flush();
 
-  /// Makes the ring to be offered.
+  /// Makes the ring that is offered to the publisher.
   RingOffer offer_ring(const WakeupHandle& loop);
-  /// The publisher takes the ring, and is to be woken like this; or (null) it does not.
+  /// Keeps the ring if the publisher takes it; `sender` then says how to wake the publisher. Drops the ring if `sender`
+  /// is null.
   void settle_ring(const WakeOffer* sender);
 
-  /// True if a message lies in the ring and may be taken.
+  /// True if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
-  /// Only while has_work().
+  /// Valid only while has_work() is true.
   SharedRing& ring() { return *ring_; }
   /// Tells the sender that there is room in the ring, if it wants to know.
   void ring_read();
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
-  /// The subscription has been acknowledged; before that nothing in the ring is looked at.
+  /// True once the subscription has been acknowledged. Before that, nothing in the ring is looked at.
   bool connected = false;
 
  private:
@@ -64,29 +66,30 @@ class RemoteReceiver final : public Receiver {
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: the loop at its other end.
 };
 
-/// The subscribing socket of one event loop towards one loop of another process: a DEALER. It carries all subscriptions
-/// between the two, and each of the same host has a ring besides.
+/// The subscribing socket of one event loop towards one loop of another process, a DEALER. It carries all subscriptions
+/// between the two. Each subscription within the same host has a ring besides.
 ///
-/// Not thread-safe: made on and used by the loop that it is added to, like everything below it.
+/// It is not thread-safe: it and everything below it is made and used on the loop that it is added to.
 class Inlet final : public Source {
  public:
-  /// `process_index`: this process, under which it holds shared buffers. `loop` is the one that this inlet is added to.
+  /// `process_index` is the index under which this process holds shared buffers. `loop` is the one that the inlet is
+  /// added to.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
 
-  /// Asks for the messages of an edge. Not answered at once: see on_connected. All calls come before the inlet is
-  /// polled.
+  /// Asks for the messages of an edge. The answer comes later: see on_connected. All calls must come before the inlet
+  /// is polled.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
-  /// Called once, when every subscription has been acknowledged.
+  /// Sets what is called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Called when a subscription is refused or a message breaks the format. The text is for people; the input's
-  /// component can do nothing but fail.
+  /// Sets what is called when a subscription is refused or a message breaks the format. The text is for people; the
+  /// input's component can only fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
-  /// Whether that has happened.
+  /// True if every subscription has been acknowledged.
   bool connected() const;
 
-  /// The address that it was connected to.
+  /// The address that it is connected to.
   const std::string& endpoint() const { return endpoint_; }
 
   bool poll() override;
@@ -109,11 +112,11 @@ class Inlet final : public Source {
   EventLoop& loop_;
   zmq::socket_t socket_;
   SharedImports imports_;
-  std::vector<std::unique_ptr<RemoteReceiver>> receivers_;  ///< By subscription number.
+  std::vector<std::unique_ptr<RemoteReceiver>> receivers_;  ///< Indexed by subscription number.
   std::function<void()> connected_;
   std::function<void(InputBase&, const std::string&)> error_;
   Frames frames_;
-  // Of the message in hand; a member, so that its memory is reused.
+  // The payloads of the message being handled. They are a member so that the memory is reused.
   std::vector<Buffer> payloads_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// The socket of a loop that publishes. What subscribers say comes in here; what components send goes out in
+// The publishing socket of a loop. What subscribers say comes in here; what components send goes out in
 // remote_edge.cpp, straight from the handler that sends it.
 Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool)
     : socket_(make_socket(context, zmq::socket_type::router)),
@@ -34,7 +34,7 @@ bool Outlet::poll() {
     try {
       handle(incoming_);
     } catch (const Error&) {
-      // A peer that speaks nonsense is not answered; it cannot stop the others.
+      // A peer that sends nonsense is not answered and cannot stop the others.
     }
   }
   bool worked = taken != 0;
@@ -42,13 +42,13 @@ bool Outlet::poll() {
   return worked;
 }
 
-// Work that no socket announces: room in a ring.
+// This is work that no socket announces: room in a ring.
 bool Outlet::has_work() const {
   return std::ranges::any_of(edges_, [](const auto& edge) { return edge->room_came(); });
 }
 
 void Outlet::handle(Frames& frames) {
-  // [routing id]["" kind body] and, behind Subscribe, the offer of a ring.
+  // The frames are [routing id]["" kind body] and, behind Subscribe, the offer of a ring.
   if (frames.size() < 4 || frames.size() > 5 || frames[1].size() != 0) return;
   const std::string peer = frames[0].to_string();
   const std::string kind = frames[2].to_string();
@@ -62,21 +62,21 @@ void Outlet::handle(Frames& frames) {
   } else if (kind == Unsubscribe::kTypeName) {
     RemoteEdge* edge = find(peer, read_message<Unsubscribe>(frames[3]).subscription);
     if (edge == nullptr) return;
-    // Nothing more is sent to it; if it is one of the plan, it waits for the next subscriber.
+    // Nothing more is sent to it. An edge of the plan waits for the next subscriber.
     edge->detach();
     if (edge->id() == kVisitorEdge && visitor_gone_) visitor_gone_(*edge);
   }
 }
 
-// A pair: numbers are unique for each subscriber only. Linear: an outlet has a few edges, and data do not come this
-// way.
+// A subscription's number is unique only for its subscriber, so both are compared. The search is linear: an outlet has
+// few edges, and data does not come this way.
 RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
   const auto found = std::ranges::find_if(
       edges_, [&](const auto& edge) { return edge->peer() == peer && edge->subscription() == subscription; });
   return found == edges_.end() ? nullptr : found->get();
 }
 
-// A subscription that is known is one after a reconnect; an edge of the plan is found by its number; others are
+// A subscription that is known returns after a reconnect. An edge of the plan is found by its number. All others are
 // visitors.
 RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request, std::string& error) {
   RemoteEdge* edge = find(peer, request.subscription);
@@ -99,7 +99,7 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
     answer.schema = type.schema_text;
-    // The schema goes along in the answer: the subscriber shows both.
+    // The answer includes the schema, so that the subscriber can show both.
     if (request.fingerprint != 0 && request.fingerprint != type.fingerprint) answer.error = "the message types differ";
   }
   try {
@@ -112,16 +112,16 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
   } else {
     send_control(socket_, peer, answer);
   }
-  // After the answer: what waited for a subscriber must not overtake the acknowledgement.
+  // This comes after the answer: what waited for a subscriber must not overtake the acknowledgement.
   if (answer.error.empty()) edge->on_room();
 }
 
 void Outlet::sweep_visitors() {
-  // Collected first: the callee may remove edges.
+  // They are collected first, because the callee may remove edges.
   std::vector<RemoteEdge*> gone;
   for (const auto& edge : edges_) {
     if (edge->id() != kVisitorEdge) continue;
-    // An empty frame that subscribers ignore: a ROUTER refuses to address a peer that has disconnected.
+    // An empty frame is sent, which subscribers ignore: a ROUTER refuses to address a peer that has disconnected.
     Frames probe;
     probe.emplace_back(std::string_view(edge->peer()));
     probe.emplace_back();

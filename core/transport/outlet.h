@@ -21,8 +21,9 @@ namespace trainyard {
 
 class Outlet;
 
-/// To a component of another process. Without a subscriber it has no room; with one, as much as its credits say. So a
-/// blocking edge whose reader is being restarted keeps its messages, and its component waits.
+/// The sending end of an edge to a component of another process. Without a subscriber it has no room; with one it has
+/// as much as the credits say. So a blocking edge whose reader is being restarted keeps its messages, and its component
+/// waits.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
@@ -32,27 +33,28 @@ class RemoteEdge final : public Edge {
   /// Over the socket, asks the subscriber for every credit that is due.
   void request_flush() override;
 
-  /// A subscriber has come (again): everything under way to the one before it is lost with it. Throws kPeerLost if the
-  /// ring that it offers is gone already.
+  /// Connects a subscriber, for the first time or again. What was under way to an earlier one is lost. Throws kPeerLost
+  /// if the ring that the subscriber offers is gone already.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
-  /// The subscriber is gone: what was under way counts as handled, so that nobody waits for it.
+  /// Disconnects the subscriber. What was under way counts as handled, so that nobody waits for it.
   void detach();
-  /// The subscriber has handled so much. Over the socket only; a ring has its own counters.
+  /// Counts what the subscriber has handled. Only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// Takes up what was kept back, if the ring had no room and has some now; true if so.
+  /// Sends what was kept back if the ring had no room and has some now. Returns true if so.
   bool poll_room();
   /// True if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
 
   /// True while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Process number under which shared buffers count the subscriber.
+  /// The process index under which shared buffers count the subscriber.
   std::uint32_t reader() const { return reader_; }
-  /// With a ring: its maker is there. The process of that number may have been started again and subscribed already.
+  /// With a ring: true if the ring's maker lives. A process with the same index may have been started again and have
+  /// subscribed already.
   bool reader_lives() const;
 
-  /// Routing id of the subscriber; empty while there is none.
+  /// The routing id of the subscriber; empty while there is none.
   const std::string& peer() const { return peer_; }
   std::uint32_t subscription() const { return subscription_; }
   const std::string& topic() const { return topic_; }
@@ -68,7 +70,7 @@ class RemoteEdge final : public Edge {
 
   Outlet& outlet_;
   std::string topic_;
-  std::string peer_;  ///< Routing id of the subscriber; empty = none.
+  std::string peer_;  ///< The routing id of the subscriber; empty if there is none.
   std::uint32_t subscription_ = 0;
   std::uint32_t reader_ = 0;
   enum class Payloads { kHandle, kInline, kNone } payloads_ = Payloads::kNone;
@@ -76,16 +78,17 @@ class RemoteEdge final : public Edge {
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;
   std::uint64_t returned_bytes_ = 0;
-  mutable std::optional<SharedRing> ring_;   ///< Of the present subscriber; asking for room leaves word in it.
-  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: who sleeps at its other end.
+  /// The current subscriber's ring. It is mutable because has_room() writes to it that it wants to be told.
+  mutable std::optional<SharedRing> ring_;
+  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
   mutable bool starved_ = false;             ///< Room was asked for in vain, and nobody will call on_room().
 };
 
-/// The publishing socket of one event loop: a ROUTER to which every subscriber of its outputs connects. Edges that go
-/// through rings are polled here, too, since they need the same loop to notice room.
+/// The publishing socket of one event loop, a ROUTER to which all subscribers of the loop's outputs connect. Edges that
+/// go through rings are polled here, too, since the same loop must notice that they have room.
 class Outlet final : public Source {
  public:
-  /// `loop` is the one that this outlet is added to; `pool` takes what is too large for a ring.
+  /// `loop` is the one that this outlet is added to. `pool` takes what is too large for a ring.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool);
 
   /// The address to connect to.
@@ -94,21 +97,21 @@ class Outlet final : public Source {
   /// Makes an edge that waits for its subscriber. The outlet owns it; the caller adds it to the output.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
-  /// Deletes it; it must be off its output already.
+  /// Deletes the edge, which must have been removed from its output already.
   void remove_edge(RemoteEdge& edge);
 
-  /// Asked for a subscription that is not in the plan. Returns the edge, or null to refuse with `error`. An outlet
+  /// Called for a subscription that is not in the plan. Returns the edge, or null to refuse it with `error`. An outlet
   /// without this callback, like those of workers, refuses every visitor.
   using Visitor = std::function<RemoteEdge*(const Subscribe&, std::string& error)>;
   void on_visitor(Visitor visitor) { visitor_ = std::move(visitor); }
-  /// A visitor's edge is of no use any more; the callee removes it.
+  /// Sets what is called when the edge of a visitor is of no use any more. The callee removes it.
   void on_visitor_gone(std::function<void(RemoteEdge&)> gone) { visitor_gone_ = std::move(gone); }
 
-  /// Removes the edges of visitors that are gone. To be called now and then: a visitor without credit is never sent to,
-  /// so its going would not be noticed otherwise.
+  /// Removes the edges of visitors that are gone. It must be called now and then: nothing is ever sent to a visitor
+  /// without credit, so nobody would notice that it has gone.
   void sweep_visitors();
 
-  /// In a worker's outlet the list does not change after the process is configured; in the gateway's it does.
+  /// The edges. In a worker's outlet they do not change after the process is configured; in the gateway's they do.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;
@@ -131,14 +134,14 @@ class Outlet final : public Source {
   Visitor visitor_;
   std::function<void(RemoteEdge&)> visitor_gone_;
 
-  // Reused by every message, of whatever edge: one message is written at a time.
+  // Every edge reuses these for its messages, since one message is written at a time.
   Frames incoming_;
   Frames outgoing_;
   std::string body_;
   std::vector<Buffer> payloads_;
 };
 
-/// Edge id of subscriptions that are not in the plan.
+/// The edge id of subscriptions that are not in the plan.
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
 }  // namespace trainyard

@@ -11,17 +11,17 @@
 
 namespace trainyard {
 
-// Credits are two pairs of counters that only grow, sent here and returned by the other side; what is under way is
-// their difference. In a ring the returned ones lie in shared memory, else they are counted from Credit messages.
+// Credits are pairs of counters that only grow: what was sent here and what the other side has returned. The difference
+// is under way. With a ring the returned ones lie in shared memory; otherwise they are counted from Credit messages.
 RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}
 
 void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer) {
-  // Also when the same peer subscribes again: its ring is a new one, and its credits begin anew.
+  // This also happens when the same peer subscribes again: its ring is a new one, and its credits begin anew.
   detach();
   if (offer != nullptr) {
-    // Before anything else is changed: if it throws, there is no subscriber.
+    // This comes before anything else is changed: if it throws, there is no subscriber.
     ring_ = SharedRing::open(offer->handle());
     reader_loop_ = std::make_unique<PeerWakeup>(offer->wake.handle());
   }
@@ -31,13 +31,13 @@ void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, co
   payloads_ = subscription.payloads == "handle"   ? Payloads::kHandle
               : subscription.payloads == "inline" ? Payloads::kInline
                                                   : Payloads::kNone;
-  // The subscriber's windows count; a window of nothing would never open.
+  // The subscriber's windows count. A window of zero would never open.
   window_messages_ = std::max<std::uint64_t>(subscription.window_messages, 1);
   window_bytes_ = std::max<std::uint64_t>(subscription.window_bytes, 1);
   sent_messages_ = sent_bytes_ = returned_messages_ = returned_bytes_ = 0;
 }
 
-// Closes the ring at once: its memory belongs to the reader, and must not be held when that is gone.
+// The ring is closed at once, because its memory belongs to the reader and must not be held when the reader is gone.
 void RemoteEdge::detach() {
   peer_.clear();
   ring_.reset();
@@ -48,7 +48,7 @@ void RemoteEdge::detach() {
 bool RemoteEdge::reader_lives() const { return ring_ && ::kill(ring_->handle().pid, 0) == 0; }
 
 void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
-  // Never more than was sent, whatever the peer says.
+  // The peer is never credited with more than was sent, whatever it says.
   returned_messages_ = std::min(returned_messages_ + messages, sent_messages_);
   returned_bytes_ = std::min(returned_bytes_ + bytes, sent_bytes_);
   on_room();
@@ -63,20 +63,20 @@ bool RemoteEdge::room() const {
   if (peer_.empty() || !within_window(sent_messages_ - returned_messages(), sent_bytes_ - returned_bytes())) {
     return false;
   }
-  // Room for the largest record, not for this one: how large it is, is known only when it has been encoded.
+  // It asks for room for the largest record, because the size of this one is known only when it has been encoded.
   return !ring_ || ring_->room() >= kLargestRecord;
 }
 
 bool RemoteEdge::has_room() const {
   if (room()) return true;
   if (!ring_) return false;
-  // Ask to be woken, then look again: the reader may have returned credit in between.
+  // It asks to be woken and then looks again, because the reader may have returned credit in between.
   starved_ = true;
   ring_->want_credit(true);
   return room();
 }
 
-// Only for rings: over a socket, a Credit message leads to credit().
+// This is for rings only; over a socket, a Credit message leads to credit().
 bool RemoteEdge::poll_room() {
   if (!room_came()) return false;
   starved_ = false;
@@ -87,7 +87,7 @@ bool RemoteEdge::poll_room() {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
-  // Heap memory, or a reader that has no counter: the bytes themselves go.
+  // For heap memory, or a reader that has no counter, the bytes themselves are sent.
   if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
     return frame_of(buffer);
   SharedPool::lend(buffer, reader_);
@@ -95,7 +95,8 @@ zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& ha
   return zmq::message_t(&*buffer.shared(), sizeof(SharedHandle));
 }
 
-// On the step path, for every message to another process: no allocation once the reused buffers have grown.
+// This is on the step path, for every message to another process: it allocates nothing once the reused buffers have
+// grown.
 void RemoteEdge::transmit(const Envelope& envelope) {
   std::string& body = outlet_.body_;
   std::vector<Buffer>& payloads = outlet_.payloads_;
@@ -108,21 +109,21 @@ void RemoteEdge::transmit(const Envelope& envelope) {
   header.fingerprint = envelope.type->fingerprint;
   header.sequence = envelope.sequence;
   header.source = envelope.source;
-  // The reader's number, so that it finds the receiver without a look-up.
+  // This is the reader's number, with which it finds the receiver without a look-up.
   header.subscription = subscription_;
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
 
-  // Counted before it is sent, since nothing below can be taken back.
+  // The message is counted before it is sent, since nothing below can be undone.
   ++sent_messages_;
   sent_bytes_ += body.size();
-  // What the subscriber will count, to the byte: the same rule is in Inlet::decode and in docs/wire_format.md.
+  // This is what the subscriber will count, to the byte: the same rule is in Inlet::decode and in docs/wire_format.md.
   if (payloads_ != Payloads::kNone) {
     for (const Buffer& payload : payloads) sent_bytes_ += payload.size();
   }
   if (ring_) {
     write_record(*ring_, header, std::as_bytes(std::span(body)), payloads, outlet_.pool_, reader_);
-    // After the record is in the ring. Costs a load if the reader is awake.
+    // This comes after the record is in the ring, and costs a load if the reader is awake.
     reader_loop_->notify();
   } else {
     transmit_frames(header);
@@ -133,16 +134,16 @@ void RemoteEdge::transmit(const Envelope& envelope) {
 void RemoteEdge::transmit_frames(Header header) {
   Frames& frames = outlet_.outgoing_;
   frames.clear();
-  // The ROUTER takes the first frame off: it is the address.
+  // The ROUTER takes the first frame off, because it is the address.
   frames.emplace_back(std::string_view(peer_));
   frames.emplace_back(std::string_view(topic_));
-  frames.emplace_back();  // The header, once it is known which payloads are handles.
+  frames.emplace_back();  // The header is written here once it is known which payloads are handles.
   frames.emplace_back(std::string_view(outlet_.body_));
   for (std::size_t i = 0; i < outlet_.payloads_.size(); ++i) {
     frames.push_back(payload_frame(outlet_.payloads_[i], header.handles, i));
   }
   frames[2].rebuild(&header, sizeof header);
-  // The peer is gone; if it comes back, it subscribes again.
+  // The peer is gone. If it comes back, it subscribes again.
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 

@@ -8,7 +8,8 @@
 
 namespace trainyard {
 
-/// How a process of this host may wake a loop of the sender. Travels behind the Subscribed that accepts a ring.
+/// How a process of this host may wake a loop of the sender. It is a second message behind the Subscribed that accepts
+/// a ring.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -18,7 +19,8 @@ struct WakeOffer {
   std::uint64_t state_bytes = 0;
   std::int32_t pipe = -1;
 
-  /// A WakeupHandle in the form of a message, and back. Handles themselves are plain bytes for payload frames.
+  /// Converts a WakeupHandle to a message, and `handle` converts it back. Handles themselves are plain bytes for
+  /// payload frames.
   static WakeOffer of(const WakeupHandle& handle) {
     return {handle.state.pid, handle.state.fd, handle.state.inode, handle.state.segment_bytes, handle.pipe};
   }
@@ -33,17 +35,17 @@ struct WakeOffer {
   }
 };
 
-/// A ring that a subscriber of the same host has made for its messages. Travels behind its Subscribe; a publisher that
-/// does not know it sends over the socket.
+/// A ring that a subscriber of the same host has made for its messages. It is a second message behind the Subscribe. A
+/// publisher that does not know it sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
   std::int32_t ring_fd = -1;
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  WakeOffer wake;  ///< Of the subscriber's loop; its process has the ring, too.
+  WakeOffer wake;  ///< Wakes the subscriber's loop. Its process holds the ring, too.
 
-  /// For SharedRing::open.
+  /// The handle for SharedRing::open.
   SharedHandle handle() const {
     return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
   }

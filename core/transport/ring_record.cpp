@@ -8,19 +8,22 @@
 
 namespace trainyard {
 
-// A record: Head | body or its handle | payload or its handle | payload ... | each part padded to 8 bytes
+// The parts of a record, each padded to 8 bytes:
+//
+//     Head | body or its handle | payload or its handle | payload or its handle | ...
 
 namespace {
 
-/// In front of every record. Then come the body and each payload: a SharedHandle, or the bytes, padded to 8; an inline
-/// payload has its size in front of it. Both sides are processes of one run and one build, so plain structs do.
+/// The start of every record. The body and the payloads follow it, each as a SharedHandle or as bytes padded to 8; an
+/// inline payload is preceded by its size. Both sides are processes of one run and one build, so plain structs are
+/// enough.
 struct Head {
   Header header;
   std::uint64_t body_bytes = 0;
   std::uint64_t body_is_handle = 0;
 };
 
-/// Bytes of body and payloads that are copied into one record; copying more costs more than a handle.
+/// The bytes of body and payloads that are copied into one record; copying more costs more than a handle.
 constexpr std::size_t kInlineBytes = 4 << 10;
 // A part costs its bytes and at most a size and padding, or a handle, which is more.
 static_assert(sizeof(Head) + (kMaxPayloads + 1) * sizeof(SharedHandle) + kInlineBytes <= kLargestRecord);
@@ -32,13 +35,14 @@ std::byte* put(std::byte* to, const void* from, std::size_t bytes) {
   return to + padded(bytes);
 }
 
-/// A handle that the reader will answer for; counted before it can be seen.
+/// A handle for which the reader takes responsibility; it is counted before the reader can see it.
 SharedHandle lend(const Buffer& buffer, std::uint32_t reader) {
   SharedPool::lend(buffer, reader);
   return *buffer.shared();
 }
 
-/// For heap memory that is too large for a record. The sender's own reference goes at once; the reader's keeps it.
+/// For heap memory that is too large for a record. The sender's own reference ends at once; the reader's keeps the copy
+/// alive.
 Buffer copy_to_pool(std::span<const std::byte> bytes, SharedPool& pool) {
   Buffer copy = pool.allocate(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
@@ -50,15 +54,15 @@ struct Parts {
   SharedHandle body;
   bool body_is_handle = false;
   std::array<SharedHandle, kMaxPayloads> payloads;
-  std::size_t bytes = sizeof(Head);  ///< Of the record.
+  std::size_t bytes = sizeof(Head);  ///< The size of the record.
 };
 
-/// Decides for each part; the size must be known before a place in the ring is reserved.
+/// Decides how each part travels. The size must be known before a place in the ring is reserved.
 Parts arrange(Header& header, std::span<const std::byte> body, const std::vector<Buffer>& payloads, SharedPool& pool,
               std::uint32_t reader) {
   Parts parts;
   std::size_t budget = kInlineBytes;
-  // First come, first served: the body, then payloads in order, until the record is full.
+  // The body comes first, then the payloads in order, until the record is full.
   const auto fits = [&](std::size_t bytes) {
     if (bytes > budget) return false;
     budget -= bytes;
@@ -69,7 +73,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
   parts.bytes += parts.body_is_handle ? sizeof(SharedHandle) : padded(body.size());
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     const Buffer& payload = payloads[i];
-    // What lies in shared memory goes by handle however small it is: a copy would be a second one.
+    // What lies in shared memory goes by handle, however small it is, to avoid a copy.
     if (!payload.shared() && fits(payload.size())) {
       parts.bytes += sizeof(std::uint64_t) + padded(payload.size());
       continue;
@@ -81,7 +85,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
   return parts;
 }
 
-/// Reads a record's parts, none beyond its end.
+/// Reads a record's parts, and never beyond its end.
 class Parser {
  public:
   explicit Parser(std::span<const std::byte> record) : rest_(record) {}
@@ -106,7 +110,7 @@ class Parser {
   std::span<const std::byte> rest_;
 };
 
-/// The record's place is given back soon, and the message may be kept for long.
+/// The record's place is soon given back, but the message may be kept for long.
 Buffer copy_to_heap(std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::heap(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
@@ -120,7 +124,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
   if (payloads.size() > kMaxPayloads) {
     throw Error(Code::kInvalidArgument, "a message with {} payloads; at most {}", payloads.size(), kMaxPayloads);
   }
-  // Measure, reserve, write, publish. Nothing is visible to the reader before commit(), so an exception in between
+  // It measures, reserves, writes and publishes. The reader sees nothing before commit(), so an exception in between
   // leaves the ring as it was.
   const Parts parts = arrange(header, body, payloads, pool, reader);
   const Head head{header, body.size(), parts.body_is_handle ? 1u : 0u};
@@ -140,7 +144,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
 
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads) {
   Parser parser(record);
-  // The parts lie in the order in which they were written; each read is bounded by the record.
+  // The parts lie in the order in which they were written, and each read is bounded by the record.
   const auto head = parser.read<Head>();
   RingRecord read;
   read.header = read_header(std::as_bytes(std::span(&head.header, 1)));

@@ -14,15 +14,16 @@
 
 namespace trainyard {
 
-/// Of a ring between two processes: some dozens of small messages, small enough to stay in a core's second-level cache.
-/// See docs/decisions/0006.
+/// The size of a ring between two processes. It holds a few dozen small messages and stays in the second-level cache of
+/// a core; see docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
-/// No record is larger: what would be travels by handle.
+/// The size of the largest record. What would be larger travels by handle.
 constexpr std::size_t kLargestRecord = 8 << 10;
 
-/// Writes a message into the ring, which has room for kLargestRecord bytes. Small bodies and payloads are copied in;
-/// shared buffers go by handle; everything else is first copied into a buffer of the pool. Sets `header.handles`.
+/// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
+/// into the record. Shared buffers travel by handle. Everything else is first copied into a buffer of the pool. Sets
+/// `header.handles`.
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
@@ -33,9 +34,9 @@ struct RingRecord {
   Buffer spilled;
 };
 
-/// Takes a record apart; its payloads are appended to `payloads`. Throws kCorrupt for one that is not well formed,
-/// kPeerLost if a buffer's owner is gone. What is returned refers to the record: it must be used before the ring's
-/// pop().
+/// Takes a record apart and appends its payloads to `payloads`. The result refers to the record, so it must be used
+/// before the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the owner of a
+/// buffer is gone.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard

@@ -21,9 +21,8 @@ using testing::NumberSource;
 using testing::Pipe;
 using testing::Sink;
 
-/// A source with an outlet and a sink with an inlet: two ends of a real socket, with a ring beside it ("ipc") or
-/// without
-/// ("tcp"). What holds for one holds for the other.
+/// A source with an outlet and a sink with an inlet: the two ends of a real socket, with a ring beside it ("ipc") or
+/// without ("tcp"). What holds for one holds for the other.
 class TransportTest : public ::testing::TestWithParam<const char*> {
  protected:
   TransportTest() {
@@ -213,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(Both, BlockTest, ::testing::Values("ipc", "tcp"), kCarr
 class SharedBlockTest : public BlockTest {};
 INSTANTIATE_TEST_SUITE_P(Only, SharedBlockTest, ::testing::Values("ipc"), kCarrierName);
 
-/// `count` floats on the heap: number i is i.
+/// `count` floats on the heap, where number i is i.
 Tensor counting(std::int64_t count) {
   Tensor tensor{DType::kFloat32, {count}, 0, Buffer::heap(static_cast<std::size_t>(count) * sizeof(float))};
   std::iota(tensor.as<float>().begin(), tensor.as<float>().end(), 0.0f);
@@ -238,7 +237,7 @@ TEST_P(BlockTest, BodiesAndTensorsOfAnySizeComeWhole) {
 
 TEST_P(BlockTest, MoreThanTheRingHoldsWaitsAndArrivesInOrder) {
   connect_blocks(10000);
-  constexpr int kMessages = 500;  // 2 MB: thirty rings full.
+  constexpr int kMessages = 500;  // Together these have 2 MB, which fills thirty rings.
   for (int i = 0; i < kMessages; ++i) {
     source_.out.send(ArenaBlock{.name = std::to_string(i) + std::string(4000, ' ')});
   }
