@@ -16,7 +16,7 @@ void set_enabled(at::DeviceType device, bool on) { autocast::set_autocast_enable
 at::ScalarType type_of(at::DeviceType device) { return autocast::get_autocast_dtype(device); }
 void set_type(at::DeviceType device, at::ScalarType type) { autocast::set_autocast_dtype(device, type); }
 #else
-// One set of functions for each kind of device; cuda's have no name in theirs.
+// LibTorch has one set of functions for each kind of device; the names of cuda's do not mention the device.
 [[noreturn]] void refuse(at::DeviceType device) {
   throw Error(Code::kUnsupported, "this LibTorch has no mixed precision on '{}'; it has it on cpu, cuda and xpu",
               at::DeviceTypeName(device, /*lower_case=*/true));
@@ -56,7 +56,8 @@ Autocast::Autocast(at::DeviceType device, at::ScalarType type)
   autocast::increment_nesting();
 }
 
-/// The converted weights go with the outermost one: the optimizer is about to change their originals.
+/// The converted weights are dropped with the outermost Autocast, because the optimizer is about to change the
+/// originals.
 Autocast::~Autocast() {
   if (autocast::decrement_nesting() == 0) autocast::clear_cache();
   set_enabled(device_, was_enabled_);

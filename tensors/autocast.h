@@ -4,10 +4,12 @@
 
 namespace trainyard {
 
-/// While it lives, LibTorch's operations on this thread that gain from it compute in `type`; those that need more stay
-/// in float32. Weights are converted once and kept until the end of its life, so it must not outlive an update of them.
+/// While it lives, those LibTorch operations on this thread that gain from it compute in `type`; those that need more
+/// precision stay in float32. Weights are converted once and kept until the end of its life, so it must not outlive an
+/// update of them.
 ///
-/// Meant for forward and loss; backward runs without it, each gradient in the type of its operation.
+/// It is meant for the forward pass and the loss. Backward runs without it, with each gradient in the type of its
+/// operation.
 class Autocast {
  public:
   /// Throws kUnsupported for a kind of device for which this LibTorch has no autocast.

@@ -8,7 +8,7 @@ namespace trainyard {
 
 BorrowedBlock::BorrowedBlock(std::int64_t elements, const at::TensorOptions& options) : flat_(at::empty({0}, options)) {
   point_to(nullptr);
-  // A storage that says to be large enough is not resized by what looks at it.
+  // Nothing resizes a storage that claims to be large enough.
   flat_.storage().unsafeGetStorageImpl()->set_nbytes(static_cast<std::size_t>(elements) * flat_.element_size());
   flat_.unsafeGetTensorImpl()->set_sizes_contiguous({elements});
 }

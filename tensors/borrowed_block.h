@@ -8,8 +8,8 @@ namespace trainyard {
 
 /// A flat tensor whose memory is lent to it for a time.
 ///
-/// Views of it follow, also those that autograd has saved for backward: they see whatever memory is lent when they are
-/// used. While none is, they have sizes and a type, and nobody may read or write them.
+/// Views of it follow, including those that autograd has saved for backward: they see the memory that is lent when they
+/// are used. While none is lent, they have sizes and a type, but nobody may read or write them.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
@@ -17,10 +17,11 @@ class BorrowedBlock {
 
   const at::Tensor& flat() const { return flat_; }
 
-  /// A view of `sizes` at element `begin`.
+  /// A view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
-  /// `memory`: flat, of the same type, device and number of elements. It is kept alive until it is taken back.
+  /// `memory` must be flat and have the same type, device and number of elements. The block keeps it alive until it is
+  /// taken back.
   void lend(const at::Tensor& memory);
   void take_back();
   bool has_memory() const { return memory_.defined(); }

@@ -24,7 +24,7 @@ constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kUInt
                                                                    {DType::kFloat64, at::kDouble},
                                                                    {DType::kBool, at::kBool}}};
 
-/// Shape and offset may have come from another process.
+/// The shape and the offset may have come from another process.
 void check_inside_buffer(const Tensor& tensor) {
   const std::size_t wanted = checked_bytes(tensor.dtype, tensor.shape);
   if (tensor.offset > tensor.buffer.size() || wanted > tensor.buffer.size() - tensor.offset) {
@@ -38,7 +38,7 @@ void check_inside_buffer(const Tensor& tensor) {
 at::Tensor view_of(const Tensor& tensor) {
   check_inside_buffer(tensor);
   const auto options = at::TensorOptions().dtype(scalar_type_of(tensor.dtype));
-  // from_blob refuses null, which is what an empty buffer has.
+  // from_blob refuses a null pointer, which is what an empty buffer has.
   if (tensor.elements() == 0) return at::empty(tensor.shape, options);
   // The deleter's captured copy is the reference that keeps the bytes alive; there is nothing else to delete.
   return at::from_blob(

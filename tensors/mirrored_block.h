@@ -12,42 +12,43 @@ namespace trainyard {
 
 /// How a device with memory of its own takes part in an arena.
 struct DeviceMemory {
-  /// Copies a whole block between host and device; complete on return. Empty: LibTorch's own copy.
+  /// Copies a whole block between host and device, and returns when that is complete. If it is empty, LibTorch's own
+  /// copy is used.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  std::optional<at::Device> device;  ///< Where kernels work; none: on the host memory itself.
+  std::optional<at::Device> device;  ///< Where kernels work; empty if they work on the host memory itself.
   Copy copy;
 };
 
-/// One flat block of an arena, as its two sides see it: host memory, which optimizer and checkpoint writer map even
-/// from other processes, and the memory that kernels work on.
+/// One flat block of an arena, as its two sides see it: the host memory, which the optimizer and the checkpoint writer
+/// map even from other processes, and the memory that kernels work on.
 ///
-/// On a processor both are the same bytes and nothing is ever copied. A device with memory of its own has a second
-/// block of the same layout there; who has changed one side copies it to the other, always as a whole, so that a
-/// transfer is one long run of bytes.
+/// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
+/// block of the same layout. Whoever has changed one side copies it to the other, always as a whole, so that a transfer
+/// is one long run of bytes.
 class MirroredBlock {
  public:
   MirroredBlock() = default;
 
-  /// `host` is zeroed and holds whole elements of `dtype`; so is the device's side then.
+  /// `host` must be zeroed and hold whole elements of `dtype`. The device's side is then zeroed, too.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own);
 
   bool empty() const { return host_.empty(); }
   std::size_t bytes() const { return host_.size(); }
   const Buffer& host() const { return host_; }
-  /// There are two sides.
+  /// True if there are two sides.
   bool is_mirrored() const { return own_.device.has_value(); }
 
-  /// The host side, one-dimensional, for a message.
+  /// The host side as a one-dimensional tensor, for a message.
   Tensor message() const;
 
-  /// The side that kernels work on, one-dimensional.
+  /// The side that kernels work on, as a one-dimensional tensor.
   const at::Tensor& flat() const { return flat_; }
 
   /// The kernels' view of one entry.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copies to the other side. False if there is nothing to copy, because both are the same bytes.
+  /// Copy to the other side. They return false if there is nothing to copy, because both sides are the same bytes.
   bool to_host() const;
   bool to_device() const;
 
@@ -57,7 +58,7 @@ class MirroredBlock {
   Buffer host_;
   DType dtype_ = DType::kUInt8;
   at::Tensor host_view_;
-  at::Tensor flat_;  ///< `host_view_`, if there is no memory but the host's.
+  at::Tensor flat_;  ///< `host_view_`, if the host's is the only memory.
   DeviceMemory own_;
 };
 

@@ -19,7 +19,7 @@ Buffer zeroed(std::size_t bytes) {
   return buffer;
 }
 
-/// The CPU in the part of a device with memory of its own: everything but the addresses is as on a real one.
+/// The CPU in the role of a device with memory of its own: everything but the addresses is as on a real one.
 const DeviceMemory kOwn{.device = at::Device(at::kCPU), .copy = {}};
 
 float* host_values(const ArenaInfo& info, std::size_t block) { return info.blocks[block].data.as<float>().data(); }
@@ -72,7 +72,7 @@ TEST(MirroredBlockTest, TheAcceleratorsOwnCopyIsUsedForWholeBlocks) {
   EXPECT_EQ(copies, 2);
 }
 
-/// An arena whose weight has memory of its own, with a buffer.
+/// An arena, with a buffer, whose weight has memory of its own.
 class OwnMemoryArenaTest : public testing::Test {
  protected:
   at::Tensor weight_ = at::ones({4}).set_requires_grad(true);
@@ -129,7 +129,7 @@ TEST(ReplaceDataTest, TheTensorStaysTheSameObjectAndTakesOverDeviceAndMemory) {
   EXPECT_TRUE(same.requires_grad());
 }
 
-/// The meta device is on LibTorch's list of those that cannot be exchanged, as vendors' devices are.
+/// LibTorch's own set_data refuses to change to the meta device, as it refuses vendors' devices.
 TEST(ReplaceDataTest, WorksBetweenDevicesThatLibTorchDoesNotList) {
   const at::Tensor tensor = at::ones({2}).set_requires_grad(true);
   replace_data(tensor, at::ones({5}, at::TensorOptions().device(at::kMeta)));

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// A tensor of a model with the name it has in checkpoints.
+/// A tensor of a model, with the name that it has in checkpoints.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;

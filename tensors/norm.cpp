@@ -9,10 +9,10 @@
 namespace trainyard {
 namespace {
 
-constexpr std::int64_t kRun = 4096;  ///< Summed in the tensor's own precision.
-constexpr int kLanes = 32;           ///< Independent partial sums, so that the loop fills wide registers.
+constexpr std::int64_t kRun = 4096;  ///< The length of a run, which is summed in the tensor's own precision.
+constexpr int kLanes = 32;           ///< The independent partial sums, so that the loop fills wide registers.
 
-/// Sum of squares of one run. The lanes are added in index order, whatever the machine's vector width.
+/// The sum of squares of one run. The lanes are added in the order of their index, whatever the machine's vector width.
 template <class T>
 [[gnu::always_inline]] inline double square_run(const T* values, std::int64_t count) {
   T lanes[kLanes] = {};
@@ -26,7 +26,7 @@ template <class T>
   return sum;
 }
 
-/// The clones let the linker pick the widest registers that the machine has.
+/// One of the clones is chosen when the library is loaded, so that the loop uses the widest registers of the machine.
 __attribute__((target_clones("default", "avx2", "avx512f"))) double square_sum(const float* values,
                                                                                std::int64_t count) {
   double sum = 0;
@@ -45,7 +45,7 @@ double l2_norm(const at::Tensor& flat) {
     if (flat.scalar_type() == at::kFloat) return std::sqrt(square_sum(flat.data_ptr<float>(), flat.numel()));
     if (flat.scalar_type() == at::kDouble) return std::sqrt(square_sum(flat.data_ptr<double>(), flat.numel()));
   }
-  // The norm of halves in single precision: it would lose most of its digits in theirs, or overflow.
+  // The norm of halves is computed in single precision: in their own it would lose most of its digits, or overflow.
   const at::ScalarType type = flat.element_size() == 2 ? at::kFloat : flat.scalar_type();
   return at::linalg_vector_norm(flat, 2, at::OptionalIntArrayRef(), /*keepdim=*/false, type).item<double>();
 }

@@ -7,31 +7,32 @@
 
 namespace trainyard {
 
-/// What `precision` of a launch file means for tensors.
+/// What the `precision` of a launch file means for tensors.
 ///
-/// "true": parameters, gradients, batches and computation are all of one type. "mixed": parameters and gradients stay
-/// float32, and LibTorch's autocast lets the operations that gain from it compute in 16 bits.
+/// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
+/// and gradients stay float32, while LibTorch's autocast lets the operations that gain from it compute in 16 bits.
 struct Precision {
   std::string name;                         ///< "32-true", "bf16-mixed", ...
-  at::ScalarType parameters = at::kFloat;   ///< Of the arena; floating tensors of a batch are made the same.
-  at::ScalarType computation = at::kFloat;  ///< Of matrix products and convolutions.
-  bool scales_loss = false;                 ///< Gradients would vanish below the smallest number of the type.
+  at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
+  at::ScalarType computation = at::kFloat;  ///< The type of matrix products and convolutions.
+  /// True if the loss is scaled, because gradients would vanish below the smallest number of the type.
+  bool scales_loss = false;
 
-  /// True if computation and parameters differ, so that autocast stands between them.
+  /// True if computation and parameters have different types, so that autocast is needed.
   bool mixed() const { return computation != parameters; }
 };
 
 /// All names, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
 const std::vector<std::string>& precision_names();
 
-/// Those and the short ones that Lightning knows: 64, 32, bf16, 16 (the last two mean mixed).
+/// All names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
 const std::vector<std::string>& precision_names_and_aliases();
 
-/// Throws kInvalidArgument, naming what is allowed.
+/// Throws kInvalidArgument with the allowed names.
 Precision parse_precision(const std::string& name);
 
-/// `tensor` in the type of the parameters if it holds floating-point numbers of another one; class numbers, token
-/// numbers and bytes stay what they are.
+/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Class numbers,
+/// token numbers and bytes stay what they are.
 at::Tensor with_precision(const at::Tensor& tensor, const Precision& precision);
 
 }  // namespace trainyard

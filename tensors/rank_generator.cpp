@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// Passes without a draw after which a model is taken never to draw.
+/// The number of passes without a draw after which a model is assumed never to draw.
 constexpr int kIdleTurns = 3;
 
 std::atomic<int> ranks_here = 0;

@@ -6,27 +6,27 @@
 
 namespace trainyard {
 
-/// Random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a process;
-/// ranks that are threads of it would draw from it as they happen to come, and no run would be like another. So each
-/// has a sequence of its own, and they take turns in the passes that draw.
+/// The random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a
+/// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
+/// could be repeated. So each rank has a sequence of its own, and they take turns in the passes that draw.
 ///
-/// A rank that is alone in its process pays nothing. One whose model has drawn nothing in its first passes is taken not
-/// to draw, and waits for nobody from then on.
+/// A rank that is alone in its process pays nothing. A rank whose model has drawn nothing in its first passes is
+/// assumed not to draw, and waits for nobody from then on.
 class RankGenerator {
  public:
-  /// One lives for each rank; made before the first of them draws.
+  /// Each rank has one, made before the first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
   RankGenerator& operator=(const RankGenerator&) = delete;
 
-  /// Keeps other ranks of the process from the generator, whatever is done with it meanwhile: seeded, restored.
+  /// Keeps the other ranks of the process from the generator while it is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
-  /// What the generator holds now is where the rank's own sequence goes on. To be called under hold().
+  /// Makes the generator's current state the start of the rank's own sequence. Must be called under hold().
   void adopt();
 
-  /// The inverse: the generator holds the rank's own sequence. To be called under hold().
+  /// Puts the state of the rank's own sequence into the generator. Must be called under hold().
   void install() const;
 
   /// While it lives, this thread draws from the rank's sequence.
@@ -38,15 +38,15 @@ class RankGenerator {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    RankGenerator* generator_ = nullptr;  ///< Null: nothing to do.
+    RankGenerator* generator_ = nullptr;  ///< Null if there is nothing to do.
     std::unique_lock<std::mutex> lock_;
   };
 
  private:
   bool takes_turns() const;
 
-  at::Tensor state_;    ///< Of the rank's sequence; undefined before adopt().
-  int idle_turns_ = 0;  ///< In a row, without a draw, from the first one on.
+  at::Tensor state_;    ///< The state of the rank's sequence; undefined before adopt().
+  int idle_turns_ = 0;  ///< The turns without a draw, counted in a row from the first one.
 };
 
 }  // namespace trainyard

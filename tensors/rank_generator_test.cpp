@@ -56,7 +56,7 @@ TEST(RankGeneratorTest, WhoeverDoesNotDrawWaitsForNobodyInTheEnd) {
   }
   for (int i = 0; i < 3; ++i) RankGenerator::Turn turn(one);
   const auto held = other.hold();
-  RankGenerator::Turn turn(one);  // Would wait for ever.
+  RankGenerator::Turn turn(one);  // This would wait for ever.
 }
 
 }  // namespace

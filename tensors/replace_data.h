@@ -7,9 +7,9 @@ namespace trainyard {
 /// Gives `tensor` the memory, the device and the type of `data`, while everybody who holds it (a model, autograd) keeps
 /// the same object. Its autograd history and `requires_grad` stay as they are.
 ///
-/// This is `set_data` of LibTorch for every device: LibTorch's own refuses to change between device types that are
-/// not on its list (ipu, xla, PrivateUse1). Throws kUnsupported where the device's tensors are of a C++ class of their
-/// own, which cannot become the content of an ordinary one.
+/// This does what LibTorch's `set_data` does, but for every device: LibTorch's own refuses to change between device
+/// types that are not on its list (ipu, xla, PrivateUse1). Throws kUnsupported if the device's tensors have a C++ class
+/// of their own, because such a tensor cannot become the content of an ordinary one.
 void replace_data(const at::Tensor& tensor, const at::Tensor& data);
 
 }  // namespace trainyard

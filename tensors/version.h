@@ -5,7 +5,7 @@
 
 #include <optional>
 
-// Every difference between the LibTorch versions that are supported (1.13 of Debian 12, 2.6 of Debian 13, upstream) is
+// Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, upstream's) is
 // decided here and nowhere else.
 
 /// True from LibTorch `major`.`minor` on.
@@ -17,10 +17,10 @@ namespace trainyard {
 /// True if LibTorch has float16 kernels for the CPU, and autocast to them.
 inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 
-/// 1 if LibTorch has one operation for attention, with kernels of its own for GPUs.
+/// 1 if LibTorch has one operation for attention, with its own kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// What LibTorch's functions take for a tensor that may be missing: their own type in 1.x, the standard one later.
+/// The type that LibTorch's functions take for a tensor that may be missing: their own in 1.x, the standard one later.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>
 using TorchOptional = std::optional<T>;

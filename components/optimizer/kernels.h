@@ -9,7 +9,7 @@
 
 namespace trainyard::optimizer {
 
-/// The update formulas, one kernel each: a rule with the options that change its arithmetic.
+/// The update formulas, with one kernel for each: a rule together with the options that change its arithmetic.
 enum class Formula {
   kSgd,
   kSgdMomentum,
@@ -26,23 +26,23 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
-/// What blocks of T are calculated in, and what their state is kept in: an average of squares that is updated by a
-/// thousandth of itself would stand still in eight or eleven bits.
+/// The type in which blocks of T are calculated and their state is kept. Halves use float: an average of squares that
+/// is updated by a thousandth of itself would not move in eight or eleven bits.
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
 /// The numbers of one step that are the same for every element of a segment.
 template <class T>
 struct Coefficients {
-  T gradient_scale = 1;  ///< What the gradient is multiplied by before anything else; negative to maximise.
-  T weight_decay = 0;    ///< Times the parameter, added to the gradient.
-  T keep = 1;            ///< adamw: what the parameter is multiplied by first.
-  T step_size = 0;       ///< Learning rate, with what the rule divides it by.
-  T decay1 = 0;          ///< Of the momentum or of the first average: what is left of the old value.
-  T gain1 = 1;           ///< ... and the weight of the new one.
-  T decay2 = 0;          ///< Of the average of squares.
-  T gain2 = 1;
-  T root_scale = 1;  ///< adam: 1 / sqrt(1 - beta2^step).
+  T gradient_scale = 1;  ///< Multiplies the gradient before anything else; negative to maximise.
+  T weight_decay = 0;    ///< Times the parameter, it is added to the gradient.
+  T keep = 1;            ///< adamw: multiplies the parameter first.
+  T step_size = 0;       ///< The learning rate, including what the rule divides it by.
+  T decay1 = 0;          ///< What is left of the old momentum or first average ...
+  T gain1 = 1;           ///< ... and the weight of the new value.
+  T decay2 = 0;          ///< What is left of the old average of squares ...
+  T gain2 = 1;           ///< ... and the weight of the new value.
+  T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;
   T root_divisor = 1;  ///< adam: sqrt(1 - beta2^step), where dividing matters to the last bit.
 };
@@ -53,14 +53,15 @@ struct Slices {
   T* parameter = nullptr;
   T* gradient = nullptr;
   Arithmetic<T>* state[3] = {};
-  std::size_t count = 0;  ///< Elements.
+  std::size_t count = 0;  ///< The number of elements.
 };
 
-/// One pass over the slices: reads gradient, state and parameter once, writes each once, leaves the gradient zero.
+/// Makes one pass over the slices: it reads the gradient, state and parameter once, writes each once, and leaves the
+/// gradient zero.
 template <class T>
 using Kernel = void (*)(const Slices<T>&, const Coefficients<Arithmetic<T>>&);
 
-/// The kernels of one instruction set, indexed by Formula. All sets give the same bits.
+/// The kernels of one instruction set, indexed by Formula. All sets compute the same bits.
 struct KernelSet {
   std::string_view name;
   Kernel<float> float32[kFormulas];
@@ -78,12 +79,12 @@ struct KernelSet {
   }
 };
 
-/// Null where the build or the processor lacks the instructions.
+/// Each of these is null where the build or the processor lacks the instructions.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// The widest set that this processor runs.
+/// The widest set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::optimizer

@@ -1,16 +1,19 @@
 #pragma once
 
-// The kernels, written so that gcc vectorises them. Included by one .cpp per instruction set and by nobody else.
+// The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
+// does.
 //
-// Everything lies in an unnamed namespace and no library header is used: a function with external linkage that two
-// files compile with different instructions would be merged by the linker, and the wide one could end up on a processor
-// without them.
+// Everything lies in an unnamed namespace, and no library header is used. If two files compiled a function with
+// external linkage for different instructions, the linker would merge the two, and the wide one could end up on a
+// processor that lacks its instructions.
 //
-// Formulas: torch.optim 1.13, the _single_tensor_* functions. g is the gradient after scaling, p the parameter.
+// The formulas are those of torch.optim 1.13, functions _single_tensor_*. g is the gradient after scaling, p the
+// parameter.
 //
-// In double precision they also round where LibTorch's kernels round: add(x, alpha) and addcmul are fused multiply-adds
-// there, so a run in 64-true is that of torch.optim to the last bit. In single precision nothing is fused: the same
-// bits on processors with and without such instructions, and in the time that memory takes anyway.
+// In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
+// multiply-adds. So a run in 64-true equals one of torch.optim to the last bit. In single precision nothing is fused,
+// which gives the same bits on processors with and without such instructions, and takes no longer, since memory sets
+// the pace.
 
 #include "components/optimizer/kernels.h"
 
@@ -20,11 +23,11 @@ namespace {
 inline float square_root(float x) { return __builtin_sqrtf(x); }
 inline double square_root(double x) { return __builtin_sqrt(x); }
 
-/// a * b + c.
+/// Returns a * b + c.
 inline float multiply_add(float a, float b, float c) { return c + a * b; }
 inline double multiply_add(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-/// gain * g^2 + c.
+/// Returns gain * g^2 + c.
 inline float add_square(float gain, float g, float c) { return c + gain * (g * g); }
 inline double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
 
@@ -34,18 +37,18 @@ inline double corrected_root(double square, const Coefficients<double>& c) {
   return square_root(square) / c.root_divisor;
 }
 
-/// p - step * g / denominator.
+/// Returns p - step * g / denominator.
 inline float descend(float p, float step, float g, float denominator) { return p - step * (g / denominator); }
 inline double descend(double p, double step, double g, double denominator) { return p - step * g / denominator; }
 
-// What a stored number becomes in registers, and back; halves have theirs in messages/half.h.
+// Convert a stored number for calculation, and back. The conversions of halves are in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
 
-/// p -= lr * g, or with momentum b = momentum * b + (1 - dampening) * g and b in place of g (Nesterov: g + momentum *
-/// b).
+/// p -= lr * g. With momentum, b = momentum * b + (1 - dampening) * g takes the place of g; with Nesterov, g + momentum
+/// * b does.
 template <bool kMomentum, bool kNesterov>
 struct Sgd {
   static constexpr int kStates = kMomentum ? 1 : 0;
@@ -60,8 +63,8 @@ struct Sgd {
   }
 };
 
-/// m and v are running means of g and g^2; p -= lr / bias1 * m / (sqrt(v / bias2) + eps). Adam adds the weight decay to
-/// the gradient, AdamW takes it from the parameter. AMSGrad uses the largest v so far.
+/// m and v are running means of g and g^2, and p -= lr / bias1 * m / (sqrt(v / bias2) + eps). Adam adds the weight
+/// decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v so far.
 template <bool kDecoupled, bool kAmsgrad>
 struct Adam {
   static constexpr int kStates = kAmsgrad ? 3 : 2;
@@ -80,7 +83,8 @@ struct Adam {
   }
 };
 
-/// p -= lr * g / (sqrt(mean of g^2, centered: minus square of the mean of g) + eps), with momentum on the quotient.
+/// p -= lr * g / (sqrt(v) + eps), where v is the running mean of g^2, minus the square of the mean of g if centered.
+/// Momentum acts on the quotient.
 template <bool kCentered, bool kMomentum>
 struct Rmsprop {
   static constexpr int kStates = 1 + kCentered + kMomentum;
@@ -92,7 +96,7 @@ struct Rmsprop {
     if constexpr (kCentered) {
       second = multiply_add(c.gain2, g, c.decay2 * second);
       variance = multiply_add(-second, second, variance);
-      variance = variance < 0 ? T(0) : variance;  // Rounding can leave less than nothing of a constant gradient.
+      variance = variance < 0 ? T(0) : variance;  // Rounding can make the variance of a constant gradient negative.
     }
     const T denominator = square_root(variance) + c.eps;
     if constexpr (!kMomentum) return descend(p, c.step_size, g, denominator);
@@ -113,8 +117,8 @@ struct Adagrad {
   }
 };
 
-/// Drives a formula over the slices. The pointers are unrelated memory; ivdep says so to the vectoriser. T is what is
-/// stored, A what is calculated with.
+/// Applies a formula to the slices. The pointers refer to separate memory, which ivdep tells the vectoriser. T is the
+/// stored type, A the type of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

@@ -27,7 +27,8 @@ struct Blocks {
       block.back() = kCanary;
     }
     for (std::size_t block = 2; block < 5; ++block) {
-      for (std::size_t i = 0; i < size; ++i) memory[block][i] = std::abs(memory[block][i]);  // Averages of squares.
+      // These are averages of squares.
+      for (std::size_t i = 0; i < size; ++i) memory[block][i] = std::abs(memory[block][i]);
     }
   }
 
@@ -36,7 +37,7 @@ struct Blocks {
   }
 
   std::size_t count;
-  std::vector<std::vector<T>> memory;  ///< Parameters, gradients, three blocks of state.
+  std::vector<std::vector<T>> memory;  ///< The parameters, the gradients and three blocks of state.
 };
 
 std::vector<const KernelSet*> sets() {
@@ -118,7 +119,7 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBitsForHalves) {
   }
 }
 
-/// What comes out of sgd with parameter 0, gradient 1 and step size -x: x, rounded to T.
+/// What sgd returns for parameter 0, gradient 1 and step size -x: x, rounded to T.
 template <class T>
 std::uint16_t rounded(float x, std::uint16_t one) {
   T parameter{0}, gradient{one};
@@ -134,7 +135,7 @@ std::vector<float> many_floats() {
                          0x1p-24f, 0x1.8p-25f, 0x1p-25f,   0x1.fffp-15f, INFINITY};
   std::uniform_real_distribution<float> exponents(-30, 20);
   for (int i = 0; i < 20000; ++i) all.push_back(std::exp2(exponents(random)));
-  for (int i = 0; i < 2048; ++i) all.push_back(1.0f + static_cast<float>(i) * 0x1p-13f);  // Ties among them.
+  for (int i = 0; i < 2048; ++i) all.push_back(1.0f + static_cast<float>(i) * 0x1p-13f);  // Some of these are ties.
   return all;
 }
 
@@ -172,8 +173,8 @@ TEST(KernelsTest, GradientsAreZeroAfterwardsAndNothingBeyondTheEndIsTouched) {
   }
 }
 
-/// One element of AdamW as algorithm 2 of Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (ICLR 2019)
-/// has it, with torch's scaling of the decay by the learning rate.
+/// One element of AdamW, as in algorithm 2 of Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (ICLR
+/// 2019), with torch's scaling of the decay by the learning rate.
 struct ScalarAdamW {
   double theta, m = 0, v = 0;
   void step(int t, double g, double lr, double beta1, double beta2, double eps, double decay) {
@@ -201,8 +202,8 @@ TEST(KernelsTest, AdamWFollowsThePaperForAHundredSteps) {
 }
 
 TEST(KernelsTest, NesterovLooksOneStepAhead) {
-  // Sutskever et al., "On the importance of initialization and momentum in deep learning" (ICML 2013), in torch's form:
-  // b = mu * b + g; p -= lr * (g + mu * b).
+  // Sutskever et al., "On the importance of initialization and momentum in deep learning" (ICML 2013), in the form that
+  // torch uses: b = mu * b + g; p -= lr * (g + mu * b).
   const Rule rule{.name = "sgd", .momentum = 0.5, .nesterov = true};
   double parameter = 1, buffer = 0, gradient = 2;
   const Slices<double> slices{&parameter, &gradient, {&buffer}, 1};

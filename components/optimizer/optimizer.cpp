@@ -9,7 +9,7 @@ namespace trainyard {
 
 void Optimizer::on_configure() {
   try {
-    // Any number below 0 stands for the default, but only one is meant so: the others are slips.
+    // Only one number below 0 stands for the default; others are mistakes.
     for (const auto* parameter : {&lr_, &weight_decay_, &eps_}) {
       if (**parameter >= 0 || **parameter == kAsTorch) continue;
       throw Error(Code::kInvalidArgument, "{}: {} is not allowed; a number >= 0, or {} for torch's default",
@@ -35,7 +35,7 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   }
   const Tensor& parameters = optimizer::block_of(arena, "parameters");
   const optimizer::Part part = optimizer::part_of(arena);
-  // Of the whole model first, since what is clipped away must be sound, too.
+  // Segments are made for the whole model first, since what is clipped away must be sound, too.
   auto segments = optimizer::make_segments(arena.entries, groups_, parameters.dtype, part.whole);
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);
@@ -87,7 +87,7 @@ void Optimizer::step_if_complete() {
   const bool knows_first_step = started_ || run_state_.connections() == 0;
   if (!knows_first_step || arrived_ == 0 || arrived_ < pending_.buckets) return;
   arrived_ = 0;
-  // Other ranks may have taken steps meanwhile, where the state is shared.
+  // If the state is shared, other ranks may have taken steps meanwhile.
   const bool in_order = shared_state_ ? pending_.step > step_ : pending_.step == step_ + 1;
   if (!in_order) {
     throw Error(Code::kInternal, "{}: gradients of step {} came after step {}", where(), pending_.step, step_);

@@ -17,15 +17,15 @@
 
 namespace trainyard {
 
-/// Turns gradients into parameters: one fused pass over the arena of its rank for every step. Takes memory for the
-/// state of that part of the parameters alone which its rank has (ArenaInfo::shard_begin).
+/// Turns gradients into parameters, by one fused pass over the arena of its rank in every step. It allocates state only
+/// for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
-/// Rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it by
-/// Gradients::scale, updates state and parameter, and zeroes the gradient.
+/// The rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it
+/// by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
-/// Input      gradients   all buckets of a step; answered with `parameters` as soon as the last one is here
-/// Input      run_state   optional: where a resumed run goes on
+/// Input      gradients   all buckets of a step; answered with `parameters` when the last one has arrived
+/// Input      run_state   optional: the step at which a resumed run continues
 /// Output     parameters, optimizer_state
 /// Errors     kUnsupported (device, dtype), kShapeMismatch (blocks), kInvalidArgument (options), kInternal (step order)
 class Optimizer final : public Component {
@@ -116,12 +116,12 @@ class Optimizer final : public Component {
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
-  std::unique_ptr<optimizer::UpdatePass> pass_;  ///< From the arena on.
-  bool shared_state_ = false;                    ///< Several ranks' optimizers update the same parameters in turn.
-  bool started_ = false;                         ///< RunState came: the number of the first step is known.
-  std::uint64_t step_ = 0;                       ///< Of the last update; with shared state, of this rank's last.
-  Gradients pending_;                            ///< What the buckets of the coming step said last.
-  std::uint32_t arrived_ = 0;                    ///< Buckets of the coming step that are here.
+  std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
+  bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
+  bool started_ = false;       ///< True when RunState has come, so that the number of the first step is known.
+  std::uint64_t step_ = 0;     ///< The last update; with shared state, this rank's last.
+  Gradients pending_;          ///< What the buckets of the next step said last.
+  std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.
 };
 
 }  // namespace trainyard

@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-/// Below this a float32 denominator could become zero, and padding would turn into 0 / 0.
+/// Below this a float32 denominator could become zero, and padding would become 0 / 0.
 constexpr double kSmallestEps = 1e-30;
 
 }  // namespace

@@ -16,7 +16,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// A rank with a matrix [2, 3] at element 0 and a bias [3] at element 16, all parameters 1.
+/// A rank with a matrix [2, 3] at element 0 and a bias [3] at element 16. All parameters are 1.
 struct Rank {
   Tensor parameters = Tensor::empty(DType::kFloat32, {32});
   Tensor gradients = Tensor::empty(DType::kFloat32, {32});
@@ -51,7 +51,7 @@ class OptimizerTest : public ::testing::Test {
     return optimizer;
   }
 
-  /// Sends the gradients of one step; returns the answer's learning rate.
+  /// Sends the gradients of one step and returns the learning rate in the answer.
   double step(std::uint64_t number, float gradient, double scale = 1, std::uint64_t total = 0) {
     rank_.set_gradients(gradient);
     rig_.send("gradients", Gradients{.step = number, .scale = scale, .total_steps = total});
@@ -156,7 +156,7 @@ TEST_F(OptimizerTest, OneCycleMovesTheMomentumOfSgd) {
   EXPECT_EQ(rig_.received<OptimizerState>("optimizer_state").at(0)->blocks.size(), 1u);
   EXPECT_NEAR(step(1, 1), 0.02, 1e-12);
   EXPECT_NEAR(step(2, 1), 0.26, 1e-12);
-  // b = 1, then b = m + 1 with the momentum m half way between 0.95 and 0.85.
+  // First b = 1, then b = m + 1, where the momentum m is half way between 0.95 and 0.85.
   EXPECT_NEAR(rank_.weight(), 1 - 0.02 - 0.26 * 1.9, 1e-6);
 }
 

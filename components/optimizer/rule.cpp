@@ -9,12 +9,12 @@ namespace {
 
 bool is_adam(const Rule& rule) { return rule.name == "adam" || rule.name == "adamw"; }
 
-/// The numbers of a step in double precision; rounded to the type of the blocks at the very end.
+/// The numbers of a step in double precision. They are rounded to the type of the blocks at the very end.
 using Exact = Coefficients<double>;
 
 void set_sgd(Exact& c, const Rule& rule, const StepInputs& inputs) {
   c.decay1 = inputs.momentum.value_or(rule.momentum);
-  // The first gradient enters the empty buffer whole, without dampening.
+  // The first gradient enters the empty buffer as it is, without dampening.
   c.gain1 = inputs.step == 1 ? 1 : 1 - rule.dampening;
 }
 

@@ -10,7 +10,7 @@
 
 namespace trainyard::optimizer {
 
-/// A rule of torch.optim with its options, under the names and with the meanings they have there. Each rule looks at
+/// A rule of torch.optim and its options, under the names and with the meanings that they have there. Each rule uses
 /// its own options and ignores the others.
 struct Rule {
   std::string name = "adamw";            ///< "sgd", "adam", "adamw", "rmsprop", "adagrad".
@@ -24,11 +24,11 @@ struct Rule {
   bool centered = false;                 ///< rmsprop.
   double lr_decay = 0;                   ///< adagrad.
   double initial_accumulator_value = 0;  ///< adagrad.
-  double eps = 1e-8;                     ///< All but sgd.
+  double eps = 1e-8;                     ///< All rules but sgd.
   bool maximize = false;
 };
 
-/// What torch.optim takes when nothing is given.
+/// What torch.optim uses when nothing is given.
 double default_lr(const std::string& rule);
 double default_eps(const std::string& rule);
 double default_weight_decay(const std::string& rule);
@@ -36,28 +36,28 @@ double default_weight_decay(const std::string& rule);
 /// Throws kInvalidArgument for options that torch.optim refuses, too.
 void check(const Rule& rule);
 
-/// True if the rule has a momentum (or beta1) that a schedule can move.
+/// True if the rule has a momentum (or beta1) that a learning-rate schedule can move.
 bool has_momentum(const Rule& rule);
 
-/// The kernel that this rule needs. `moving_momentum`: a schedule will set the momentum, whatever it is now.
+/// The kernel that this rule needs. `moving_momentum` says that a schedule will set the momentum, whatever it is now.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Names of the state blocks, in the order in which the kernel expects them; those of torch.optim.
+/// The names of the state blocks, in the order in which the kernel expects them. They are those of torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
-/// The options that count for this rule, for checkpoints.
+/// The options that matter to this rule, for checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 
 /// What changes from step to step and from segment to segment.
 struct StepInputs {
-  std::uint64_t step = 1;  ///< From 1.
+  std::uint64_t step = 1;  ///< Counts from 1.
   double lr = 0;
   double weight_decay = 0;
   double gradient_scale = 1;
-  std::optional<double> momentum;  ///< In place of the rule's momentum or beta1.
+  std::optional<double> momentum;  ///< Replaces the rule's momentum or beta1.
 };
 
-/// The numbers of a step, made in double precision and rounded once.
+/// The coefficients of a step, computed in double precision and rounded once.
 template <class T>
 Coefficients<T> coefficients(const Rule& rule, const StepInputs& inputs);
 

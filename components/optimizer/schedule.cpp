@@ -9,7 +9,7 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// From `start` to `end` on half a cosine, as `part` goes from 0 to 1.
+/// Goes from `start` to `end` on half a cosine, as `part` goes from 0 to 1.
 double cosine_between(double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
@@ -24,14 +24,14 @@ std::uint64_t total_of(const ScheduleSettings& settings, std::uint64_t run_steps
       settings.kind);
 }
 
-/// How much of the way after the warm-up is behind `index`, from 0 to 1.
+/// The part of the way after the warm-up that lies behind `index`, from 0 to 1.
 double part_done(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
   const std::uint64_t total = total_of(settings, run_steps);
   if (index >= total || total <= settings.warmup_steps) return 1;
   return static_cast<double>(index - settings.warmup_steps) / static_cast<double>(total - settings.warmup_steps);
 }
 
-/// OneCycleLR has two phases that meet, with a value each at start, meeting point and end.
+/// OneCycleLR has two phases, with values at the start, where the phases meet, and at the end.
 double one_cycle(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps, double start,
                  double middle, double end) {
   const auto total = static_cast<double>(total_of(settings, run_steps));

@@ -6,19 +6,19 @@
 
 namespace trainyard::optimizer {
 
-/// How the learning rate moves over a run. All of it is a pure function of the step, so a resumed run goes on where it
-/// was, and nothing has to be saved.
+/// How the learning rate moves over a run. It is a pure function of the step, so a resumed run continues where it was
+/// and nothing has to be saved.
 struct ScheduleSettings {
   std::string kind = "constant";   ///< "constant", "step", "cosine", "linear", "one_cycle".
-  std::uint64_t warmup_steps = 0;  ///< All but one_cycle, which warms up by itself.
-  double min_lr = 0;               ///< Where cosine and linear end; step never goes below.
-  std::uint64_t step_size = 0;     ///< step: steps between two drops.
-  double gamma = 0.1;              ///< step: factor of a drop.
-  std::uint64_t total_steps = 0;   ///< 0 = what the run says.
-  double pct_start = 0.3;          ///< one_cycle: the part of the steps that rises.
-  double div_factor = 25;          ///< one_cycle: starts at lr / div_factor ...
-  double final_div_factor = 1e4;   ///< ... and ends at that / final_div_factor.
-  bool cycle_momentum = true;      ///< one_cycle: momentum (or beta1) moves against the learning rate.
+  std::uint64_t warmup_steps = 0;  ///< For all but one_cycle, which has a warm-up of its own.
+  double min_lr = 0;               ///< Where cosine and linear end; step never goes below it.
+  std::uint64_t step_size = 0;     ///< step: the steps between two drops.
+  double gamma = 0.1;              ///< step: the factor of a drop.
+  std::uint64_t total_steps = 0;   ///< If 0, the run's own number is used.
+  double pct_start = 0.3;          ///< one_cycle: the part of the steps during which the rate rises.
+  double div_factor = 25;          ///< one_cycle: it starts at lr / div_factor ...
+  double final_div_factor = 1e4;   ///< ... and ends at that value divided by final_div_factor.
+  bool cycle_momentum = true;      ///< one_cycle: momentum (or beta1) moves opposite to the learning rate.
   double base_momentum = 0.85;
   double max_momentum = 0.95;
 };
@@ -26,16 +26,19 @@ struct ScheduleSettings {
 /// Throws kInvalidArgument for settings that contradict each other.
 void check(const ScheduleSettings& settings);
 
-/// The learning rate of the update number `index` (from 0) of `run_steps` in all (0 = unknown), around the base `lr`.
-/// Throws kInvalidArgument if the schedule needs the number of steps and nobody knows it.
+/// The learning rate of update `index` (from 0) of `run_steps` in all (0 if unknown), based on `lr`. Throws
+/// kInvalidArgument if the schedule needs the number of steps and it is unknown.
 ///
-/// Warm-up: lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0). cosine:
-/// nanoGPT's get_lr, and without warm-up CosineAnnealingLR of torch 1.13 (T_max = total_steps). linear: LinearLR from
-/// factor 1 to min_lr / lr. step: StepLR. one_cycle: OneCycleLR with anneal_strategy "cos". What comes after the last
-/// step gets the learning rate of the end.
+/// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
+/// cosine     get_lr of nanoGPT; without warm-up, CosineAnnealingLR of torch 1.13 (T_max = total_steps)
+/// linear     LinearLR from the factor 1 to min_lr / lr
+/// step       StepLR
+/// one_cycle  OneCycleLR with anneal_strategy "cos"
+///
+/// After the last step the rate stays that of the end.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// The momentum that goes with it; empty = the optimizer's own.
+/// The momentum of the same update; empty to keep the optimizer's own.
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

@@ -58,7 +58,7 @@ TEST(ScheduleTest, OneCycleOutlivesItsEndAndARiseOfNoLength) {
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 9, 0), end);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 50, 0), end);
   EXPECT_DOUBLE_EQ(*momentum(settings, 50, 0), 0.95);
-  settings.pct_start = 0.1;  // One step in ten: it is the peak itself.
+  settings.pct_start = 0.1;  // This is one step in ten, which is the peak itself.
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 0, 0), 1);
   settings.total_steps = 1;
   EXPECT_TRUE(std::isfinite(learning_rate(settings, 1, 0, 0)));

@@ -11,40 +11,40 @@ namespace trainyard::optimizer {
 /// Which parameters get another learning rate or no weight decay.
 struct GroupSettings {
   double weight_decay = 0;
-  bool matrices_only = false;         ///< Weight decay only where a tensor has two dimensions or more.
-  std::vector<std::string> no_decay;  ///< Glob patterns of names without weight decay.
+  bool matrices_only = false;         ///< True if weight decay applies only to tensors with two or more dimensions.
+  std::vector<std::string> no_decay;  ///< Glob patterns of parameters without weight decay.
 
   struct Scale {
     std::string pattern;
     double factor = 1;
   };
-  std::vector<Scale> lr_scale;  ///< The last one that matches counts.
+  std::vector<Scale> lr_scale;  ///< The last pattern that matches counts.
 };
 
-/// Reads "encoder.*=0.1"; throws kInvalidArgument for anything else.
+/// Reads text such as "encoder.*=0.1". Throws kInvalidArgument for anything else.
 GroupSettings::Scale parse_lr_scale(const std::string& text);
 
-/// A run of neighbouring parameters that are updated alike: one call of a kernel. Padding between them is included; it
-/// stays zero, because zero parameters with zero gradients and state do not move.
+/// A run of neighbouring parameters that are updated alike, by one call of a kernel. It includes the padding between
+/// them, which stays zero, because zero parameters with zero gradients and state do not move.
 struct Segment {
-  std::uint64_t begin = 0;  ///< First element in the flat block.
-  std::uint64_t count = 0;  ///< Elements.
+  std::uint64_t begin = 0;  ///< The first element in the flat block.
+  std::uint64_t count = 0;  ///< The number of elements.
   double lr_scale = 1;
   double weight_decay = 0;
 
   friend bool operator==(const Segment&, const Segment&) = default;
 };
 
-/// Few segments for many parameters, in the order of the block. `elements`: size of the block, of `dtype`. Throws
-/// kShapeMismatch for an entry of another type or beyond the end.
+/// Divides the parameters into few segments, in the order of the block. `elements` is the size of the block, whose type
+/// is `dtype`. Throws kShapeMismatch for an entry that has another type or lies beyond the end.
 std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const GroupSettings& settings, DType dtype,
                                    std::uint64_t elements);
 
-/// What lies between the elements `begin` and `begin + count`, counted from `begin`: the segments of a rank that holds
-/// this part of the parameters. Elements are updated one by one, so that parts give the same bits as the whole.
+/// Keeps what lies between the elements `begin` and `begin + count`, counted from `begin`: the segments of a rank that
+/// holds this part of the parameters. Elements are updated one by one, so the parts give the same bits as the whole.
 std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
 
-/// Patterns of the settings that match no parameter: most likely misspelt.
+/// The patterns in the settings that match no parameter, which are most likely misspelt.
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings);
 
 }  // namespace trainyard::optimizer

@@ -1,4 +1,4 @@
-// Several ranks' optimizers against one: shards of the parameters, and one state for all.
+// Tests several ranks' optimizers against one: with shards of the parameters, and with one state for all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,20 +17,20 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::uint64_t kUnit = 64;  ///< Bytes; where shards may be cut.
+constexpr std::uint64_t kUnit = 64;  ///< In bytes; shards may be cut at multiples of it.
 
-/// Parameters, gradients and state of a whole model, or of a part of it.
+/// The parameters, gradients and state of a whole model or a part of it.
 struct Memory {
   DType dtype;
   std::vector<ArenaEntry> entries;
-  std::uint64_t bytes = 0;  ///< Of all parameters.
+  std::uint64_t bytes = 0;  ///< The size of all parameters.
   Tensor parameters;
   Tensor gradients;
 };
 
 std::vector<std::byte> bytes_of(const Tensor& block) { return {block.data(), block.data() + block.bytes()}; }
 
-/// Bytes `begin` to `end` of a block, in memory of their own.
+/// The bytes from `begin` to `end` of a block, in memory of their own.
 Tensor part_of_block(const Tensor& block, std::uint64_t begin, std::uint64_t end) {
   Tensor part = Tensor::empty(block.dtype, {static_cast<std::int64_t>((end - begin) / size_of(block.dtype))});
   std::memcpy(part.data(), block.data() + begin, end - begin);
@@ -53,7 +53,7 @@ void fill_randomly(const Memory& memory, const Tensor& block, std::mt19937& rand
   }
 }
 
-/// Sizes that leave tails of every length behind the vector loops.
+/// These sizes leave tails of every length behind the vector loops.
 Memory make_memory(DType dtype) {
   Memory memory{dtype, {}, 0, {}, {}};
   const std::vector<std::vector<std::int64_t>> shapes{{37, 5}, {11}, {64, 3}, {}, {203}, {17, 17}};
@@ -70,7 +70,7 @@ Memory make_memory(DType dtype) {
   return memory;
 }
 
-/// One rank's optimizer, on bytes `begin` to `end`.
+/// One rank's optimizer, for the bytes from `begin` to `end`.
 struct Rank {
   testing::Rig rig;
   std::uint64_t begin, end;
@@ -104,7 +104,7 @@ struct Rank {
   OptimizerState state() const { return *rig.received<OptimizerState>("optimizer_state").at(0); }
 };
 
-/// Parameters, gradients and all state, one after another, after some steps in shards with these bounds.
+/// The parameters, gradients and all state, one after another, after some steps in shards with these bounds.
 std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& options,
                                             const std::vector<std::uint64_t>& bounds) {
   const Memory memory = make_memory(dtype);
@@ -129,7 +129,7 @@ std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& opti
   return all;
 }
 
-/// Cuts at units, unevenly; one part may be empty.
+/// Cuts at units, unevenly. One part may be empty.
 std::vector<std::uint64_t> uneven_bounds(std::uint64_t bytes, std::size_t parts, std::mt19937& random) {
   std::vector<std::uint64_t> bounds{0, bytes};
   while (bounds.size() < parts + 1) bounds.push_back(random() % (bytes / kUnit + 1) * kUnit);
@@ -191,7 +191,7 @@ TEST(ShardTest, APartThatDoesNotLieInTheParametersIsRefused) {
                   memory.bytes - kUnit, small.bytes))));
 }
 
-/// Optimizers of several ranks on the very same memory.
+/// Optimizers of several ranks on the same memory.
 class SharedStateTest : public ::testing::Test {
  protected:
   static constexpr const char* kOptions = R"({"rule": "adam", "lr": 0.1, "schedule": "linear", "total_steps": 20})";
@@ -213,7 +213,7 @@ class SharedStateTest : public ::testing::Test {
     return rig;
   }
 
-  /// What the parameters are after steps 3 to 9, each by the next of these ranks in turn.
+  /// The parameters after steps 3 to 9, which these ranks take in turn.
   std::vector<std::byte> trained_by(const std::vector<std::unique_ptr<testing::Rig>>& ranks) {
     std::mt19937 random(11);
     for (std::uint64_t step = 3; step < 10; ++step) {

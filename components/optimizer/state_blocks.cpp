@@ -15,11 +15,11 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// How long rank 0 is waited for; it builds its model at the same time as the others do.
+/// How long to wait for rank 0, which builds its model at the same time as the others.
 constexpr std::chrono::seconds kRankZero{60};
 
-/// Writes `value` to every element of a parameter that lies in the part, not to the padding between parameters.
-/// Elements of `block` lie where those of the part do, but may be wider.
+/// Writes `value` to every element of a parameter in the part, but not to the padding between parameters. Elements of
+/// `block` lie where those of the part do, but may be wider.
 template <class T>
 void fill_entries(const Tensor& block, const ArenaInfo& arena, const Part& part, double value) {
   for (const ArenaEntry& entry : arena.entries) {
@@ -67,7 +67,7 @@ Tensor borrowed_state(const ArenaInfo& arena, std::size_t number, const PluginCo
     throw Error(Code::kShapeMismatch, "{}: rank 0 shares {} bytes of optimizer state, rank {} needs {}", context.where,
                 handle.bytes, arena.rank, block.bytes());
   }
-  // Not counted, like all permanent memory: the number of this process does not matter.
+  // It is not counted, like all permanent memory, so the number of this process does not matter.
   block.buffer = SharedImports(0).open(handle);
   return block;
 }
@@ -84,7 +84,7 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name) {
 
 Part part_of(const ArenaInfo& arena) {
   const Tensor& parameters = block_of(arena, "parameters");
-  // Hosts that know of one rank only do not say how much there is.
+  // A host that knows only one rank does not say how much there is.
   const std::uint64_t whole = arena.parameter_bytes == 0 ? parameters.bytes() : arena.parameter_bytes;
   const std::uint64_t width = size_of(parameters.dtype);
   if (arena.shard_begin > whole || parameters.bytes() > whole - arena.shard_begin || arena.shard_begin % width != 0 ||

@@ -13,19 +13,20 @@ namespace trainyard::optimizer {
 struct Part {
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
-  std::uint64_t whole = 0;  ///< Elements of all parameters together.
+  std::uint64_t whole = 0;  ///< The elements of all parameters together.
 };
 
-/// Throws kNotFound, with the names that there are.
+/// The arena's block of this name. Throws kNotFound, with the names that there are.
 const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 
-/// Throws kShapeMismatch for an arena whose rank has more than there is, or begins within an element.
+/// The rank's part of the parameters. Throws kShapeMismatch if it extends beyond the parameters or begins inside an
+/// element.
 Part part_of(const ArenaInfo& arena);
 
-/// Memory for the state of a rank's part: one block for each name, laid out like the parameters, zeroed, but for the
-/// sums of adagrad, which start at `initial_sum` where there are parameters, and not in the padding between them.
+/// Memory for the state of a rank's part: one block for each name, with the layout of the parameters. The blocks are
+/// zeroed, except that the sums of adagrad start at `initial_sum` for parameters; the padding between them is zero.
 ///
-/// With shared state only rank 0 takes memory; the others map it. Throws kTimeout if rank 0 does not come.
+/// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it.
 std::vector<Tensor> state_blocks(const std::vector<std::string>& names, const ArenaInfo& arena, double initial_sum,
                                  const PluginContext& context);
 

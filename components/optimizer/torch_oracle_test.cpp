@@ -1,4 +1,5 @@
-// Compares with torch.optim and torch.optim.lr_scheduler themselves, run by torch_reference.py at the time of the test.
+// Compares with torch.optim and torch.optim.lr_scheduler themselves, which torch_reference.py runs at the time of the
+// test.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Runs the script; null if this machine has no torch for Python.
+/// Runs the script. Returns null if this machine has no torch for Python.
 json reference(const std::string& what) {
   const auto script = std::filesystem::path(TRAINYARD_OPTIMIZER_FOLDER) / "torch_reference.py";
   const auto output = std::filesystem::temp_directory_path() / fmt::format("torch_{}_{}.json", what, getpid());
@@ -59,7 +60,7 @@ Tensor tensor_of(const std::vector<T>& values) {
   return tensor;
 }
 
-/// The largest difference to torch over all steps, relative to the size of the parameters (which is about one).
+/// The largest difference from torch over all steps, relative to the size of the parameters, which is about one.
 template <class T>
 double largest_difference(const json& test, const KernelSet& kernels) {
   const Rule rule = rule_from(test);
@@ -77,7 +78,7 @@ double largest_difference(const json& test, const KernelSet& kernels) {
   double largest = 0;
   for (inputs.step = 1; inputs.step <= test["gradients"].size(); ++inputs.step) {
     const auto given = test["gradients"][inputs.step - 1].get<std::vector<T>>();
-    for (std::size_t i = 0; i < size; ++i) gradients.as<T>()[i] = given[i] * 2;  // Undone by the scale, exactly.
+    for (std::size_t i = 0; i < size; ++i) gradients.as<T>()[i] = given[i] * 2;  // The scale undoes this exactly.
     pass.run(inputs);
     const auto wanted = test["parameters"][inputs.step - 1].get<std::vector<double>>();
     for (std::size_t i = 0; i < size; ++i) {
@@ -106,8 +107,8 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
       EXPECT_LT(largest_difference<float>(test, best_kernels()), 1e-6);
       EXPECT_LT(largest_difference<float>(test, *generic_kernels()), 1e-6);
     } else {
-      // Python's torch.optim of 1.x makes the operations of ours, fused where the processor can: every bit is the same.
-      // Later ones have others (a lerp, for one).
+      // Python's torch.optim of 1.x uses the same operations as ours, fused where the processor can, so every bit is
+      // the same. Later versions use others, such as a lerp.
       const bool same_operations = test["torch"].get<std::string>().starts_with("1.") && fuses_multiply_add();
       EXPECT_LE(largest_difference<double>(test, best_kernels()), same_operations ? 0 : 1e-13);
     }
@@ -137,7 +138,7 @@ TEST(TorchOracleTest, EveryScheduleFollowsTorchFromTheFirstStepToTheLast) {
     const auto momenta = test["momenta"].get<std::vector<double>>();
     for (std::size_t i = 0; i < rates.size(); ++i) {
       SCOPED_TRACE(fmt::format("{} at update {}", test["settings"].dump(), i));
-      // Torch steps its rates recursively, and its rounding errors add up.
+      // Torch computes its rates recursively, and its rounding errors add up.
       EXPECT_NEAR(learning_rate(settings, test["lr"], i, rates.size()), rates[i], 1e-12);
       EXPECT_NEAR(momentum(settings, i, rates.size()).value_or(momenta[i]), momenta[i], 1e-12);
     }

@@ -57,7 +57,7 @@ void UpdatePass::run(const StepInputs& inputs) const {
     case DType::kFloat16:
       return run_as<Float16>(inputs);
     default:
-      return run_as<float>(inputs);  // The constructor let no other through.
+      return run_as<float>(inputs);  // The constructor has let no other type through.
   }
 }
 

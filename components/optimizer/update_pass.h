@@ -11,20 +11,21 @@
 
 namespace trainyard::optimizer {
 
-/// What the state of such parameters is kept in: their own dtype, but float32 for halves, whose few bits would let
-/// averages stand still. Throws kUnsupported for what the optimizer cannot update.
+/// The type of the state of such parameters: their own dtype, or float32 for halves, whose few bits would not let
+/// averages move. Throws kUnsupported for types that the optimizer cannot update.
 DType state_dtype_of(DType parameters);
 
-/// One step of a rule over the flat blocks of an arena, in place. Keeps references to the blocks; takes no memory.
+/// One step of a rule over the flat blocks of an arena, in place. It keeps references to the blocks and allocates
+/// nothing.
 class UpdatePass {
  public:
-  /// `state`: the blocks of state_names(formula), laid out like the parameters, element for element. Throws
-  /// kUnsupported for a dtype that state_dtype_of refuses, kShapeMismatch where blocks differ.
+  /// `state` has the blocks of state_names(formula), with the layout of the parameters, element for element. Throws
+  /// kUnsupported for a dtype that state_dtype_of refuses, and kShapeMismatch if the blocks differ.
   UpdatePass(Rule rule, Formula formula, std::vector<Segment> segments, Tensor parameters, Tensor gradients,
              std::vector<Tensor> state, const KernelSet& kernels = best_kernels());
 
-  /// Applies the gradients, times `inputs.gradient_scale`, and zeroes them. The weight decay and the factor on the
-  /// learning rate are those of the segments.
+  /// Applies the gradients, multiplied by `inputs.gradient_scale`, and zeroes them. Each segment has its own weight
+  /// decay and its own factor on the learning rate.
   void run(const StepInputs& inputs) const;
 
   const std::vector<Segment>& segments() const { return segments_; }

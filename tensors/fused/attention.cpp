@@ -26,7 +26,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// What the kernel is made for (attention_kernel.h); wider heads take LibTorch's operations.
+/// The limit of the kernel (attention_kernel.h); wider heads use LibTorch's operations.
 constexpr std::int64_t kLargestHead = 128;
 
 /// T and S follow from the shape of qkv.
@@ -34,7 +34,7 @@ AttentionShape shape_of(const at::Tensor& qkv_N3D, std::int64_t batch, std::int6
   return {batch, qkv_N3D.size(0) / batch, heads, qkv_N3D.size(1) / 3 / heads};
 }
 
-/// Keeps the probabilities for the way back, (T, T) numbers a head, instead of computing them a second time.
+/// Keeps the probabilities for the backward pass, which are (T, T) numbers per head, instead of computing them again.
 struct CausalAttention : torch::autograd::Function<CausalAttention> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& qkv, std::int64_t batch, std::int64_t heads) {
     const AttentionShape shape = shape_of(qkv, batch, heads);
@@ -59,7 +59,7 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
     const AttentionShape shape =
         shape_of(qkv, context->saved_data["batch"].toInt(), context->saved_data["heads"].toInt());
     const at::Tensor gradient = gradients[0].contiguous();
-    // Not zeroed: the kernel writes every element.
+    // It is not zeroed, because the kernel writes every element.
     at::Tensor result = at::empty(qkv.sizes(), qkv.options());
     AT_DISPATCH_FLOATING_TYPES(qkv.scalar_type(), "causal_attention_backward", [&] {
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -71,8 +71,8 @@ struct CausalAttention : torch::autograd::Function<CausalAttention> {
   }
 };
 
-/// LibTorch's own attention, or the formula in its operations where it has none: for other devices and sizes, and for
-/// dropout.
+/// LibTorch's own attention or, where it has none, the formula in its operations. Used for other devices and sizes, and
+/// for dropout.
 at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shape, double dropout) {
   const at::Tensor split =
       qkv_N3D.view({shape.batch, shape.tokens, 3, shape.heads, shape.size}).permute({2, 0, 3, 1, 4});
@@ -83,7 +83,7 @@ at::Tensor plain_attention(const at::Tensor& qkv_N3D, const AttentionShape& shap
 #else
   at::Tensor scores = at::matmul(split[0], split[1].transpose(-2, -1)) / std::sqrt(static_cast<double>(shape.size));
   const double lowest = -std::numeric_limits<double>::infinity();
-  // -inf above the diagonal, 0 on and below it: no token sees a later one.
+  // The mask is -inf above the diagonal and 0 on and below it, so no token sees a later one.
   const at::Tensor mask = at::full({shape.tokens, shape.tokens}, lowest, qkv_N3D.options()).triu_(1);
   const at::Tensor probabilities = at::dropout(at::softmax(scores + mask, -1), dropout, /*train=*/dropout > 0);
   return at::matmul(probabilities, split[2]).transpose(1, 2).reshape({qkv_N3D.size(0), shape.width()});

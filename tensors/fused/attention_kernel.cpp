@@ -6,19 +6,19 @@
 #include "tensors/fused/exponential.h"
 #include "tensors/fused/lanes.h"
 
-// Per head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V. Everything a
-// head needs fits the first two cache levels, so it is done head by head, and only blocks that touch or lie below the
-// diagonal are computed: half of the work.
+// For each head, with T tokens of d numbers: S = Q K^T / sqrt(d), P = softmax(S) below the diagonal, O = P V.
+// Everything that a head needs fits into the first two cache levels, so heads are processed one by one, and only blocks
+// that touch the diagonal or lie below it are computed, which is half of the work.
 //
 // Backward, from dO: dP = dO V^T, dS = P * (dP - rowsum(dP * P)) / sqrt(d), and dQ = dS K, dK = dS^T Q, dV = P^T dO. So
-// two shapes of product do everything: `products` (rows times packed columns, a triangle comes out) and `weighted_sums`
-// (a triangle times rows).
+// two shapes of product do everything: `products` (rows times packed columns, giving a triangle) and `weighted_sums` (a
+// triangle times rows).
 namespace trainyard::fused {
 namespace {
 
-constexpr std::int64_t kRows = 4;  ///< Rows of a block; with 4 lanes across they fill the registers.
+constexpr std::int64_t kRows = 4;  ///< The rows of a block; with 4 vectors across they fill the registers.
 
-/// A matrix inside another: element (i, j) is at data[i * row + j * column].
+/// A matrix inside another one: element (i, j) is at data[i * row + j * column].
 template <class T>
 struct View {
   T* data;
@@ -26,8 +26,8 @@ struct View {
   std::int64_t column = 1;
 };
 
-/// packed[c][j] = rows[j][c], zero for j >= tokens: what `products` reads along lanes.
-/// Once a head, T * d copies against T * T * d / 2 multiplications.
+/// packed[c][j] = rows[j][c], and zero for j >= tokens, which `products` reads along lanes. This is done once per head:
+/// T * d copies against T * T * d / 2 multiplications.
 template <class T>
 TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::int64_t padded, std::int64_t size,
                                 T* packed) {
@@ -38,11 +38,11 @@ TRAINYARD_INLINE void transpose(View<const T> rows, std::int64_t tokens, std::in
   }
 }
 
-/// out[i][j] = a[i] . packed[:][j] for kRows rows and W whole lanes.
+/// out[i][j] = a[i] . packed[:][j] for kRows rows and W whole vectors.
 template <class T, int W>
 TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64_t padded, std::int64_t size,
                                     View<T> out) {
-  // All sums stay in registers over the whole loop; each line is loaded once for four rows.
+  // All sums stay in registers over the whole loop, and each line is loaded once for four rows.
   Lanes<T> sums[kRows][W] = {};
   for (std::int64_t c = 0; c < size; ++c) {
     Lanes<T> line[W];
@@ -57,13 +57,14 @@ TRAINYARD_INLINE void product_block(View<const T> a, const T* packed, std::int64
   }
 }
 
-/// out[i][j] = a[i] . b[j] for every j that row i may see, and what else lies in the same lanes. Rows come in fours:
-/// `a` and `out` must have room for whole blocks.
+/// out[i][j] = a[i] . b[j] for every j that row i may see, and for what else lies in the same lanes. Rows come in
+/// fours, so `a` and `out` must have room for whole blocks.
 template <class T>
 TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t tokens, std::int64_t padded,
                                std::int64_t size, View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
-    // Up to the diagonal of the block's last row, in whole lanes. What lies beyond the diagonal is masked later.
+    // This goes up to the diagonal of the block's last row, in whole vectors. What lies beyond the diagonal is masked
+    // later.
     const std::int64_t seen = std::min((i + kRows + kLanes<T> - 1) / kLanes<T> * kLanes<T>, padded);
     const View<const T> rows{a.data + i * a.row, a.row};
     std::int64_t j = 0;
@@ -76,7 +77,7 @@ TRAINYARD_INLINE void products(View<const T> a, const T* packed, std::int64_t to
   }
 }
 
-/// out[i] (W lanes) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
+/// out[i] (W vectors) = sum over s in [begin, end) of weights(i, s) * rows[s], for kRows values of i.
 template <class T, int W>
 TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, std::int64_t begin, std::int64_t end,
                                      View<T> out, std::int64_t valid) {
@@ -94,14 +95,14 @@ TRAINYARD_INLINE void weighted_block(View<const T> weights, View<const T> rows, 
   }
 }
 
-/// The same for all tokens and the whole width of a head. `above`: sums run from the row on (a transposed triangle),
-/// otherwise up to it.
+/// Does the same for all tokens and the whole width of a head. With `above` the sums run from the row on (a transposed
+/// triangle), otherwise up to it.
 template <class T, bool above>
 TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
                                     View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
-    // For the block's first row; the others have zeros where they begin later, since the triangle is filled up with
-    // them.
+    // This suits the block's first row. The others have zeros where they begin later, since the triangle is filled up
+    // with zeros.
     const std::int64_t begin = above ? i : 0;
     const std::int64_t end = above ? tokens : std::min(i + kRows, tokens);
     const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
@@ -117,17 +118,18 @@ TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, s
   }
 }
 
-/// Scores of row `i`, in place, to probabilities; 0 for the tokens after it.
+/// Turns the scores of row `i` into probabilities, in place, with 0 for the tokens after it.
 template <class T>
 TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded, T scale) {
   const std::int64_t seen = (i + kLanes<T>) / kLanes<T> * kLanes<T>;
-  for (std::int64_t j = i + 1; j < seen; ++j) scores[j] = scores[0];  // Cannot raise the maximum.
+  // A copy of the first score cannot raise the maximum.
+  for (std::int64_t j = i + 1; j < seen; ++j) scores[j] = scores[0];
   Lanes<T> highest_lanes = load(scores);
   for (std::int64_t j = kLanes<T>; j < seen; j += kLanes<T>) {
     const Lanes<T> lanes = load(scores + j);
     highest_lanes = lanes > highest_lanes ? lanes : highest_lanes;
   }
-  // Subtracted before the exponential, so that it cannot overflow; the quotient does not change.
+  // The maximum is subtracted before the exponential, so that it cannot overflow. The quotient does not change.
   const T highest = maximum<T>(highest_lanes);
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) {
     store(scores + j, exponential<T>((load(scores + j) - highest) * scale));
@@ -139,7 +141,7 @@ TRAINYARD_INLINE void softmax_row(T* scores, std::int64_t i, std::int64_t padded
   for (std::int64_t j = 0; j < seen; j += kLanes<T>) store(scores + j, load(scores + j) * inverse);
 }
 
-/// Gradient of row `i` of the scores from that of the probabilities, in place.
+/// Turns the gradient of row `i` of the probabilities into that of the scores, in place.
 template <class T>
 TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, std::int64_t i, std::int64_t padded,
                                            T scale) {
@@ -153,7 +155,7 @@ TRAINYARD_INLINE void softmax_row_backward(const T* probabilities, T* gradient, 
   for (std::int64_t j = seen; j < padded; ++j) gradient[j] = 0;
 }
 
-/// Memory for one head; rows are padded to whole blocks, so that no kernel needs a remainder.
+/// The memory for one head. Rows are padded to whole blocks, so that no kernel needs a remainder.
 template <class T>
 struct Scratch {
   explicit Scratch(const AttentionShape& shape)
@@ -167,7 +169,7 @@ struct Scratch {
   std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
 };
 
-/// Rows of a head lie 3 D apart in qkv; side by side they share cache lines and have room for whole blocks.
+/// The rows of a head lie 3 D apart in qkv. Side by side they share cache lines and have room for whole blocks.
 template <class T>
 TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
   for (std::int64_t i = 0; i < tokens; ++i)
@@ -181,7 +183,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
   Scratch<T> scratch(shape);
   // Heads are numbered batch by batch: head h of sample b is b * heads + h.
   const std::int64_t row = 3 * shape.width();
-  // Applied with the exponential, where it costs nothing, and not to Q.
+  // The factor is applied with the exponential, where it costs nothing, and not to Q.
   const T scale = static_cast<T>(1 / std::sqrt(static_cast<double>(shape.size)));
   for (std::int64_t head = begin; head < end; ++head) {
     const T* query = qkv + head / shape.heads * shape.tokens * row + head % shape.heads * shape.size;
@@ -194,7 +196,7 @@ TRAINYARD_INLINE void forward_heads(const AttentionShape& shape, std::int64_t be
     for (std::int64_t i = 0; i < shape.tokens; ++i) {
       softmax_row(scratch.square.data() + i * scratch.padded, i, scratch.padded, scale);
     }
-    // Computed in scratch and copied: scratch has the padding rows that the saved tensor lacks.
+    // The result is computed in scratch memory and copied, because the saved tensor lacks the padding rows.
     std::memcpy(kept, scratch.square.data(), size_t(shape.tokens * scratch.padded) * sizeof(T));
     weighted_sums<T, false>({scratch.square.data(), scratch.padded}, {query + 2 * shape.width(), row}, shape.tokens,
                             shape.size, {result, shape.width()});
@@ -225,7 +227,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
                            scratch.padded, scale);
     }
     const View<const T> scores{scratch.square.data(), scratch.padded};
-    // The transposes by strides: no copy.
+    // Strides do the transposing, so nothing is copied.
     const View<const T> turned{scratch.square.data(), 1, scratch.padded};
     const View<const T> turned_kept{kept.data(), 1, scratch.padded};
     weighted_sums<T, false>(scores, {query + shape.width(), row}, shape.tokens, shape.size,
@@ -238,7 +240,7 @@ TRAINYARD_INLINE void backward_heads(const AttentionShape& shape, std::int64_t b
 
 }  // namespace
 
-// The bodies are inlined into each of these, which is what lets target_clones compile them for every processor.
+// The bodies are inlined into each of these functions, so that target_clones can compile them for every processor.
 TRAINYARD_KERNEL void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end,
                                         const float* qkv, float* out, float* probabilities) {
   forward_heads<float>(shape, begin, end, qkv, out, probabilities);

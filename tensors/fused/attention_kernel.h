@@ -4,16 +4,16 @@
 
 namespace trainyard::fused {
 
-/// Sizes of causal self-attention. Queries, keys and values lie side by side in rows of 3 * heads * size numbers.
+/// The sizes of causal self-attention. Queries, keys and values lie side by side in rows of 3 * heads * size numbers.
 struct AttentionShape {
   std::int64_t batch = 0;   ///< B
   std::int64_t tokens = 0;  ///< T
   std::int64_t heads = 0;   ///< H
-  std::int64_t size = 0;    ///< Of one head: a multiple of 16, at most 128.
+  std::int64_t size = 0;    ///< The size of one head: a multiple of 16, at most 128.
 
   std::int64_t width() const { return heads * size; }
 
-  /// Row length of the saved probabilities: the tokens, rounded up to whole lanes.
+  /// The row length of the saved probabilities: the tokens, rounded up to whole lanes.
   std::int64_t padded_tokens() const { return (tokens + 15) / 16 * 16; }
 };
 
@@ -21,16 +21,16 @@ struct AttentionShape {
 //
 //     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
 //
-// Each works on the heads `begin` to `end` of the batch * heads there are; different heads may run on different
-// threads. Rows: qkv (B*T, 3*H*size), out (B*T, H*size), probabilities (B*H, T, padded T; 0 where masked).
+// Each function works on the heads from `begin` to `end` out of batch * heads; different heads may run on different
+// threads. The rows are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T, padded T; 0 where masked).
 
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv, float* out,
                        float* probabilities);
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
-/// From the gradient of `out` to that of `qkv`, every element of which is written. `probabilities` are those of the
-/// forward pass. Time is about twice that of going forward.
+/// Computes the gradient of `qkv` from that of `out`, and writes every element of it. `probabilities` are those of the
+/// forward pass. It takes about twice the time of the forward pass.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,

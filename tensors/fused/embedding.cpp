@@ -11,14 +11,15 @@
 
 namespace trainyard::fused {
 
-// LibTorch would look up both tables, add them, and scatter the gradient twice: four passes over (N, D) instead of two.
+// LibTorch would look up both tables, add them, and scatter the gradient twice, which makes four passes over (N, D)
+// instead of two.
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The kernel would read past the table's end. One comparison a token.
+/// Without this check the kernel would read past the end of the table. It costs one comparison per token.
 void check_indices(const at::Tensor& index, std::int64_t tokens) {
   const auto* numbers = index.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < index.numel(); ++n) {
@@ -34,7 +35,7 @@ void add_row(std::int64_t width, const T* from, T* to) {
   for (std::int64_t c = 0; c < width; ++c) to[c] += from[c];
 }
 
-/// Both tables in one pass, forward and backward; the backward pass adds rows in the order of the batch.
+/// Reads both tables in one pass, forward and backward. The backward pass adds rows in the order of the batch.
 struct Embed : torch::autograd::Function<Embed> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& index, const at::Tensor& tokens,
                             const at::Tensor& positions) {
@@ -59,14 +60,15 @@ struct Embed : torch::autograd::Function<Embed> {
     const at::Tensor index = context->get_saved_variables()[0];
     const at::Tensor gradient = gradients[0].contiguous();
     const std::int64_t width = gradient.size(1);
-    // Dense, although few rows are touched: the gradient is added to a dense block of the arena anyway.
+    // The gradient is dense although few rows are touched, because it is added to a dense block of the arena anyway.
     at::Tensor tokens = at::zeros({context->saved_data["tokens"].toInt(), width}, gradient.options());
     at::Tensor positions = at::zeros({context->saved_data["positions"].toInt(), width}, gradient.options());
     AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "embed_backward", [&] {
       const auto* numbers = index.data_ptr<std::int64_t>();
       const auto* row = gradient.data_ptr<scalar_t>();
       for (std::int64_t n = 0; n < index.numel(); ++n, row += width) {
-        // On one thread and in order: a token that occurs twice is a sum, and sums of floats depend on their order.
+        // This runs on one thread and in order: a token that occurs twice is a sum, and sums of floats depend on their
+        // order.
         add_row(width, row, tokens.data_ptr<scalar_t>() + numbers[n] * width);
         add_row(width, row, positions.data_ptr<scalar_t>() + n % index.size(1) * width);
       }
@@ -77,7 +79,7 @@ struct Embed : torch::autograd::Function<Embed> {
 
 }  // namespace
 
-// LibTorch's own operations for other devices and dtypes; their gradients are the same sums.
+// LibTorch's own operations, for other devices and dtypes. Their gradients are the same sums.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD) {
   if (!usable({&tokens_VD, &positions_TD}) || !index_BT.is_contiguous() || index_BT.scalar_type() != at::kLong) {
     const at::Tensor sum = at::embedding(tokens_VD, index_BT) + positions_TD.narrow(0, 0, index_BT.size(1));

@@ -4,7 +4,7 @@
 
 namespace trainyard::fused {
 
-/// What the exponential needs to know of a type of number.
+/// What the exponential needs to know about a type of number.
 template <class T>
 struct ExponentialOf;
 
@@ -26,24 +26,26 @@ struct ExponentialOf<double> {
   static constexpr int kMantissaBits = 52, kDegree = 13;
 };
 
-/// e^x to the last digit or two of T; arguments beyond its range give the nearest finite result. x = n ln 2 + r with
-/// |r| <= ln 2 / 2; e^r by its Taylor series, 2^n into the exponent's bits. (Cody and Waite, "Software Manual for the
-/// Elementary Functions", 1980: ln 2 in two parts, so that n ln 2 is subtracted without loss.)
+/// e^x, exact to the last digit or two of T; arguments beyond the range give the nearest finite result. It splits x = n
+/// ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor series, and puts 2^n into the bits of the exponent. ln 2
+/// is used in two parts, so that n ln 2 is subtracted without loss (Cody and Waite, "Software Manual for the Elementary
+/// Functions", 1980).
 template <class T>
 TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
   using Of = ExponentialOf<T>;
   using Bits = typename Of::Bits;
   x = x < fill<T>(Of::kLowest) ? fill<T>(Of::kLowest) : x;
   x = x > fill<T>(Of::kHighest) ? fill<T>(Of::kHighest) : x;
-  // To the nearest integer without a rounding instruction: the sum has no bits left behind the point.
+  // This rounds to the nearest integer without a rounding instruction, because the sum has no bits left behind the
+  // point.
   const Lanes<T> shifted = x * static_cast<T>(1.44269504088896340736) + Of::kRound;
   const Lanes<T> n = shifted - Of::kRound;
   const Lanes<T> r = x - n * Of::kLn2High - n * Of::kLn2Low;
   Lanes<T> power = fill<T>(1);
-  // Horner's rule: 1 + r (1 + r/2 (1 + r/3 (...))).
+  // This is Horner's rule: 1 + r (1 + r/2 (1 + r/3 (...))).
   for (int i = Of::kDegree; i > 0; --i) power = power * (r * (static_cast<T>(1) / static_cast<T>(i))) + 1;
-  // The low bits of `shifted` are n: added to the exponent field they multiply by 2^n.
-  // (A C cast between vectors of one size keeps the bits.)
+  // The low bits of `shifted` are n; added to the exponent's field they multiply by 2^n. A C cast between vectors of
+  // one size keeps the bits.
   return (Lanes<T>)((Bits)power + ((Bits)shifted << Of::kMantissaBits));
 }
 

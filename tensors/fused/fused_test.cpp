@@ -29,7 +29,7 @@ using Operation = std::function<Tensors(const Tensors&)>;
 
 double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-4 : 1e-10; }
 
-/// Outputs, then gradients of the inputs for a random direction of each output.
+/// The outputs, then the gradients of the inputs for a random direction of each output.
 Tensors run(const Operation& operation, const Tensors& inputs, const Tensors& directions) {
   Tensors leaves;
   for (const at::Tensor& input : inputs) leaves.push_back(input.clone().set_requires_grad(true));

@@ -12,7 +12,8 @@
 
 namespace trainyard::fused {
 
-// Numbers one by one, so the tensor's shape does not matter; only that there are whole lanes of them.
+// The operation works on single numbers, so the tensor's shape does not matter, as long as its size is a multiple of
+// the lanes.
 
 namespace {
 
@@ -20,14 +21,14 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr std::int64_t kLanesTogether = 16;  ///< Work is divided at multiples of it.
-constexpr std::int64_t kGrain = 2048;        ///< Of these, for one thread at least.
+constexpr std::int64_t kGrain = 2048;        ///< How many of these a thread gets at least.
 
-/// Computes the derivative going forward, where its exponential is there already, and keeps it instead of x: as much
-/// memory, and going backward is one multiplication.
+/// Computes the derivative in the forward pass, where its exponential is at hand, and keeps it instead of x. This takes
+/// as much memory, and the backward pass is one multiplication.
 struct Gelu : torch::autograd::Function<Gelu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, bool differentiable) {
     at::Tensor y = at::empty(x.sizes(), x.options());
-    // Not for an evaluation, which would only throw it away.
+    // An evaluation does not need the derivative.
     const at::Tensor derivative = differentiable ? at::empty(x.sizes(), x.options()) : at::Tensor();
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "gelu", [&] {
       scalar_t* slopes = differentiable ? derivative.data_ptr<scalar_t>() : nullptr;
@@ -50,7 +51,7 @@ struct Gelu : torch::autograd::Function<Gelu> {
 }  // namespace
 
 at::Tensor gelu(const at::Tensor& x_ND) {
-  // LibTorch's is exact as well; it computes the derivative going backward.
+  // LibTorch's version is exact as well; it computes the derivative in the backward pass.
   if (!usable({&x_ND}) || !whole_lanes(x_ND.numel())) return at::gelu(x_ND);
   return Gelu::apply(x_ND, at::GradMode::is_enabled() && x_ND.requires_grad());
 }

@@ -6,14 +6,14 @@
 
 namespace trainyard::fused {
 
-// What the fused kernels are made of: 64 bytes of float or double that are worked on together. The compiler maps them
-// to whatever registers the target has; results do not depend on the number of threads.
+// The building blocks of the fused kernels: 64 bytes of float or double that are processed together. The compiler maps
+// them to whatever registers the target has. Results do not depend on the number of threads.
 //
-// Vector extensions of the compiler instead of intrinsics: one source for every processor, readable arithmetic, and no
-// code path that is only compiled where nobody tests it. They may differ in the last bit between processors, where one
-// has fused multiply-add and the other does not.
+// Vector extensions of the compiler are used instead of intrinsics, which gives one source for every processor,
+// readable arithmetic, and no code path that is compiled only where nobody tests it. Results may differ in the last bit
+// between processors with and without fused multiply-add.
 
-/// Compiles a kernel for three generations of x86 and picks one when the library is loaded.
+/// Compiles a kernel for three generations of x86; one is chosen when the library is loaded.
 #if defined(__x86_64__)
 #define TRAINYARD_KERNEL __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
@@ -21,20 +21,20 @@ namespace trainyard::fused {
 #endif
 #define TRAINYARD_INLINE [[gnu::always_inline]] inline
 
-/// Vector types of gcc and clang. `Unaligned` may lie at any address of a T, and may alias it.
+/// The vector types of gcc and clang. `Unaligned` may lie at any address of a T, and may alias it.
 template <class T>
 struct LanesOf {
   static constexpr int kCount = 64 / static_cast<int>(sizeof(T));
   using Value [[gnu::vector_size(64), gnu::aligned(64)]] = T;
   using Unaligned [[gnu::vector_size(64), gnu::aligned(alignof(T)), gnu::may_alias]] = T;
 };
-/// 16 floats or 8 doubles.
+/// A vector of 16 floats or 8 doubles.
 template <class T>
 using Lanes = typename LanesOf<T>::Value;
 template <class T>
 inline constexpr int kLanes = LanesOf<T>::kCount;
 
-/// The next lanes from any address; on today's processors as fast as an aligned load, if the address is aligned.
+/// Loads lanes from any address. On today's processors it is as fast as an aligned load if the address is aligned.
 template <class T>
 TRAINYARD_INLINE Lanes<T> load(const T* from) {
   return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
@@ -45,14 +45,14 @@ TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
   *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
 }
 
-/// `value` in every lane.
+/// A vector with `value` in every lane.
 template <class T>
 TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
-/// The sum of the lanes, in a fixed order: halves are added to halves, so the result does not depend on the register
-/// width of the clone that runs.
+/// The sum of the lanes in a fixed order: it adds halves to halves, so the result does not depend on the register width
+/// of the clone that runs.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   T half[kLanes<T>];

@@ -16,22 +16,22 @@
 
 namespace trainyard::fused {
 
-// One function for both operations: without `added` the sum is x itself, and no copy of it is made.
+// One function serves both operations: without `added` the sum is x itself, and x is not copied.
 
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Rows whose contributions to gain and bias are summed together. Fixed, so that the order of the sum does not depend
-/// on the number of threads.
+/// The number of rows whose contributions to gain and bias are summed together. It is fixed, so that the order of the
+/// sum does not depend on the number of threads.
 constexpr std::int64_t kChunk = 128;
 
-/// Custom functions take no undefined tensors, but they take none at all.
+/// Custom functions do not accept undefined tensors, but they accept an empty optional.
 using Maybe = TorchOptional<at::Tensor>;
 Maybe maybe(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
 
-/// Null for a tensor that is missing, which is how the kernels are told.
+/// Null for a missing tensor, which is what the kernels expect.
 template <class T>
 const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.data_ptr<T>() : nullptr;
@@ -43,8 +43,7 @@ const T* pointer(const Maybe& tensor) {
 
 std::int64_t chunks_of(std::int64_t rows) { return (rows + kChunk - 1) / kChunk; }
 
-/// Runs `work(chunk, first row, end row)` on all chunks.
-/// A chunk is never divided between threads.
+/// Runs `work(chunk, first row, end row)` for all chunks. A chunk is never divided between threads.
 template <class Work>
 void by_chunks(std::int64_t rows, const Work& work) {
   at::parallel_for(0, chunks_of(rows), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -54,14 +53,15 @@ void by_chunks(std::int64_t rows, const Work& work) {
   });
 }
 
-/// Inputs x, added (may be missing), gain, bias (may be missing); outputs y and, if something was added, the sum.
+/// The inputs are x, added (may be missing), gain and bias (may be missing). The outputs are y and, if something was
+/// added, the sum.
 struct LayerNorm : torch::autograd::Function<LayerNorm> {
   static variable_list forward(AutogradContext* context, const at::Tensor& x, const Maybe& added,
                                const at::Tensor& gain, const Maybe& bias, double epsilon) {
     at::Tensor y = at::empty(x.sizes(), x.options());
     const at::Tensor sum = added ? at::empty(x.sizes(), x.options()) : x;
-    // Mean and 1 / deviation of each row: two numbers instead of the normalised row, which is made again going
-    // backward.
+    // The mean and 1 / deviation of each row are saved: two numbers instead of the normalised row, which the backward
+    // pass computes again.
     const at::Tensor statistics = at::empty({x.size(0), 2}, x.options());
     AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "layer_norm", [&] {
       const NormForward<scalar_t> work{x.size(1),
@@ -75,7 +75,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                                        statistics.data_ptr<scalar_t>()};
       by_chunks(x.size(0), [&](std::int64_t, std::int64_t begin, std::int64_t end) { norm_forward(begin, end, work); });
     });
-    // An output that nobody used has no gradient; zeros in its place would cost a pass over them.
+    // An output that nobody used has no gradient, and zeros in its place would cost a pass over them.
     context->set_materialize_grads(false);
     context->save_for_backward({sum, statistics, gain});
     context->saved_data["bias"] = bias.has_value();
@@ -93,7 +93,8 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
     if (!gradients[0].defined()) return {direct, direct, at::Tensor(), at::Tensor(), at::Tensor()};
     const at::Tensor above = gradients[0].contiguous();
     at::Tensor result = at::empty(sum.sizes(), sum.options());
-    // A row for each chunk, so that threads do not write to the same memory; added up below, in order.
+    // Each chunk has a row of its own, so that threads do not write to the same memory. The rows are added up below, in
+    // order.
     const at::Tensor gains = at::zeros({chunks_of(sum.size(0)), sum.size(1)}, sum.options());
     const at::Tensor biases = has_bias ? at::zeros_like(gains) : at::Tensor();
     AT_DISPATCH_FLOATING_TYPES(sum.scalar_type(), "layer_norm_backward", [&] {
@@ -109,7 +110,7 @@ struct LayerNorm : torch::autograd::Function<LayerNorm> {
                       has_bias ? biases.data_ptr<scalar_t>() + chunk * sum.size(1) : nullptr);
       });
     });
-    // x and what was added have the same gradient, that of their sum.
+    // x and what was added have the same gradient, which is that of their sum.
     return {result, has_added ? result : at::Tensor(), gains.sum(0), has_bias ? biases.sum(0) : at::Tensor(),
             at::Tensor()};
   }

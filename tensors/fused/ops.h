@@ -7,35 +7,36 @@
 namespace trainyard::fused {
 
 // Differentiable operations that LibTorch spreads over several passes. Float and double tensors on the CPU whose rows
-// are multiples of 16 take the fused kernels; everything else takes LibTorch's own operations. Both give the same
-// numbers up to rounding, and the same numbers whatever the number of threads.
+// are multiples of 16 are processed by the fused kernels, everything else by LibTorch's own operations. Both give the
+// same numbers up to rounding, whatever the number of threads.
 //
-// Gradients of gradients are not supported by the kernels: training needs none.
+// The kernels do not support gradients of gradients, which training does not need.
 
-/// x Phi(x), exact form (Hendrycks and Gimpel, 2016): not the approximation by tanh. Float results are exact to 2e-7.
+/// x Phi(x) in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results are exact to
+/// 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
-/// Layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, with the
-/// variance divided by D. `bias` may be undefined.
+/// Layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, where the
+/// variance is divided by D. `bias` may be undefined.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 
-/// x + added, and its layer norm: the joint between two blocks of a residual network.
+/// Returns x + added and its layer norm, which joins two blocks of a residual network.
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const at::Tensor& added_ND,
                                                   const at::Tensor& gain_D, const at::Tensor& bias_D,
                                                   double epsilon = 1e-5);
 
-/// Causal self-attention of `heads` heads: softmax(Q K^T / sqrt(S)) V, each token over those before it and itself.
-/// Rows of `qkv_N3D` hold query, key and value of one token; N = batch * T. Dropout works on the probabilities; with
-/// it, LibTorch's own operations are used.
+/// Causal self-attention with `heads` heads: softmax(Q K^T / sqrt(S)) V, where each token sees itself and those before
+/// it. A row of `qkv_N3D` holds the query, key and value of one token; N = batch * T. Dropout acts on the
+/// probabilities; with it, LibTorch's own operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
-/// Rows of `tokens_VD` by `index_BT`, plus row t of `positions_TD` (which may have more rows): (N, D). Throws kCorrupt
-/// for a token that is not in 0 to V - 1. T must not exceed the rows of `positions_TD`.
+/// Looks up rows of `tokens_VD` by `index_BT`, and adds row t of `positions_TD`; the result is (N, D). `positions_TD`
+/// must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
-/// Mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class that is not in
-/// 0 to V - 1.
+/// The mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class that is
+/// not in 0 to V - 1.
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N);
 
 }  // namespace trainyard::fused

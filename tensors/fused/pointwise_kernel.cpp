@@ -7,15 +7,15 @@
 
 namespace trainyard::fused {
 
-// Templates that are inlined into one function for each type at the end of the file: those are what target_clones
-// compiles several times, and a call from a clone into a function that is not inlined would lose the wider registers.
+// These templates are inlined into one function for each type at the end of the file, which target_clones compiles
+// several times. A call from a clone into a function that is not inlined would lose the wider registers.
 
 namespace {
 
 constexpr double kInverseSqrt2 = 0.70710678118654752440;
 constexpr double kInverseSqrt2Pi = 0.39894228040143267794;
 
-/// The standard normal distribution at x: what both GELU and its derivative are made of.
+/// The standard normal distribution at x, of which both GELU and its derivative are made.
 template <class T>
 struct Normal {
   Lanes<T> density;     ///< exp(-x^2 / 2) / sqrt(2 pi)
@@ -23,7 +23,7 @@ struct Normal {
 };
 
 /// Abramowitz and Stegun, "Handbook of Mathematical Functions", 7.1.26 (absolute error below 1.5e-7), whose exponential
-/// is the one that the density needs anyway.
+/// the density needs anyway.
 TRAINYARD_INLINE Normal<float> normal(Lanes<float> x) {
   const Lanes<float> power = exponential<float>(x * x * -0.5F);
   const Lanes<float> size = x < 0 ? -x : x;
@@ -34,7 +34,7 @@ TRAINYARD_INLINE Normal<float> normal(Lanes<float> x) {
   return {power * static_cast<float>(kInverseSqrt2Pi), x < 0 ? tail : 1.0F - tail};
 }
 
-/// The library's erfc, lane by lane: double is for tests and reference runs, where digits count and time does not.
+/// The library's erfc, lane by lane. Double is for tests and reference runs, where digits count and time does not.
 TRAINYARD_INLINE Normal<double> normal(Lanes<double> x) {
   Normal<double> result;
   for (int i = 0; i < kLanes<double>; ++i) {
@@ -55,13 +55,13 @@ TRAINYARD_INLINE void gelu(std::int64_t count, const T* x, T* y, T* derivative) 
   }
 }
 
-/// Mean first, then the squares around it: E[x^2] - E[x]^2 would cancel in float.
+/// The mean comes first, then the squares around it, because E[x^2] - E[x]^2 would cancel in float.
 template <class T>
 TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const NormForward<T>& work) {
   const T share = static_cast<T>(1.0 / static_cast<double>(work.width));
   for (std::int64_t row = begin; row < end; ++row) {
     const T* values = work.x + row * work.width;
-    // The sum is written once and read from the cache by what follows.
+    // The sum is written once, and what follows reads it from the cache.
     if (work.added) {
       T* sums = work.sum + row * work.width;
       const T* added = work.added + row * work.width;
@@ -76,7 +76,7 @@ TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const Norm
       const Lanes<T> centred = load(values + c) - mean;
       squares += centred * centred;
     }
-    // One division a row; the rest are multiplications.
+    // There is one division per row; the rest are multiplications.
     const T inverse = 1 / std::sqrt(sum<T>(squares) * share + static_cast<T>(work.epsilon));
     T* y = work.y + row * work.width;
     for (std::int64_t c = 0; c < work.width; c += kLanes<T>) {
@@ -88,7 +88,7 @@ TRAINYARD_INLINE void norm_rows(std::int64_t begin, std::int64_t end, const Norm
   }
 }
 
-/// dx = (g - mean(g) - n mean(g n)) / deviation, with n the normalised row and g = dy * gain.
+/// dx = (g - mean(g) - n mean(g n)) / deviation, where n is the normalised row and g = dy * gain.
 template <class T>
 TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, const NormBackward<T>& work,
                                          T* gain_gradient, T* bias_gradient) {
@@ -122,13 +122,13 @@ TRAINYARD_INLINE void norm_rows_backward(std::int64_t begin, std::int64_t end, c
   }
 }
 
-/// Whole lanes first; what is left over goes through a padded copy.
+/// Processes whole vectors first; what is left over goes through a padded copy.
 template <class T>
 TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int64_t target, T* probabilities) {
   const T highest = *std::max_element(logits, logits + classes);
   const std::int64_t whole = classes / kLanes<T> * kLanes<T>;
   T rest[kLanes<T>];
-  // Padded with the maximum, whose power is 1 and does no harm: the padding's powers are not used.
+  // The padding is the maximum, whose power is 1 and does no harm, because the padding's powers are not used.
   for (std::int64_t c = 0; c < kLanes<T>; ++c) rest[c] = whole + c < classes ? logits[whole + c] : highest;
   const Lanes<T> rest_powers = exponential<T>(load(rest) - highest);
   Lanes<T> totals{};
@@ -140,7 +140,7 @@ TRAINYARD_INLINE double softmax(std::int64_t classes, const T* logits, std::int6
   T total = sum<T>(totals);
   for (std::int64_t c = whole; c < classes; ++c) total += probabilities[c] = rest_powers[c - whole];
   const T inverse = 1 / total;
-  // -log p of the right class, without a quotient that could be 0.
+  // This is -log p of the right class, without a quotient that could be 0.
   const double loss = std::log(static_cast<double>(total)) - static_cast<double>(logits[target] - highest);
   for (std::int64_t c = 0; c < classes; ++c) probabilities[c] *= inverse;
   return loss;

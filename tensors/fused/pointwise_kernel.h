@@ -5,16 +5,17 @@
 namespace trainyard::fused {
 
 // Kernels over rows and single numbers. `width` is a multiple of 16 everywhere. Pointers may have any alignment of
-// their type, and outputs may not overlap inputs. On the caller's thread; different rows may be worked on by several.
+// their type, and outputs may not overlap inputs. The kernels run on the caller's thread; several threads may work on
+// different rows.
 
-/// y = x Phi(x), and its derivative where wanted (null: not): both share the exponential, so that going backward is one
-/// multiplication. The float version is exact to 2e-7, the double one to the last digits.
+/// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both share the exponential, so the backward
+/// pass is one multiplication. The float version is exact to 2e-7, the double one to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
-/// `count` is a multiple of 16.
+/// `count` must be a multiple of 16.
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
 
-/// sum = x + added (null: x alone, nothing is written to `sum`), y = (sum - mean) / deviation * gain + bias, by rows.
-/// `bias` may be null. `statistics` receives mean and 1 / deviation of every row.
+/// Computes, row by row, sum = x + added and y = (sum - mean) / deviation * gain + bias. If `added` is null, the sum is
+/// x and is not written to `sum`. `bias` may be null. `statistics` receives mean and 1 / deviation of every row.
 template <class T>
 struct NormForward {
   std::int64_t width;
@@ -27,13 +28,14 @@ struct NormForward {
   T* y;
   T* statistics;
 };
-/// Rows begin to end, end excluded.
+/// Works on the rows from `begin` up to, but not including, `end`.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
-/// In double, for tests and reference runs.
+/// The version in double, for tests and reference runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
-/// The gradient of `sum` (to which `sum_gradient`, if not null, is added) and, summed over the rows begin to end, of
-/// gain and bias. These two are added to what is there, so that the caller decides how rows are summed together.
+/// Computes the gradient of `sum`, to which it adds `sum_gradient` unless that is null, and the gradients of gain and
+/// bias, summed over the rows from `begin` to `end`. It adds these two to what is there, so that the caller decides how
+/// rows are summed.
 template <class T>
 struct NormBackward {
   std::int64_t width;
@@ -49,7 +51,7 @@ void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<floa
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work, double* gain_gradient,
                    double* bias_gradient);
 
-/// Probabilities of one row of logits of any length; returns the cross entropy of class `target`.
+/// Computes the probabilities of one row of logits of any length. Returns the cross entropy of the class `target`.
 double softmax_row(std::int64_t classes, const float* logits, std::int64_t target, float* probabilities);
 double softmax_row(std::int64_t classes, const double* logits, std::int64_t target, double* probabilities);
 

@@ -7,9 +7,9 @@
 
 namespace trainyard::fused {
 
-/// True if the kernels take these tensors: float or double, all alike, contiguous, on the CPU. Undefined ones are left
-/// out. Under autocast that leaves to the kernels what stays in float32 (embeddings, norms); what comes out of a matrix
-/// product has 16 bits there and goes to LibTorch.
+/// True if the kernels can process these tensors: all are float or all are double, contiguous, and on the CPU.
+/// Undefined tensors are ignored. Under autocast the kernels thus get what stays in float32 (embeddings, norms), while
+/// the results of matrix products, which have 16 bits there, go to LibTorch.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
@@ -20,7 +20,7 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   return true;
 }
 
-/// 16 floats are one lane vector, 16 doubles two: one rule for both.
+/// True if `width` is a multiple of 16. 16 floats are one lane vector and 16 doubles are two, so one rule serves both.
 inline bool whole_lanes(std::int64_t width) { return width > 0 && width % 16 == 0; }
 
 }  // namespace trainyard::fused
