@@ -31,7 +31,7 @@ BatchPlan::BatchPlan(Settings settings, std::string_view purpose)
 }
 
 std::uint64_t BatchPlan::rows_of(std::uint64_t batch, std::uint64_t rank_samples) const {
-  // Draws may go on beyond the end of an epoch.
+  // Draws may continue beyond the end of an epoch.
   if (settings_.sampling == Sampling::kReplacement) return settings_.batch_size;
   const std::uint64_t begin = std::min(batch * settings_.batch_size, rank_samples);
   return std::min(settings_.batch_size, rank_samples - begin);

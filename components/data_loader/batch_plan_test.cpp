@@ -21,7 +21,7 @@ BatchPlan::Settings settings(std::uint64_t samples, std::uint64_t batch_size, Sa
   return made;
 }
 
-/// An epoch of one rank, batches joined; checks the size of every batch on the way.
+/// An epoch of one rank, with its batches joined. Checks the size of every batch on the way.
 Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
   Samples all;
   Samples batch;
@@ -58,7 +58,7 @@ TEST(BatchPlanTest, WithoutDropLastEverySampleComesExactlyOnceOverAllRanks) {
   }
 }
 
-/// Joins the batches of all ranks one by one, as a strategy does that has every rank answer for every batch.
+/// Joins the batches of all ranks one by one, as a strategy does in which every rank answers for every batch.
 void expect_ranks_in_step(const BatchPlan::Settings& base) {
   SCOPED_TRACE(::testing::Message() << base.samples << " samples, batches of " << base.batch_size << ", "
                                     << base.world_size << " ranks, drop_last " << base.drop_last);
@@ -153,7 +153,7 @@ TEST(BatchPlanTest, DrawsWithReplacementAreUniformAndIndependent) {
   for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
     for (const std::uint64_t sample : epoch_of(plan, epoch)) ++counts.at(sample);
   }
-  // Ten draws per sample, so a fraction of exp(-10) is never drawn; the counts have the variance of Poisson.
+  // There are ten draws per sample, so a fraction of exp(-10) is never drawn; the counts have the variance of Poisson.
   double squares = 0;
   for (const int count : counts) squares += (count - 10.0) * (count - 10.0);
   EXPECT_NEAR(squares / 10'000, 10, 0.7);

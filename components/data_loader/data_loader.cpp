@@ -44,7 +44,7 @@ void DataLoader::make_reader() {
   check_random_splits();
 }
 
-/// "train" may always stand there: it is the default, and a dataset may be one for evaluation alone.
+/// "train" may always be named: it is the default, and a dataset may be for evaluation alone.
 void DataLoader::check_random_splits() const {
   std::vector<std::string> known{"train"};
   for (const SplitInfo& split : info_.splits) {
@@ -61,7 +61,7 @@ bool DataLoader::draws(const std::string& split) const {
   return std::ranges::find(*random_splits_, split) != random_splits_->end();
 }
 
-/// Which part of the samples is this loader's: by default the rank's.
+/// The part of the samples that this loader reads: by default that of its rank.
 DataLoader::Shard DataLoader::shard() const {
   Shard shard{context().rank, context().world_size};
   if (*shard_ >= 0) shard.index = static_cast<std::uint64_t>(*shard_);
@@ -116,13 +116,13 @@ void DataLoader::on_activate() {
 void DataLoader::on_deactivate() { prefetcher_.reset(); }
 
 void DataLoader::on_order(const Order& order) {
-  if (prefetcher_ == nullptr) return;  // It came while the run was ending.
+  if (prefetcher_ == nullptr) return;  // The order came while the run was ending.
   prefetcher_->discard(schedule_->add(order));
   pump();
 }
 
-/// Sends what is ready and wanted while readers have room. Comes back here by itself: when a reader has room again
-/// (on_ready), when a batch that was missing is read (wake), and with every order.
+/// Sends what is ready and wanted while readers have room. It is called again when a reader has room (on_ready), when a
+/// batch that was missing has been read (wake), and with every order.
 void DataLoader::pump() {
   if (prefetcher_ == nullptr) return;
   refill();
@@ -132,7 +132,7 @@ void DataLoader::pump() {
     send(*slot);
     prefetcher_->pop();
     refill();
-    if (*workers_ == 0) return go_on_later();  // Reading took time: others on this loop have their turn first.
+    if (*workers_ == 0) return go_on_later();  // Reading took time, so others on this loop get their turn first.
   }
 }
 
@@ -144,7 +144,7 @@ void DataLoader::go_on_later() {
   });
 }
 
-/// Only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
+/// It refills only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
 void DataLoader::refill() {
   prefetcher_->skip_discarded();
   if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
@@ -173,13 +173,14 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batches_.send(batch);
 }
 
-/// Only where as many ranks have one shard as another: whoever reads a part of the data alone knows of no others.
+/// The number is known only if every shard is read by equally many ranks: a loader that reads a part of the data alone
+/// knows of no others.
 std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t batch) const {
   const std::uint64_t shards = shard().count;
   return context().world_size % shards == 0 ? plan.world_rows(batch) * (context().world_size / shards) : 0;
 }
 
-/// In place, so that the vectors of a recycled message keep their memory.
+/// The tensors are filled in place, so that the vectors of a recycled message keep their memory.
 void DataLoader::fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const {
   const std::uint64_t rows = slot.job.plan->rows(slot.job.place.batch);
   tensors.resize(layout_->fields().size());

@@ -18,24 +18,26 @@
 
 namespace trainyard {
 
-/// Reads a dataset and sends batches, as orders ask for them: shuffled, dealt to the ranks, read ahead by workers.
+/// Reads a dataset and sends the batches that orders ask for: shuffled, dealt to the ranks, and read ahead by workers.
 ///
-/// Fields of the samples may go through transforms on their way; the random ones among them draw for training batches,
-/// and for other splits only if `random_splits` names them.
+/// Transforms may change fields of the samples on their way. Random transforms draw for training batches, and for other
+/// splits only if `random_splits` names them.
 ///
-/// What a batch holds depends on the seed, the dataset, the rank, and its place in the stream; not on workers, prefetch
-/// or time. A cursor (epoch, batch) puts the stream anywhere at once. Workers write into the memory that is sent.
+/// What a batch holds depends on the seed, the dataset, the rank and its place in the stream, but not on workers,
+/// prefetch or time. A cursor (epoch, batch) puts the stream at any place at once. Workers write into the memory that
+/// is sent.
 ///
 /// A shard is what one rank reads. Every rank has the same number of batches; a rank that has no samples left sends
 /// empty ones, with tensors of 0 rows, until the others are done. Ranks that are to have the same batches are given the
 /// same shard.
 ///
-/// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what was not sent
-/// Outputs     dataset   once, on activation
-///             batches   one buffer each, all fields back to back; only while every reader has room
-/// Services    cursor    where training goes on after the last batch sent
-/// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard that is
-///             not there)
+/// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
+/// Outputs     dataset   sent once, on activation
+///             batches   one buffer each, all fields back to back; sent only while every reader has room
+/// Services    cursor    where training continues after the last batch sent
+/// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard that
+/// does
+///             not exist)
 class DataLoader : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
@@ -43,7 +45,7 @@ class DataLoader : public Component {
   explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
 
  protected:
-  /// Tests put their own here.
+  /// Tests override this to provide their own dataset.
   virtual std::unique_ptr<Dataset> make_dataset();
 
  private:
@@ -100,16 +102,17 @@ class DataLoader : public Component {
 
   LoaderCursor cursor() const { return schedule_ ? schedule_->cursor() : LoaderCursor{}; }
 
-  bool going_on_ = false;  ///< pump() is posted.
+  bool going_on_ = false;  ///< True while pump() is posted.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
   std::optional<SampleReader> reader_;
   DatasetInfo info_;
   std::optional<BatchLayout> layout_;
   std::optional<BatchPlan> train_;
-  std::map<std::string, BatchPlan> evaluate_;  ///< By split.
+  std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<Schedule> schedule_;
-  std::unique_ptr<Prefetcher> prefetcher_;  ///< While active. After what it uses, so that it ends before.
+  /// Set while active. It is declared after what it uses, so that it ends before.
+  std::unique_ptr<Prefetcher> prefetcher_;
 };
 
 }  // namespace trainyard

@@ -21,7 +21,7 @@ using testing::Rig;
 using BatchPointer = std::shared_ptr<const Batch>;
 using Numbers64 = std::vector<std::int64_t>;
 
-/// The loader over a dataset of the test's own.
+/// The loader over a dataset that the test provides.
 class TestLoader final : public DataLoader {
  public:
   using DataLoader::DataLoader;
@@ -70,7 +70,7 @@ class Loading {
   ~Loading() { control->open_gate(); }
 
   std::vector<BatchPointer> batches() const { return rig.received<Batch>("batches"); }
-  /// Runs until `count` batches came, in all.
+  /// Runs until `count` batches have come in all.
   std::vector<BatchPointer> wait(std::size_t count) {
     rig.run_until([&] { return batches().size() >= count; });
     return batches();
@@ -97,8 +97,8 @@ TEST(DataLoaderTest, TellsWhatItWillDeliver) {
   ASSERT_EQ(sent.size(), 1u);
   EXPECT_EQ(sent[0]->batch_size, 8u);
   EXPECT_EQ(sent[0]->splits[0].samples, 100u);
-  EXPECT_EQ(sent[0]->splits[0].batches, 7u);  // 50 samples for this rank.
-  EXPECT_EQ(sent[0]->splits[1].batches, 2u);  // 12 of 25.
+  EXPECT_EQ(sent[0]->splits[0].batches, 7u);  // These are the 50 samples of this rank.
+  EXPECT_EQ(sent[0]->splits[1].batches, 2u);  // These are 12 of 25.
   EXPECT_EQ(sent[0]->fields[1].name, "bytes");
 }
 
@@ -116,7 +116,7 @@ TEST(DataLoaderTest, EverySampleOfAnEpochComesOnceOverAllRanksWhateverTheWorkers
         all.insert(all.end(), own.begin(), own.end());
         loading.rig.stop();
       }
-      EXPECT_NE(all, expected);  // Shuffled.
+      EXPECT_NE(all, expected);  // The order is shuffled.
       std::ranges::sort(all);
       EXPECT_EQ(all, expected) << workers << " workers, " << world_size << " ranks";
     }
@@ -154,7 +154,7 @@ TEST(DataLoaderTest, BatchesSayWhatTheyAre) {
     EXPECT_EQ(batches[i]->next.batch, (i + 1) % 4);
     const std::vector<Tensor>& tensors = batches[i]->tensors;
     EXPECT_THAT(tensors[1].shape, ElementsAre(batches[i]->samples, 3));
-    EXPECT_TRUE(tensors[0].buffer.same_as(tensors[1].buffer));  // One buffer for all fields.
+    EXPECT_TRUE(tensors[0].buffer.same_as(tensors[1].buffer));  // All fields share one buffer.
     EXPECT_EQ(tensors[1].offset % 64, 0u);
     EXPECT_TRUE(tensors[0].buffer.shared().has_value());  // Other processes can read it in place.
     EXPECT_EQ(tensors[1].as<std::uint8_t>().back(), numbers(*batches[i]).back());
@@ -163,7 +163,7 @@ TEST(DataLoaderTest, BatchesSayWhatTheyAre) {
 
 TEST(DataLoaderTest, ARankThatHasNoRowsLeftSendsAnEmptyBatch) {
   for (const int workers : {0, 2}) {
-    // 100 samples on 3 ranks: 34, 33 and 33.
+    // The ranks have 34, 33 and 33 of the 100 samples.
     for (std::uint32_t rank = 0; rank < 3; ++rank) {
       Loading loading(fmt::format(R"(, "batch_size": 11, "drop_last": false, "workers": {})", workers), rank, 3);
       loading.rig.start();
@@ -305,7 +305,7 @@ TEST(DataLoaderTest, ReadsAheadNoFurtherThanPrefetchAndSendsOnlyWhileThereIsRoom
     loading.rig.start();
     loading.rig.send("/orders", train(1, 10, {0, 0}));
     loading.wait(3);
-    // The three that were sent and the two slots; whoever could read further has had the order for it.
+    // Three were sent and two wait in the slots. The order would allow the loader to read further.
     loading.rig.run_until([&] { return loading.control->samples_read >= 50; });
     loading.rig.run_until_idle();
     EXPECT_EQ(loading.batches().size(), 3u);
@@ -343,7 +343,7 @@ TEST(DataLoaderTest, StopDropsWhatWasNotSent) {
     loading.rig.run_until_idle();
     EXPECT_EQ(loading.batches().size(), 2u);
     EXPECT_EQ(loading.cursor().batch, 2u);
-    loading.rig.send("/orders", train(4, 1, {0, 2}));  // Whoever goes on after all is served.
+    loading.rig.send("/orders", train(4, 1, {0, 2}));  // An order that comes after the stop is served.
     const auto batches = loading.wait(3);
     EXPECT_EQ(batches[2]->order, 4u);
     EXPECT_EQ(batches[2]->index, 2u);
@@ -374,7 +374,7 @@ TEST(DataLoaderTest, WhatTheDatasetThrowsIsReportedWithTheComponentsName) {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("data_loader: numbers.bin at offset 280: broken"));
     }
-    EXPECT_EQ(loading.batches().size(), 3u);  // What came before it was delivered.
+    EXPECT_EQ(loading.batches().size(), 3u);  // What came before the error was delivered.
   }
 }
 

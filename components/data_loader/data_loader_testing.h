@@ -19,10 +19,10 @@
 namespace trainyard::testing {
 
 /// A dataset for tests of the loader: sample i of a split holds the number i, and 3 bytes of i modulo 251. A gate can
-/// hold readers up, and one sample can be broken.
+/// stop readers, and one sample can be broken.
 class Numbers final : public Dataset {
  public:
-  /// What a test shares with the dataset that it has handed over.
+  /// What a test shares with the dataset that it has given away.
   struct Control {
     std::map<std::string, std::uint64_t> splits{{"train", 100}, {"validate", 25}};
     std::uint64_t broken = ~std::uint64_t{0};

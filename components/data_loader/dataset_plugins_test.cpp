@@ -53,7 +53,7 @@ TEST(DatasetPluginsTest, MistakesInTheDatasetsPartOfALaunchFileAreNamed) {
   EXPECT_THAT(refusal(R"({"plugin": "text", "path": "/nowhere/at/all"})"), HasSubstr("/nowhere/at/all"));
 }
 
-/// 60 records in CIFAR-10's format, whose first pixel is the number of the record.
+/// 60 records in CIFAR-10's format. The first pixel of each is the number of the record.
 std::string cifar_folder(const TemporaryFolder& folder) {
   std::string bytes;
   for (int i = 0; i < 60; ++i) {
@@ -116,7 +116,7 @@ TEST(TransformsTest, EverySampleOfAShuffledEpochComesOnceThroughThemToo) {
   }
 }
 
-/// 40 JPEG files, picture i all of grey level 6 i, through the decoder in every thread.
+/// 40 JPEG files, of which picture i has the grey level 6 i, decoded in every thread.
 TEST(TransformsTest, EveryPictureOfAShuffledEpochComesOnceWhateverTheWorkers) {
   if (!testing::python_has("PIL.Image")) GTEST_SKIP() << "needs /usr/bin/python3 with PIL (Debian: python3-pil)";
   TemporaryFolder folder;
@@ -161,8 +161,8 @@ TEST(TransformsTest, RandomOnesDrawForTrainingBatchesUnlessOtherSplitsAreNamed) 
   const auto both = epoch_of(parameters + kTransforms + R"(, "random_splits": ["train", "validate"]})");
   const auto never = epoch_of(parameters + kTransforms + R"(, "random_splits": []})");
   EXPECT_NE(usual[0], plain[0]);
-  EXPECT_EQ(usual[10], plain[10]);  // Evaluation: the middle of the padded image, which is the image.
-  EXPECT_EQ(usual[12], plain[12]);  // So is an evaluation of the samples that train.
+  EXPECT_EQ(usual[10], plain[10]);  // An evaluation takes the middle of the padded image, which is the image.
+  EXPECT_EQ(usual[12], plain[12]);  // So does an evaluation of the training samples.
   EXPECT_EQ(both[0], usual[0]);
   EXPECT_NE(both[10], plain[10]);
   EXPECT_TRUE(never == plain);

@@ -15,8 +15,8 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t key) : size_(size) {
   for (std::size_t round = 0; round < keys_.size(); ++round) keys_[round] = random_bits(round, key);
 }
 
-/// Each half is changed by what the other half says, in turn; the halves may differ by a bit. Every round undoes itself
-/// when repeated, so the whole is a permutation whatever random_bits does.
+/// Each half is changed by a function of the other half, in turn; the halves may differ by a bit. Every round undoes
+/// itself when it is repeated, so the whole is a permutation whatever random_bits does.
 std::uint64_t Permutation::pass(std::uint64_t number) const {
   std::uint64_t low = number & low_mask_;
   std::uint64_t high = number >> low_bits_;

@@ -5,16 +5,16 @@
 
 namespace trainyard {
 
-/// A shuffled order of 0 ... size - 1 in which any place can be looked up at once: no list is made or kept.
+/// A shuffled order of 0 ... size - 1 in which any place can be looked up at once, without making a list.
 ///
-/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`; a number that
-/// falls outside is sent through again until it falls inside (cycle walking, fewer than two passes on average), which
-/// leaves a permutation of the inside.
+/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`. A number that
+/// falls outside goes through the network again until it falls inside (cycle walking, fewer than two passes on
+/// average), which leaves a permutation of 0 ... size - 1.
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);
 
-  /// What stands at `place` < size.
+  /// The number at `place` < size.
   std::uint64_t operator()(std::uint64_t place) const {
     do place = pass(place);
     while (place >= size_);

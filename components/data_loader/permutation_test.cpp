@@ -48,7 +48,7 @@ TEST(PermutationTest, NeighboursAreNotCorrelated) {
     product += here * (static_cast<double>(shuffled(place + 1)) - mean);
     square += here * here;
   }
-  EXPECT_LT(std::abs(product / square), 0.015);  // Almost five standard deviations.
+  EXPECT_LT(std::abs(product / square), 0.015);  // This is almost five standard deviations.
 }
 
 TEST(PermutationTest, WorksOnSizesThatNoListCouldHold) {

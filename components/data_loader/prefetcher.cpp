@@ -40,8 +40,8 @@ Prefetcher::Slot* Prefetcher::head() {
   return is_done(oldest) ? &oldest : nullptr;
 }
 
-/// Says that it waits before it looks again, and workers look whether it waits after they are done: one of both sees
-/// the other.
+/// The owner says that it waits before it looks again, and workers check whether it waits after they are done, so one
+/// of the two sees the other.
 bool Prefetcher::is_done(Slot& slot) {
   if (slot.done.load(std::memory_order_acquire)) return true;
   waited_for_.store(true);
@@ -94,7 +94,7 @@ void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   if (slot.discarded.load(std::memory_order_relaxed)) return;
   job.plan->samples_of(job.place.epoch, job.place.batch, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
-  if (rows == 0) return;  // Other ranks have the rest of the epoch: no memory is taken for nothing.
+  if (rows == 0) return;  // Other ranks have the rest of the epoch, and no memory is needed.
   slot.buffer = pool_.allocate(layout_.bytes(rows));
   scratch.fields.clear();
   std::byte* start = slot.buffer.data();

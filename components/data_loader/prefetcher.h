@@ -18,17 +18,17 @@
 
 namespace trainyard {
 
-/// Reads batches ahead, on worker threads, and gives them out in the order they were asked for.
+/// Reads batches ahead on worker threads and returns them in the order in which they were asked for.
 ///
-/// A ring of slots: the owner pushes jobs at its tail, workers take them in turn, the owner takes the results from its
-/// head. A slot has its turn again when its result was taken, so memory is bounded and nothing is ever reordered. All
-/// but the workers' part is for the owner's thread. Without workers, the owner's thread reads when it asks for the
-/// head.
+/// It is a ring of slots: the owner pushes jobs at its tail, workers take them in turn, and the owner takes the results
+/// from its head. A slot is used again when its result has been taken, so memory is bounded and nothing is ever
+/// reordered. Everything but the workers' part belongs to the owner's thread. Without workers, the owner's thread reads
+/// when it asks for the head.
 class Prefetcher {
  public:
   struct Slot {
     Job job;
-    Buffer buffer;             ///< The fields, as BatchLayout says; none for a batch without rows.
+    Buffer buffer;             ///< The fields, as BatchLayout says; empty for a batch without rows.
     std::exception_ptr error;  ///< What reading has thrown, instead of a buffer.
 
    private:
@@ -37,37 +37,37 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is that of the reader's fields; both outlive the prefetcher. `wake` is called on a worker's thread when
-  /// `head` has said no and may now say yes.
+  /// `layout` is that of the reader's fields; both must outlive the prefetcher. `wake` is called on a worker's thread
+  /// when `head` has returned null and may now return a slot.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
-  /// Ends after the sample that is being read.
+  /// Ends the workers after the samples that they are reading.
   ~Prefetcher() = default;
 
   std::size_t size() const { return slots_.size(); }
   std::size_t room() const { return slots_.size() - static_cast<std::size_t>(pushed_ - popped_); }
 
-  /// Adds a job, which workers see with the next `publish`; needs room.
+  /// Adds a job, which workers see after the next `publish`. There must be room.
   void push(const Job& job);
   void publish();
 
-  /// The oldest job's slot, if it is done; else null, and `wake` will be called.
+  /// The oldest job's slot if it is done. Otherwise it is null, and `wake` will be called.
   Slot* head();
-  /// Frees the slot that `head` gave.
+  /// Frees the slot that `head` returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head; `wake` will be called for those that are still being read.
+  /// Frees the slots of discarded jobs at the head. `wake` will be called for those that are still being read.
   void skip_discarded();
 
-  /// The newest `count` jobs, or all that there are, will not be given out.
+  /// Discards the newest `count` jobs, or all if there are fewer, so that their results are not returned.
   void discard(std::uint64_t count);
 
  private:
-  /// What a thread that reads uses over and over.
+  /// What a reading thread uses again and again.
   struct Scratch {
     std::vector<std::uint64_t> samples;
-    std::vector<std::span<std::byte>> fields;  ///< Of the sample being read.
+    std::vector<std::span<std::byte>> fields;  ///< The fields of the sample being read.
     SampleReader::Scratch reader;
   };
 
@@ -84,7 +84,7 @@ class Prefetcher {
   std::vector<Slot> slots_;
   Scratch own_scratch_;  ///< For reading without workers.
 
-  // Jobs are numbered; job n lives in slot n modulo size.
+  // Jobs are numbered, and job n lives in slot n modulo the size.
   std::uint64_t popped_ = 0;
   std::uint64_t pushed_ = 0;
 
@@ -92,10 +92,10 @@ class Prefetcher {
   std::condition_variable_any changed_;
   std::uint64_t published_ = 0;  ///< Guarded by mutex_, as are the next two.
   std::uint64_t claimed_ = 0;
-  std::size_t idle_ = 0;                 ///< Workers asleep.
-  std::atomic<bool> waited_for_{false};  ///< The owner wants to be woken.
+  std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
+  std::atomic<bool> waited_for_{false};  ///< True if the owner wants to be woken.
 
-  std::vector<std::jthread> workers_;  // Last: they end before what they use.
+  std::vector<std::jthread> workers_;  // The workers come last, so that they end before what they use.
 };
 
 }  // namespace trainyard

@@ -25,7 +25,7 @@ class PrefetcherTest : public ::testing::Test {
     prefetcher_->push({&plan_, {0, batch}, {0, batch + 1}, false});
     prefetcher_->publish();
   }
-  /// The head, waited for as the loader waits: only when it was told that there is none, and only to be woken.
+  /// Waits for the head as the loader does: only after head() returned null, and only until it is woken.
   Prefetcher::Slot* wait_for_head() {
     while (true) {
       if (Prefetcher::Slot* slot = prefetcher_->head()) return slot;
@@ -73,7 +73,7 @@ TEST_F(PrefetcherTest, FieldsLieBackToBackOnMultiplesOf64Bytes) {
   EXPECT_EQ(layout_.field_bytes(0, 10), 128u);
   EXPECT_EQ(layout_.field_bytes(1, 10), 64u);
   start(1, 1);
-  push(9);  // Five samples, 90 to 94: the first field has 40 bytes.
+  push(9);  // These are five samples, 90 to 94, so the first field has 40 bytes.
   Prefetcher::Slot* slot = wait_for_head();
   ASSERT_NE(slot, nullptr);
   EXPECT_EQ(slot->buffer.size(), 128u);
@@ -106,7 +106,7 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   EXPECT_EQ(prefetcher_->head(), nullptr);
   control_->open_gate();
   EXPECT_EQ(wait_for_head()->job.place.batch, 3u);
-  EXPECT_EQ(control_->samples_read.load(), 11u);  // The one at the gate, and the ten that were wanted.
+  EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were wanted.
 }
 
 TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {
@@ -138,7 +138,7 @@ TEST_F(PrefetcherTest, MemoryIsUsedAgain) {
     ASSERT_NE(wait_for_head(), nullptr);
     prefetcher_->pop();
   }
-  EXPECT_LE(pool_.reserved_bytes(), 2 * 8192u);  // One segment of a page and its header, or two.
+  EXPECT_LE(pool_.reserved_bytes(), 2 * 8192u);  // This is one segment of a page and its header, or two.
 }
 
 }  // namespace

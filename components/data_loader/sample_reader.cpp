@@ -14,7 +14,7 @@ namespace {
 
 std::size_t bytes_of(const DatasetField& field) { return checked_bytes(static_cast<DType>(field.dtype), field.shape); }
 
-/// Inputs of transforms begin at multiples of this within their memory, so that two share no cache line.
+/// The inputs of transforms begin at multiples of this in their memory, so that no two share a cache line.
 constexpr std::size_t kAlignment = 64;
 
 }  // namespace

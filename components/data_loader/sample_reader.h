@@ -14,33 +14,33 @@
 
 namespace trainyard {
 
-/// Which sample to read, and what chance in it depends on.
+/// Which sample to read, and what its random transforms depend on.
 struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
   std::uint64_t epoch = 0;
-  bool random = false;  ///< Random transforms draw; else they do what they do in evaluation.
+  bool random = false;  ///< True if random transforms draw; otherwise they do what they do in an evaluation.
 };
 
-/// Reads samples of a dataset and leads their fields through the transforms, in the order of the list.
+/// Reads samples of a dataset and passes their fields through the transforms, in the order in which these were added.
 ///
-/// What a sample becomes depends on the seed and the SampleChoice alone. Several threads read at once, each with a
-/// scratch of its own, which is big enough from the start: reading allocates nothing of its own.
+/// What a sample becomes depends only on the seed and the SampleChoice. Several threads may read at once, each with its
+/// own scratch memory, which is large enough from the start: reading allocates nothing itself.
 class SampleReader {
  public:
-  /// `dataset` is open and outlives the reader.
+  /// `dataset` must be open and outlive the reader.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
-  /// Appends a transform, which is prepared for what the ones before make of its field. Throws kInvalidArgument, with
-  /// the nearest known name, for a field that there is not, and what the transform throws.
+  /// Appends a transform, which is prepared for what the earlier ones make of its field. Throws kInvalidArgument, with
+  /// the nearest known name, if there is no such field, and whatever the transform throws.
   void add(std::unique_ptr<Transform> transform);
 
-  /// What a sample consists of in the end.
+  /// The fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
   /// What a thread needs between the dataset and the batch.
   struct Scratch {
-    std::vector<std::byte> bytes;              ///< The inputs of all transforms, one behind another.
+    std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
     std::vector<std::span<std::byte>> fields;  ///< Where the dataset writes.
   };
 
@@ -51,9 +51,9 @@ class SampleReader {
   struct Step {
     std::unique_ptr<Transform> transform;
     std::size_t field = 0;
-    std::size_t input_offset = 0;  ///< In the scratch.
+    std::size_t input_offset = 0;  ///< The place in the scratch memory.
     std::size_t input_bytes = 0;
-    std::optional<std::size_t> next{};  ///< The step that takes the result; none: it goes into the batch.
+    std::optional<std::size_t> next{};  ///< The step that takes the result; empty if the result goes into the batch.
   };
 
   std::size_t field_named(const Transform& transform) const;
@@ -65,7 +65,7 @@ class SampleReader {
   std::uint64_t key_;
   std::vector<DatasetField> fields_;
   std::vector<Step> steps_;
-  std::vector<std::optional<std::size_t>> first_;  ///< By field: the step that takes what the dataset writes.
+  std::vector<std::optional<std::size_t>> first_;  ///< For each field, the step that takes what the dataset writes.
   std::size_t scratch_bytes_ = 0;
 };
 

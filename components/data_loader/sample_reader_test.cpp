@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Numbers;
 
-/// Puts the first draw's remainder, or 9 in evaluation, behind what it is given: [3] becomes [4], and so on.
+/// Appends the first draw's remainder, or 9 in an evaluation, to what it is given: [3] becomes [4], and so on.
 class Append final : public Transform {
  public:
   explicit Append(TransformContext& context) : Transform(context) {}

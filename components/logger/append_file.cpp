@@ -13,7 +13,7 @@
 namespace trainyard {
 
 AppendFile::AppendFile(std::string path) : path_(std::move(path)) {
-  std::error_code ignored;  // open() below says it with the path that matters.
+  std::error_code ignored;  // If this fails, open() below reports the path that matters.
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ < 0) throw Error(Code::kIo, "cannot open {} for writing: {}", path_, std::strerror(errno));
@@ -28,7 +28,7 @@ void AppendFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int reason = errno;
-      // What could not be written is given up, or it would grow until the memory is full, too.
+      // What could not be written is given up, or else it would grow until the memory is full, too.
       buffer_.clear();
       throw Error(Code::kIo, "cannot write to {}: {}", path_, std::strerror(reason));
     }
@@ -42,9 +42,9 @@ void drop_torn_line(const std::string& path) {
   std::uintmax_t size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return;
   std::ifstream file(path, std::ios::binary);
-  // A whole file ends in a line feed, and then nothing is cut.
+  // A complete file ends in a line feed, and then nothing is cut.
   char last = 0;
-  // One byte at a time from the end: a line is short.
+  // It reads one byte at a time from the end, because a line is short.
   for (; size > 0; --size) {
     file.seekg(static_cast<std::streamoff>(size - 1));
     if (!file.get(last) || last == '\n') break;

@@ -25,7 +25,7 @@ constexpr std::size_t kChunk = 512;
 
 void Console::line(std::string_view text) {
   make_room();
-  // Said once the reader has caught up, before anything newer.
+  // This is said once the reader has caught up, before anything newer.
   if (dropped_lines_ > 0 && pending_.empty()) {
     pending_ += fmt::format("({} lines were not shown: nobody read them)\n", dropped_lines_);
     dropped_lines_ = 0;
@@ -36,7 +36,7 @@ void Console::line(std::string_view text) {
 }
 
 void Console::live(std::string_view text) {
-  // A live line that waits behind others is old before it is shown.
+  // A live line that waits behind others is outdated before it is shown.
   if (pending()) return;
   pending_.append(kClearLine).append(text);
   live_shown_ = true;
@@ -49,7 +49,7 @@ void Console::end_live() {
 
 void Console::make_room() {
   if (pending_.size() < kMaxPending) return;
-  const std::size_t cut = pending_.find('\n', kMaxPending / 4) + 1;  // A quarter at once: this copies.
+  const std::size_t cut = pending_.find('\n', kMaxPending / 4) + 1;  // A quarter is cut at once, because this copies.
   dropped_lines_ += static_cast<std::uint64_t>(
       std::count(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(cut), '\n'));
   pending_.erase(0, cut);
@@ -61,11 +61,12 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   while (done < pending_.size() && !broken_) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // Asked each time instead of making the descriptor non-blocking: it is shared with other processes, whose writes
-    // would then fail.
+    // This is checked each time. The descriptor cannot be made non-blocking, because other processes share it and their
+    // writes would then fail.
     pollfd wait{fd_, POLLOUT, 0};
     if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) break;
-    if ((wait.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {  // Asked first: writing would raise SIGPIPE.
+    // This is checked first, because writing would raise SIGPIPE.
+    if ((wait.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
       broken_ = true;
       break;
     }
@@ -81,15 +82,15 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   pending_.erase(0, broken_ ? std::string::npos : done);
 }
 
-// Asked each time: a window can change while the run goes on.
+// The width is asked for each time, because a window can change while the run goes on.
 std::size_t Console::width() const {
   winsize size{};
   if (::ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
 }
 
-// A process of a run has a pipe to the launcher as standard output; the launcher hands the terminal's own descriptor
-// on.
+// The standard output of a process of a run is a pipe to the launcher; the launcher passes on the terminal's own
+// descriptor.
 int console_descriptor() {
   const char* text = std::getenv("TRAINYARD_CONSOLE_FD");
   if (text == nullptr || *text == '\0') return STDOUT_FILENO;

@@ -9,29 +9,29 @@ namespace trainyard {
 
 /// The place where lines are shown: a terminal, a pipe or a file, given as a descriptor that somebody else owns.
 ///
-/// Never blocks: what the reader does not take (a terminal stopped with Ctrl-S, a pipe nobody reads) waits in memory up
-/// to `kMaxPending` bytes; beyond, the oldest lines go, and a line says how many. Training must not stop because
-/// somebody paused a terminal.
+/// It never blocks, because training must not stop when somebody pauses a terminal. What the reader does not take (a
+/// terminal stopped with Ctrl-S, a pipe that nobody reads) waits in memory, up to `kMaxPending` bytes. Beyond that the
+/// oldest lines are dropped, and a line says how many.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
-  /// `fd` must stay open. `colour` is only remembered, for those who make the lines.
+  /// `fd` must stay open. `colour` is only stored, for those who compose the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// A line of its own; a live line is cleared first and has to be shown again.
+  /// Shows a line of its own. It clears the live line, which then has to be shown again.
   void line(std::string_view text);
 
   /// Draws over the last live line, or does nothing while the reader is behind.
   void live(std::string_view text);
 
-  /// Ends the live line, which stays to be read, with a line feed.
+  /// Ends the live line with a line feed, so that it stays readable.
   void end_live();
 
-  /// Writes what the reader takes; waits at most `patience` for it to take the rest.
+  /// Writes what the reader takes, and waits at most `patience` for it to take the rest.
   void write_pending(std::chrono::milliseconds patience = {});
 
-  /// Columns of the terminal; 80 if it does not say.
+  /// The columns of the terminal, or 80 if it does not say.
   std::size_t width() const;
 
   bool colour() const { return colour_; }
@@ -50,13 +50,14 @@ class Console {
   std::string pending_;
 };
 
-/// TRAINYARD_CONSOLE_FD if it is set, else standard output. Throws kInvalidArgument if it is no open descriptor.
+/// The descriptor in TRAINYARD_CONSOLE_FD if it is set, otherwise standard output. Throws kInvalidArgument if the
+/// descriptor is not open.
 int console_descriptor();
 
 /// True for a terminal that can move its cursor.
 bool is_live_terminal(int fd);
 
-/// True for a terminal whose user did not set NO_COLOR (https://no-color.org).
+/// True for a terminal whose user has not set NO_COLOR (https://no-color.org).
 bool wants_colour(int fd);
 
 }  // namespace trainyard

@@ -60,7 +60,7 @@ TEST(ConsoleTest, ALineClearsTheLiveLineFirst) {
   console.live("50%");
   console.write_pending();
   console.line("saved");
-  console.live("60%");  // Not drawn: the line has not been written yet.
+  console.live("60%");  // This is not drawn, because the line has not been written yet.
   console.write_pending();
   EXPECT_EQ(pair.read_all(), "\r\x1b[K50%\r\x1b[Ksaved\n");
 }
@@ -69,7 +69,7 @@ TEST(ConsoleTest, AReaderThatDoesNotReadNeverBlocksAndLosesTheOldestLines) {
   const Pair pair = Pair::pipe();
   Console console(pair.write_end, false);
   const std::string text(99, 'x');
-  for (int i = 0; i < 30'000; ++i) {  // 3 MB into a pipe of 64 kB.
+  for (int i = 0; i < 30'000; ++i) {  // This writes 3 MB into a pipe of 64 kB.
     console.line(text);
     console.write_pending();
   }

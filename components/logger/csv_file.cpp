@@ -16,12 +16,12 @@ namespace trainyard {
 
 namespace {
 
-/// The header record with its line end, which may lie inside quotes too.
+/// The header record with its line end. Quoted names may contain line ends, too.
 std::string read_header(std::istream& file) {
   std::string header, line;
   while (std::getline(file, line)) {
     header += line + '\n';
-    // An odd number of quotes so far: the line end lies inside a name.
+    // If the number of quotes so far is odd, the line end lies inside a name.
     if (std::count(header.begin(), header.end(), '"') % 2 == 0) break;
   }
   return header;
@@ -43,7 +43,7 @@ std::string csv_quoted(std::string_view text) {
   return out + '"';
 }
 
-// Inside quotes everything is text, and two quotes are one.
+// Inside quotes everything is text, and two quotes stand for one.
 std::vector<std::string> csv_first_record(std::string_view text) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -65,7 +65,7 @@ std::vector<std::string> csv_first_record(std::string_view text) {
   return fields;
 }
 
-// Columns of an existing file keep their places, whatever order this run's values come in.
+// The columns of an existing file keep their places, whatever the order of this run's values.
 CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
   drop_torn_line(path_);
   std::ifstream existing(path_, std::ios::binary);
@@ -77,7 +77,7 @@ CsvFile::CsvFile(std::string path) : path_(std::move(path)) {
 }
 
 std::size_t CsvFile::index_of(std::string_view column) {
-  // Rows give their values in the same order, so the guess is right nearly always and no search is made.
+  // Rows give their values in the same order, so the guess is nearly always right and no search is needed.
   if (next_column_ < columns_.size() && columns_[next_column_] == column) return next_column_++;
   const auto found = std::find(columns_.begin(), columns_.end(), column);
   const auto index = static_cast<std::size_t>(found - columns_.begin());
@@ -95,7 +95,8 @@ void CsvFile::set(std::string_view column, std::string_view text) {
 }
 
 void CsvFile::end_row() {
-  // Only when the row is complete: a row that brings several new columns rewrites the file once.
+  // The header is checked only when the row is complete, so a row that brings several new columns rewrites the file
+  // once.
   if (columns_in_file_ != columns_.size()) write_header_or_widen();
   std::string& out = file_->buffer();
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -121,11 +122,11 @@ void CsvFile::write_header_or_widen() {
     wide << join(columns_);
     for (std::string line; std::getline(old, line);) {
       if (line.ends_with('\r')) line.pop_back();
-      // Cells of data never hold line ends (they are numbers), so a line is a row.
+      // Cells of data are numbers and hold no line ends, so a line is a row.
       wide << line << padding << "\r\n";
     }
     wide.close();
-    // The old file stays until the new one is whole.
+    // The old file stays until the new one is complete.
     if (!wide || std::rename(temporary.c_str(), path_.c_str()) != 0) {
       throw Error(Code::kIo, "cannot add columns to {} through {}: {}", path_, temporary, std::strerror(errno));
     }

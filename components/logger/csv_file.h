@@ -11,39 +11,39 @@ namespace trainyard {
 
 /// One table as comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
 ///
-/// A column that turns up late is added on the right: the file is rewritten once through a temporary, with empty cells
-/// for the rows that did not have it. An existing file is continued under its own header.
+/// A column that appears late is added on the right: the file is rewritten once through a temporary file, with empty
+/// cells for the rows that did not have it. An existing file is continued under its own header.
 class CsvFile {
  public:
-  /// Opens or makes the file; a torn last line is cut off. Throws kIo.
+  /// Opens or makes the file, and cuts off an incomplete last line. Throws kIo.
   explicit CsvFile(std::string path);
 
-  /// Sets a cell of the row in hand. The first value of a name counts.
+  /// Sets a cell of the current row. The first value for a name counts.
   void set(std::string_view column, std::string_view text);
 
-  /// Ends the row; cells that were not set are empty.
+  /// Ends the row. Cells that were not set are empty.
   void end_row();
 
-  /// Hands the finished rows to the operating system; throws kIo.
+  /// Passes the finished rows to the operating system. Throws kIo.
   void flush();
 
-  /// In the order of the file.
+  /// The columns, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
   std::size_t index_of(std::string_view column);
-  // Brings the file's header up to the columns that there are; throws kIo.
+  // Adds the columns that the file's header lacks. Throws kIo.
   void write_header_or_widen();
 
   std::string path_;
   std::optional<AppendFile> file_;
   std::vector<std::string> columns_;
-  std::vector<std::string> cells_;  ///< Of the row in hand; as many as columns. Their memory is used again.
+  std::vector<std::string> cells_;  ///< The cells of the current row, as many as columns. Their memory is used again.
   std::size_t columns_in_file_ = 0;
   std::size_t next_column_ = 0;  ///< Where the next name is likely to be: rows repeat their order.
 };
 
-/// The text with quotes around it if it needs them.
+/// The text, with quotes around it if it needs them.
 std::string csv_quoted(std::string_view text);
 
 /// The fields of the first record of `text`.

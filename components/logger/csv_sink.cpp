@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOwnColumns[] = {"step", "epoch", "time", "samples"};
 
-/// A value may be named like one of our own columns; it must not be taken for it.
+/// A value may have the name of one of our own columns, and must not be mistaken for it.
 std::string_view column_of(const std::string& name, std::string_view units, std::string& renamed) {
   if (std::find(std::begin(kOwnColumns), std::end(kOwnColumns), name) == std::end(kOwnColumns) && name != units) {
     return name;
@@ -29,7 +29,7 @@ std::string file_name_part(std::string text) {
 }
 
 CsvFile& CsvSink::table_of(const std::string& stage) {
-  // Looked up by the stage as it comes; the name of its file is made once.
+  // The table is looked up by the stage's name; the name of its file is made once.
   CsvFile*& known = by_stage_[stage];
   if (known == nullptr) {
     const std::string name = file_name_part(stage);
@@ -42,7 +42,7 @@ CsvFile& CsvSink::table_of(const std::string& stage) {
 
 void CsvSink::on(const Metrics& metrics) {
   CsvFile& table = table_of(metrics.stage);
-  // One scratch string for all cells: a logged step allocates nothing.
+  // One scratch string serves all cells, so a logged step allocates nothing.
   const auto cell = [&](std::string_view column, auto value) {
     scratch_.clear();
     append_exact(scratch_, value);
@@ -54,7 +54,7 @@ void CsvSink::on(const Metrics& metrics) {
   append_seconds(scratch_, metrics.time_ns);
   table.set("time", scratch_);
   cell("samples", metrics.samples);
-  // The column is named after what is counted: "tokens". Samples have theirs already.
+  // The column is named after what is counted, such as "tokens". Samples have a column already.
   const std::string units = metrics.unit.empty() || metrics.unit == "sample" ? "samples" : metrics.unit + "s";
   if (units != "samples") cell(units, metrics.units);
   std::string renamed;

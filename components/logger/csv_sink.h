@@ -9,12 +9,12 @@
 
 namespace trainyard {
 
-/// Metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... with the columns step, epoch, time
-/// (seconds since 1970), samples, the unit counted ("tokens"), and one for every value. Numbers are exact; what is not
-/// finite reads "nan", "inf" or "-inf".
+/// Writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are step, epoch,
+/// time (in seconds since 1970), samples, the unit that is counted ("tokens"), and one for every value. Numbers are
+/// exact; those that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
-  /// Files are made when their stage first comes.
+  /// A file is made when its stage first appears.
   explicit CsvSink(std::string directory) : directory_(std::move(directory)) {}
 
   using Sink::on;
@@ -25,12 +25,13 @@ class CsvSink final : public Sink {
   CsvFile& table_of(const std::string& stage);
 
   std::string directory_;
-  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< By file name.
+  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< Indexed by file name.
   std::map<std::string, CsvFile*> by_stage_;                ///< Two stages may share a file name, and then the table.
   std::string scratch_;
 };
 
-/// "rank0/optimizer" as part of a file name: everything but letters, digits, '-' and '_' becomes '_'.
+/// Turns text such as "rank0/optimizer" into part of a file name: everything but letters, digits, '-' and '_' becomes
+/// '_'.
 std::string file_name_part(std::string text);
 
 }  // namespace trainyard

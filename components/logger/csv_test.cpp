@@ -50,7 +50,7 @@ TEST(CsvTest, ALateColumnIsAddedOnTheRightOfEveryRow) {
   file.set("step", "3");
   file.set("accuracy", "0.5");
   file.end_row();
-  file.set("step", "4");  // Lacks it again.
+  file.set("step", "4");  // This row lacks the column again.
   file.end_row();
   file.flush();
   EXPECT_EQ(read_file(directory / "t.csv"), "step,accuracy\r\n1,\r\n2,\r\n3,0.5\r\n4,\r\n");
@@ -58,7 +58,7 @@ TEST(CsvTest, ALateColumnIsAddedOnTheRightOfEveryRow) {
 
 TEST(CsvTest, AnExistingFileIsContinuedUnderItsOwnHeader) {
   TemporaryDirectory directory;
-  write_file(directory / "t.csv", "loss,step\r\n9,1\r\n8");  // The last row was torn by a kill.
+  write_file(directory / "t.csv", "loss,step\r\n9,1\r\n8");  // The last row was torn when the run was killed.
   CsvFile file(directory / "t.csv");
   file.set("step", "2");
   file.set("loss", "7");

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-/// Results that a person waits for: they get a line of their own even above a live line.
+/// Results for which a person waits. They get a line of their own even above a live line.
 bool is_evaluation(const std::string& stage) {
   return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
 }
@@ -23,9 +23,9 @@ void Display::line(const std::string& text, const char* colour) {
   stale_ = stale_ || progress_.has_steps();
 }
 
-// Training goes into the live line where there is one; everything else is worth a line of its own.
+// Training is shown in the live line if there is one; everything else is worth a line of its own.
 void Display::on(const Metrics& metrics) {
-  // Also where no live line is drawn: lines show rate and ETA from it.
+  // This also matters where no live line is drawn, because lines show the rate and the remaining time.
   progress_.update(metrics);
   stale_ = true;
   if (is_evaluation(metrics.stage)) {
@@ -36,7 +36,7 @@ void Display::on(const Metrics& metrics) {
 }
 
 void Display::on(const ModelInfo& model) {
-  if (model.rank != 0) return;  // The others have the same.
+  if (model.rank != 0) return;  // The other ranks have the same model.
   line(fmt::format("model {}  {} parameters  {}  {}", printable(model.model),
                    compact(static_cast<double>(model.parameters)), printable(model.device),
                    printable(model.precision)));
@@ -52,7 +52,8 @@ void Display::on(const DatasetInfo& dataset) {
 
 void Display::on(const Prediction& prediction) {
   const std::string title = prediction.title.empty() ? "prediction" : printable(prediction.title);
-  // Texts may have many lines, so a title marks where one begins. Of tensors only the shape: numbers are for programs.
+  // Texts may have many lines, so a title marks where one begins. Of tensors only the shape is shown, because their
+  // numbers are for programs.
   line(fmt::format("--- {}, step {} ---", title, prediction.step), ansi::kBold);
   if (!prediction.text.empty()) line(printable(prediction.text));
   for (const Tensor& tensor : prediction.tensors) {
@@ -70,12 +71,12 @@ void Display::on(const CheckpointDone& checkpoint) {
 }
 
 bool Display::refresh(Clock::time_point now) {
-  // Too early; the caller comes back.
+  // It is too early; the caller comes back.
   if (now - last_refresh_ < kRedraw) return true;
   last_refresh_ = now;
   console_.write_pending();
   if (mode_ == Mode::kLive && stale_ && progress_.has_steps() && !console_.pending()) {
-    // One column stays free: a cursor that leaves the last column would wrap on some terminals.
+    // One column stays free, because a cursor that leaves the last column would wrap on some terminals.
     console_.live(progress_.live_line(console_.width() - 1, console_.colour()));
     console_.write_pending();
     stale_ = false;
@@ -84,7 +85,7 @@ bool Display::refresh(Clock::time_point now) {
 }
 
 void Display::finish() {
-  // The last state is drawn however short the time since the one before.
+  // The last state is drawn however recent the previous one is.
   last_refresh_ = {};
   refresh(Clock::now());
   console_.end_live();

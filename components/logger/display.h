@@ -9,14 +9,14 @@
 
 namespace trainyard {
 
-/// The run as a person sees it. On a terminal: one live line, redrawn ten times a second at most, and above it a line
-/// for every validation, checkpoint and prediction. Elsewhere: a line for everything.
+/// Shows the run to a person. On a terminal there is one live line, redrawn ten times a second at most, and above it a
+/// line for every validation, checkpoint and prediction. Elsewhere there is a line for everything.
 class Display final : public Sink {
  public:
-  /// A line for everything, or one live line with the most important above it.
+  /// Either a line for everything, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // Faster than a reader's eye needs, slow enough to cost nothing.
+  // Redrawing at this interval is faster than a reader needs and slow enough to cost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
   /// `fd` belongs to the caller and stays open.
@@ -32,8 +32,8 @@ class Display final : public Sink {
   /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`; true if something is left for later: then call again. Cheap when nothing is
-  /// due.
+  /// Draws and writes what is due at `now`. Returns true if something is left for later; call it again then. It is
+  /// cheap when nothing is due.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }

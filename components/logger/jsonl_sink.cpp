@@ -7,11 +7,13 @@
 
 namespace trainyard {
 
-// {"kind":"metrics","time":1732176886.123456,"stage":"train","step":840,...,"values":{"loss":2.1034}}
+// A line looks like this:
+//
+//     {"kind":"metrics","time":1732176886.123456,"stage":"train","step":840,...,"values":{"loss":2.1034}}
 
 namespace {
 
-/// In an initialiser: the file must be mended before it is opened for appending.
+/// The file must be repaired before it is opened for appending, so this is called in an initialiser.
 std::string torn_line_dropped(const std::string& path) {
   drop_torn_line(path);
   return path;
@@ -26,15 +28,15 @@ std::string_view name_of_not_finite(double value) {
 
 JsonlSink::JsonlSink(const std::string& path) : file_(torn_line_dropped(path)) {}
 
-// Written by hand, field by field, into the file's buffer: a JSON tree for each step would cost more than the step's
-// own bookkeeping.
+// The lines are written by hand, field by field, into the file's buffer: a JSON tree for each step would cost more than
+// the step's own bookkeeping.
 void JsonlSink::begin(std::string_view kind, std::int64_t time_ns) {
   std::string& out = file_.buffer();
   out.append("{\"kind\":\"").append(kind).append("\",\"time\":");
   append_seconds(out, time_ns);
 }
 
-// Names are our own and need no escape; only values come from outside.
+// The names are our own and need no escape; only values come from outside.
 void JsonlSink::key(std::string_view name) { file_.buffer().append(",\"").append(name).append("\":"); }
 
 void JsonlSink::text(std::string_view name, std::string_view value) {
@@ -61,7 +63,7 @@ void JsonlSink::values(const std::vector<Scalar>& scalars) {
   }
   out += scalars.empty() ? "{}" : "}";
   if (all_finite) return;
-  // Beside the nulls, so that a reader who only wants numbers needs no special case.
+  // These stand beside the nulls, so that a reader who only wants numbers needs no special case.
   key("not_finite");
   separator = '{';
   for (const Scalar& scalar : scalars) {
@@ -79,7 +81,7 @@ void JsonlSink::on(const Metrics& metrics) {
   begin("metrics", metrics.time_ns);
   text("stage", metrics.stage);
   count("step", metrics.step);
-  // Unknown is left out rather than written as 0, which a reader would believe.
+  // What is unknown is left out, because a reader would believe a 0.
   if (metrics.total_steps != 0) count("total_steps", metrics.total_steps);
   count("epoch", metrics.epoch);
   count("samples", metrics.samples);

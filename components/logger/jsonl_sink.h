@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// Everything that happens as JSON lines in one file. `kind` says what a line is: metrics, model, dataset, prediction,
-/// checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN or infinity: such a value is
-/// null, and `not_finite` names it with what it was: {"loss":"NaN"}.
+/// Writes everything that happens to one file, as JSON lines. `kind` says what a line is: metrics, model, dataset,
+/// prediction, checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN and no infinity:
+/// such a value is null, and `not_finite` says what it was, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
   /// Continues an existing file.

@@ -9,7 +9,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kTick = Display::kRedraw;
-/// What a crash of the machine or a kill may cost of the record.
+/// How much of the record a crash of the machine or a kill may cost.
 constexpr std::chrono::seconds kFlush{1};
 
 }  // namespace
@@ -25,7 +25,7 @@ void Logger::on_configure() {
   open_files();
 }
 
-// The console is not a sink among others: it redraws by time, and it is never given up.
+// The console is not a sink like the others: it redraws by time, and it is never given up.
 void Logger::open_console() {
   if (*console_ == "off") return;
   const int fd = console_descriptor();
@@ -33,8 +33,8 @@ void Logger::open_console() {
   display_ = std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd));
 }
 
-// Each sink opens its files itself; what it throws here, before the run, ends it: a wrong directory should not be
-// noticed after hours.
+// Each sink opens its files itself. What it throws here, before the run, ends the run: a wrong directory should not be
+// noticed only after hours.
 void Logger::open_files() {
   std::string directory = directory_->empty() ? context().output_directory : *directory_;
   if (directory.empty()) directory = ".";
@@ -49,11 +49,11 @@ void Logger::on_metrics(const Metrics& metrics) {
   const bool skipped =
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
-  // Skipped, but counted: the rate is that of all steps.
+  // The step is skipped but counted, because the rate is that of all steps.
   if (display_) display_->count_only(metrics);
 }
 
-// The display first: what is buffered for files is not seen by anybody yet.
+// The display comes first, because nobody sees yet what is buffered for files.
 template <class T>
 void Logger::tell(const T& message) {
   if (display_) display_->on(message);
@@ -62,7 +62,7 @@ void Logger::tell(const T& message) {
   stir();
 }
 
-/// A sink that throws is said to be lost, once, and dropped: a full disk must not end a run of days.
+/// A sink that throws is reported as lost, once, and dropped: a full disk must not end a run of days.
 template <class Action>
 void Logger::each_sink(Action action) {
   std::erase_if(sinks_, [&](const std::unique_ptr<Sink>& sink) {
@@ -80,7 +80,7 @@ void Logger::each_sink(Action action) {
 void Logger::stir() {
   const bool more = display_ && display_->refresh(std::chrono::steady_clock::now());
   if (timer_armed_ || !(more || files_dirty_)) return;
-  // One timer at a time; it is armed again as long as anything waits. An idle run is not woken.
+  // There is one timer at a time, and it is armed again as long as anything waits. An idle run is not woken.
   timer_armed_ = true;
   timer_ = loop().after(kTick, [this] { tick(); });
 }

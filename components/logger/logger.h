@@ -12,17 +12,19 @@
 
 namespace trainyard {
 
-/// Shows the run to a person and records it for programs. Only listens: it has no outputs, its windows are large, and
-/// it writes files at most once a second, so that it never holds the pipeline back.
+/// Shows the run to a person and records it for programs. It only listens: it has no outputs, its windows are large,
+/// and it writes files at most once a second, so that it never holds the pipeline back.
 ///
-/// Writes into `directory`:
+/// It writes these files into `directory`:
+///
 ///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
-///   metrics.jsonl         everything, one JSON object a line (jsonl_sink.h)
+///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
 ///   tensorboard/          event files (tensorboard_sink.h)
-/// An existing table or JSONL file is continued, never overwritten. A file that can no longer be written is given up
-/// with an error in the log; training goes on.
 ///
-/// Log records go to the JSONL file alone: the processes show them on standard error themselves.
+/// An existing table or JSONL file is continued, never overwritten. A file that can no longer be written is given up
+/// with an error in the log, and training goes on.
+///
+/// Log records go only to the JSONL file, because the processes show them on standard error themselves.
 class Logger final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
@@ -36,24 +38,25 @@ class Logger final : public Component {
   void on_finalize() override;
 
  private:
-  // Which console and which style, from the parameter and from what standard output is.
+  // Chooses the console and its style from the parameter and from what standard output is.
   void open_console();
   void open_files();
-  // Applies every_steps, then tells.
+  // Applies every_steps, then calls tell().
   void on_metrics(const Metrics& metrics);
-  // To the display and every sink.
+  // Passes the message to the display and every sink.
   template <class T>
   void tell(const T& message);
   template <class Action>
   void each_sink(Action action);
   void stir();
   void tick();
-  // Hands everything to the operating system, at most once a second.
+  // Passes everything to the operating system, at most once a second.
   void flush_files();
-  // The last state, on the console and in the files.
+  // Shows and records the last state.
   void finish();
 
-  // Windows of thousands: a burst of short steps waits here and not in the component that sends.
+  // The windows hold thousands of messages, so that a burst of short steps waits here and not in the component that
+  // sends.
   static InputOptions listening(std::string topic) {
     return {.optional = true, .window_messages = 4096, .topic = std::move(topic)};
   }

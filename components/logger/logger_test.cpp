@@ -110,7 +110,7 @@ TEST_F(LoggerTest, AFileThatCannotBeWrittenAnyMoreDoesNotEndTheRun) {
   rig_.add<Logger>("logger", R"({"jsonl": false, "tensorboard": false})");
   rig_.start();
   std::filesystem::remove(directory_ / "metrics_validate.csv");
-  std::filesystem::create_directory(directory_ / "metrics_validate.csv");  // Opening it for writing now fails.
+  std::filesystem::create_directory(directory_ / "metrics_validate.csv");  // Opening the file for writing now fails.
   rig_.send("/metrics", Metrics{.step = 1, .stage = "validate", .values = {{"loss", 1.5}}});
   rig_.send("/metrics", train(2, 1));
   rig_.stop();

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// std::to_chars for files: exact, without a locale, without allocation. fmt and C for what people read.
+// Files use std::to_chars, which is exact and needs no locale and no allocation. fmt and C format what people read.
 void append_exact(std::string& out, double value) {
   char text[64];
   const bool whole = std::trunc(value) == value && std::abs(value) < 1e15;  // Counters should not read "2e+06".
@@ -28,7 +28,7 @@ void append_seconds(std::string& out, std::int64_t time_ns) {
   append_exact(out, ns / 1'000'000'000);
   char digits[] = ".000000";
   auto micros = static_cast<unsigned>(ns / 1000 % 1'000'000);
-  // By hand: a double has too few digits for nanoseconds since 1970.
+  // The digits are written by hand, because a double has too few for nanoseconds since 1970.
   for (int i = 6; i > 0; --i, micros /= 10) digits[i] = static_cast<char>('0' + micros % 10);
   out.append(digits, 7);
 }
@@ -48,22 +48,22 @@ std::string scientific(double value) { return fmt::format("{:.2e}", value); }
 std::string compact(double value) {
   constexpr const char* kUnits[] = {"", "k", "M", "G", "T"};
   std::size_t unit = 0;
-  // 999.95 would round to "1000.0k": the step up comes early enough that it never shows.
+  // 999.95 would round to "1000.0k", so the next unit begins early enough that this never appears.
   while (std::abs(value) >= 999.5 && unit + 1 < std::size(kUnits)) {
     value /= 1000;
     ++unit;
   }
-  // Small rates keep a digit behind the point: "0.5 samples/s".
+  // Small rates keep a digit after the point: "0.5 samples/s".
   if (unit == 0) return value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
   return fmt::format("{:.1f}{}", value, kUnits[unit]);
 }
 
-// Rounded, and never negative: an ETA of the last step may come out a little below zero.
+// It is rounded and never negative: the remaining time at the last step may come out a little below zero.
 std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds > 1e9) return "--:--";
   const auto total = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0)));
   const auto days = total / 86400, hours = total / 3600 % 24, minutes = total / 60 % 60;
-  // Seconds do not matter to whoever waits for days.
+  // Seconds do not matter when the time is days.
   if (days > 0) return fmt::format("{}d {:02}:{:02}", days, hours, minutes);
   if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, total % 60);
   return fmt::format("{:02}:{:02}", minutes, total % 60);

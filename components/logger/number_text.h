@@ -8,27 +8,27 @@ namespace trainyard {
 // Numbers as text: exact for files, short for people.
 
 /// Appends the shortest text that reads back as the same double, without an exponent for whole numbers below 1e15:
-/// "0.1", "2000000", "1e-05"; "nan", "inf", "-inf".
+/// "0.1", "2000000", "1e-05", "nan", "inf", "-inf".
 void append_exact(std::string& out, double value);
-/// The digits.
+/// Appends the digits of a whole number.
 void append_exact(std::string& out, std::uint64_t value);
 
-/// Appends nanoseconds as seconds with six digits after the point: "1732176886.123456".
+/// Appends nanoseconds as seconds with six digits after the point, such as "1732176886.123456".
 void append_seconds(std::string& out, std::int64_t time_ns);
 
-/// Six significant digits, trailing zeros kept so that columns of numbers line up: "2.10340".
+/// Six significant digits, with trailing zeros so that columns of numbers line up: "2.10340".
 std::string significant(double value);
 
-/// Two digits after the point, always with an exponent, so that a learning rate that falls stays readable: "1.00e-03".
+/// Two digits after the point and always an exponent, so that a falling learning rate stays readable: "1.00e-03".
 std::string scientific(double value);
 
-/// Three digits at most before the unit: "950", "4.1k", "12.3M".
+/// At most three digits before the unit: "950", "4.1k", "12.3M".
 std::string compact(double value);
 
 /// A duration: "00:45", "1:02:03", "2d 03:04".
 std::string clock_text(double seconds);
 
-/// "512 B", "12.3 MB"
+/// A size: "512 B", "12.3 MB".
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace trainyard

@@ -5,14 +5,14 @@
 
 namespace trainyard {
 
-/// Text from outside made safe to show: control characters except line feed and tab become '?', so that what a model
-/// generates or a stranger's component logs cannot steer the terminal.
+/// Makes text from outside safe to show: control characters other than line feed and tab become '?', so that what a
+/// model generates or a stranger's component logs cannot control the terminal.
 std::string printable(std::string_view text);
 
-/// Appends a JSON string with its quotes. Bytes that are no UTF-8 become U+FFFD: a model may generate anything.
+/// Appends a JSON string with its quotes. Bytes that are not valid UTF-8, which a model may generate, become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
-/// Appends a number, or null for what JSON has no number for.
+/// Appends a number, or null if JSON has no number for it.
 void append_json_number(std::string& out, double value);
 
 }  // namespace trainyard

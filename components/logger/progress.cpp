@@ -10,11 +10,13 @@
 
 namespace trainyard {
 
-// 840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210
+// The live line looks like this:
+//
+//     840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210
 
 namespace {
 
-/// A word of the live line and how much it matters: 0 stays, the largest goes first when the line is too long.
+/// A word of the live line, and when it is left out: 0 stays, and the largest goes first when the line is too long.
 struct Part {
   std::string text;
   int importance;
@@ -33,7 +35,7 @@ std::optional<double> find(const Metrics& metrics, auto matches) {
 
 bool is_loss(const std::string& name) { return name == "loss"; }
 
-/// In characters, two spaces between; our own words are ASCII.
+/// The width in characters, with two spaces between words; our own words are ASCII.
 std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t width = 0;
   for (const Part& part : parts) width += part.text.size() + (width > 0 ? 2 : 0);
@@ -50,16 +52,16 @@ void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   if (!parts.empty()) parts.front().text.resize(std::min(parts.front().text.size(), width));
 }
 
-/// What room is left becomes a bar, if it is enough for one.
+/// Fills the room that is left with a bar, if it is enough for one.
 std::string bar(double fraction, std::size_t room) {
-  // Fewer cells than that say nothing.
+  // Fewer cells than that would say nothing.
   if (room < 14) return "";
   const std::size_t inner = std::min<std::size_t>(room - 4, 30);
   const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(inner));
   return "[" + std::string(filled, '=') + std::string(inner - filled, ' ') + "]";
 }
 
-/// Empty for what the line says in another way: its own rate is smoothed.
+/// Empty for values that the line shows in another way; for example, its own rate is smoothed.
 std::string value_text(const Scalar& scalar) {
   if (scalar.name == "throughput") return "";
   if (is_learning_rate(scalar.name)) return "  lr " + scientific(scalar.value);
@@ -80,7 +82,7 @@ void Progress::update(const Metrics& metrics) {
   total_ = metrics.total_steps;
   if (!metrics.unit.empty()) unit_ = printable(metrics.unit);
   steps_.add(metrics.time_ns, metrics.step);
-  // By the sender's clock, so the rate does not depend on when the message was handled.
+  // The sender's clock is used, so the rate does not depend on when the message was handled.
   units_.add(metrics.time_ns, metrics.units != 0 ? metrics.units : metrics.samples);
 }
 
@@ -100,7 +102,7 @@ std::string Progress::eta_text() const {
 }
 
 std::string Progress::live_line(std::size_t width, bool colour) const {
-  // Parts in the order of the line; the number says how soon one is left out on a narrow terminal.
+  // The parts are in the order of the line. The number says how soon one is left out on a narrow terminal.
   const double fraction = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(step_) / static_cast<double>(total_));
   std::vector<Part> parts = {
       {(total_ == 0 ? "step " : "") + step_text(), 0, ansi::kBold},

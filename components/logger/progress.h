@@ -10,22 +10,22 @@
 
 namespace trainyard {
 
-/// What is shown of a training run while it goes on. Pure text: knows no terminal and no clock of its own.
+/// What is shown of a training run while it goes on. It produces text only and has no terminal and no clock of its own.
 class Progress {
  public:
   /// Takes the metrics of any stage.
   void update(const Metrics& metrics);
 
-  /// False until a training step was seen: then there is nothing to draw.
+  /// False until a training step has been seen; until then there is nothing to draw.
   bool has_steps() const { return step_ != 0; }
   /// True at the last step of a run whose length is known.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
-  /// The live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". At most `width`
-  /// characters wide; what matters least is left out. `colour` adds escape sequences, which have no width.
+  /// The live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at most
+  /// `width` characters wide; what matters least is left out. `colour` adds escape sequences, which have no width.
   std::string live_line(std::size_t width, bool colour) const;
 
-  /// The line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45"; for a stage
+  /// The line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a stage
   /// other than train, its name comes first.
   std::string plain_line(const Metrics& metrics) const;
 

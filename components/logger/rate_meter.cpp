@@ -5,7 +5,7 @@
 namespace trainyard {
 
 void RateMeter::add(std::int64_t time_ns, std::uint64_t count) {
-  // A resumed run, or a clock that was set back.
+  // This is a resumed run, or a clock that was set back.
   if (started_ && (time_ns < last_time_ns_ || count < last_count_)) *this = {};
   if (started_) {
     const double seconds = static_cast<double>(time_ns - last_time_ns_) * 1e-9;

@@ -39,7 +39,7 @@ TEST(RateMeterTest, UnevenReportsOfASteadyCountGiveItsRate) {
   std::int64_t time = 0;
   for (int i = 0; i < 50; ++i) {
     time += (i % 7 + 1) * kSecond / 10;
-    meter.add(time, static_cast<std::uint64_t>(time / (kSecond / 1000)));  // A thousand a second.
+    meter.add(time, static_cast<std::uint64_t>(time / (kSecond / 1000)));  // This is a thousand a second.
   }
   EXPECT_NEAR(*meter.per_second(), 1000, 1e-6);
 }

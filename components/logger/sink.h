@@ -10,8 +10,8 @@
 namespace trainyard {
 
 /// Something that keeps a record of the run. A sink takes what it can hold and ignores the rest. Any call may throw
-/// kIo; the logger then says so once and goes on without the sink. Called on the logger's loop alone; on() should only
-/// buffer, and flush() write.
+/// kIo; the logger then reports it once and goes on without the sink. Only the logger's loop calls a sink. on() should
+/// only buffer, and flush() write.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -23,11 +23,11 @@ class Sink {
   virtual void on(const CheckpointDone&) {}
   virtual void on(const LogRecord&) {}
 
-  /// Hands to the operating system what was taken so far.
+  /// Passes to the operating system what has been taken so far.
   virtual void flush() = 0;
 };
 
-/// Now, for what carries no time of its own: nanoseconds of CLOCK_REALTIME.
+/// The current time, for messages that carry none: nanoseconds of CLOCK_REALTIME.
 std::int64_t realtime_ns();
 
 }  // namespace trainyard

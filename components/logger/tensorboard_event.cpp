@@ -5,12 +5,13 @@
 
 namespace trainyard {
 
-// Protobuf by hand: a message is a sequence of (field number, wire type, value); a message inside another is its bytes.
-// The numbers are those of tensorflow/core/util/event.proto and tensorflow/core/framework/summary.proto.
+// Protobuf is written by hand: a message is a sequence of (field number, wire type, value), and a message inside
+// another is its bytes. The numbers are those of tensorflow/core/util/event.proto and
+// tensorflow/core/framework/summary.proto.
 
 namespace {
 
-/// Bit-reversed polynomial of CRC-32C, one entry for each byte. At compile time.
+/// The table of the bit-reversed polynomial of CRC-32C, with one entry for each byte, computed at compile time.
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -22,13 +23,13 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
-/// A checksum of data that itself holds checksums is weak; the format stores them rotated and shifted.
+/// A checksum of data that itself holds checksums is weak, so the format stores them rotated and shifted.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-/// Independent of the machine's byte order, as the format is.
+/// Does not depend on the machine's byte order, as the format demands.
 template <class T>
 std::string little_endian(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -39,10 +40,10 @@ std::string little_endian(T value) {
   return bytes;
 }
 
-/// The wire types of protobuf; a field is announced by its number and one of these.
+/// The wire types of protobuf. A field is announced by its number and one of these.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Seven bits a byte, the lowest first; the top bit says that more follow.
+/// Seven bits per byte, the lowest first; the top bit says that more follow.
 void put_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -65,21 +66,21 @@ void put_float(std::string& out, std::uint32_t field, float value) {
   out += little_endian(std::bit_cast<std::uint32_t>(value));
 }
 
-/// A string, or a message that was encoded before.
+/// A string, or a message that has been encoded before.
 void put_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
   put_key(out, field, kBytes);
   put_varint(out, bytes.size());
   out += bytes;
 }
 
-// Field numbers of tensorflow.Event, Summary.Value, SummaryMetadata, TensorProto and TensorShapeProto.
+// The field numbers of tensorflow.Event, Summary.Value, SummaryMetadata, TensorProto and TensorShapeProto.
 enum EventField : std::uint32_t { kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5 };
 enum ValueField : std::uint32_t { kTag = 1, kSimpleValue = 2, kTensor = 8, kMetadata = 9 };
 enum MetadataField : std::uint32_t { kPluginData = 1, kPluginName = 1 };
 enum TensorField : std::uint32_t { kDType = 1, kShape = 2, kStringValue = 8, kDim = 2, kDimSize = 1 };
 constexpr std::uint64_t kDTypeString = 7;
 
-/// Event { wall_time, step, summary { value } }; `value` is encoded already.
+/// Event { wall_time, step, summary { value } }, where `value` is already encoded.
 std::string summary_event(double wall_time, std::uint64_t step, std::string_view value) {
   std::string summary, event;
   put_bytes(summary, 1, value);
@@ -89,7 +90,7 @@ std::string summary_event(double wall_time, std::uint64_t step, std::string_view
   return event;
 }
 
-/// A TensorProto of one string: TensorBoard's text page wants a tensor, not a plain string.
+/// A TensorProto of one string, because TensorBoard's text page wants a tensor and not a plain string.
 std::string text_tensor(std::string_view text) {
   std::string extent, shape, tensor;
   put_integer(extent, kDimSize, 1);
@@ -108,7 +109,7 @@ std::uint32_t crc32c(std::string_view bytes) {
   return ~crc;
 }
 
-// The length has a checksum of its own: a reader must be able to trust it before it takes memory.
+// The length has a checksum of its own, because a reader must be able to trust it before it allocates memory.
 void append_record(std::string& out, std::string_view data) {
   const std::string length = little_endian<std::uint64_t>(data.size());
   out.append(length).append(little_endian(masked_crc(length))).append(data).append(little_endian(masked_crc(data)));
@@ -128,7 +129,7 @@ std::string scalar_event(double wall_time, std::uint64_t step, std::string_view 
   return summary_event(wall_time, step, value);
 }
 
-// The metadata name TensorBoard's plugin, without which a tensor is not shown.
+// The metadata names TensorBoard's plugin, without which a tensor is not shown.
 std::string text_event(double wall_time, std::uint64_t step, std::string_view tag, std::string_view text) {
   std::string value, plugin, metadata;
   put_bytes(plugin, kPluginName, "text");

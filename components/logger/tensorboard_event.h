@@ -7,16 +7,17 @@
 namespace trainyard {
 
 // The event files of TensorBoard: protobuf messages (tensorflow.Event) in checksummed records. Only the few fields that
-// scalars and texts need are written, so the encoder is a page long and needs no protobuf library. Wall times are
+// scalars and texts need are written, so the encoder is a page long and needs no protobuf library. Wall times are in
 // seconds since 1970.
 
 /// CRC-32C (Castagnoli), as in RFC 3720.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// One record: u64 length, masked crc32c of it, the data, masked crc32c of that; little-endian.
+/// Appends one record: the length as u64, its masked crc32c, the data, and the masked crc32c of the data;
+/// little-endian.
 void append_record(std::string& out, std::string_view data);
 
-/// The event every file begins with: it names the version of the format. A reader refuses a file without it.
+/// The event with which every file begins. It names the version of the format, and a reader refuses a file without it.
 std::string version_event(double wall_time);
 
 /// An event with one number.

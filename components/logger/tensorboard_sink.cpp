@@ -16,7 +16,7 @@ std::string host_name() {
   return name;
 }
 
-/// Never the name of a file that is there: two runs in one second, or a recycled process id, must not mix.
+/// The name of an existing file is never used: two runs in one second, or a recycled process id, must not mix.
 std::string fresh_path(const std::string& directory) {
   const std::string base =
       fmt::format("{}/events.out.tfevents.{}.{}.{}", directory, realtime_ns() / 1'000'000'000, host_name(), ::getpid());
@@ -25,7 +25,7 @@ std::string fresh_path(const std::string& directory) {
   return path;
 }
 
-/// Microseconds survive in a double of today's size; TensorBoard shows seconds.
+/// A double holds the current time to the microsecond; TensorBoard shows seconds.
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 }  // namespace
@@ -44,7 +44,7 @@ void TensorboardSink::on(const Metrics& metrics) {
 }
 
 void TensorboardSink::on(const Prediction& prediction) {
-  // Tensors have no page in TensorBoard.
+  // TensorBoard has no page for tensors.
   if (prediction.text.empty()) return;
   const std::string tag = "predict/" + (prediction.title.empty() ? "text" : prediction.title);
   append_record(file_.buffer(), text_event(seconds(realtime_ns()), prediction.step, tag, prediction.text));

@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-/// Numbers as TensorBoard curves and predictions as its texts: tags "train/loss", "validate/loss", "predict/sample".
-/// Every run writes a file of its own, `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard joins those of a
-/// directory by step.
+/// Writes numbers as TensorBoard curves and predictions as its texts, with tags such as "train/loss", "validate/loss"
+/// and "predict/sample". Every run writes a file of its own, `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard
+/// joins the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:
-  /// Makes a new file, also when a run is resumed. Throws kIo.
+  /// Makes a new file, even when a run is resumed. Throws kIo.
   explicit TensorboardSink(const std::string& directory);
 
   using Sink::on;

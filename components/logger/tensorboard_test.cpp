@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::TemporaryDirectory;
 
-/// The events of a file as the Python reader sees them.
+/// The events of a file, as the Python reader sees them.
 std::vector<json> decode(const std::string& path) {
   const std::string command = "python3 '" TRAINYARD_TFEVENTS_READER "' '" + path + "'";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -42,7 +42,7 @@ class TensorboardTest : public ::testing::Test {
 };
 
 TEST(TensorboardEventTest, ChecksumsAgreeWithThePublishedOnes) {
-  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);              // The check value of CRC-32C.
+  EXPECT_EQ(crc32c("123456789"), 0xe3069283u);              // This is the check value of CRC-32C.
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);    // RFC 3720, B.4.
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);  // RFC 3720, B.4.
 }
@@ -64,9 +64,9 @@ TEST_F(TensorboardTest, AnotherDecoderReadsTheScalars) {
 
 TEST_F(TensorboardTest, AnotherDecoderReadsThePredictedText) {
   TensorboardSink sink(directory_.path());
-  const std::string text(300, 'x');  // Longer than one byte of length.
+  const std::string text(300, 'x');  // The length of this text takes more than one byte.
   sink.on(Prediction{.step = 2, .title = "sample", .text = text});
-  sink.on(Prediction{.step = 3, .title = "image"});  // Nothing to read.
+  sink.on(Prediction{.step = 3, .title = "image"});  // This has nothing to read.
   sink.flush();
   const auto events = decode(sink.path());
   ASSERT_EQ(events.size(), 2u);
@@ -81,7 +81,7 @@ TEST_F(TensorboardTest, WhatIsNotFiniteIsKept) {
   TensorboardSink sink(directory_.path());
   sink.on(Metrics{.stage = "train", .values = {{"loss", std::numeric_limits<double>::infinity()}, {"low", 1e300}}});
   sink.flush();
-  // The reader prints what Python prints; JSON proper has no word for it, so the text is looked at.
+  // The reader prints what Python prints. JSON proper has no word for it, so the text is compared.
   const std::string bytes = testing::read_file(sink.path());
   const float infinity = std::numeric_limits<float>::infinity();
   const std::string pattern(reinterpret_cast<const char*>(&infinity), sizeof infinity);

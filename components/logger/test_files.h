@@ -10,7 +10,7 @@
 
 namespace trainyard::testing {
 
-/// A fresh directory that goes away with the test.
+/// A new directory that is removed with the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -26,7 +26,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// All bytes; empty if there is no file.
+/// All bytes of the file; empty if there is no file.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
