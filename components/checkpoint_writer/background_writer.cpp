@@ -9,7 +9,7 @@ namespace trainyard {
 BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify)
     : store_(store), notify_(std::move(notify)), thread_([this](std::stop_token stop) { run(stop); }) {}
 
-// Idle first: a stop request alone would leave what is waiting unwritten.
+// It waits until it is idle first, because a stop request alone would leave what is waiting unwritten.
 BackgroundWriter::~BackgroundWriter() {
   wait_until_idle();
   thread_.request_stop();
@@ -18,7 +18,7 @@ BackgroundWriter::~BackgroundWriter() {
 void BackgroundWriter::submit(std::unique_ptr<StateCopy> state) {
   const std::lock_guard lock(mutex_);
   waiting_.push_back(std::move(state));
-  // One condition for both directions: the writer waits for work, the owner for idleness.
+  // One condition serves both directions: the writer waits for work, the owner for idleness.
   changed_.notify_all();
 }
 
@@ -33,7 +33,7 @@ void BackgroundWriter::wait_until_idle() {
 }
 
 void BackgroundWriter::run(std::stop_token stop) {
-  // The lock is given up while a checkpoint is written: submit() and take_finished() never wait for the disk.
+  // The lock is released while a checkpoint is written, so submit() and take_finished() never wait for the disk.
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !waiting_.empty(); })) {
     std::unique_ptr<StateCopy> state = std::move(waiting_.front());
@@ -44,7 +44,7 @@ void BackgroundWriter::run(std::stop_token stop) {
     lock.lock();
     finished_.push_back(std::move(finished));
     lock.unlock();
-    notify_();  // Before it counts as idle: whoever waits may destroy what notify uses.
+    notify_();  // It notifies before it counts as idle, because whoever waits may destroy what notify uses.
     lock.lock();
     writing_ = false;
     changed_.notify_all();
@@ -56,7 +56,8 @@ BackgroundWriter::Finished BackgroundWriter::write(std::unique_ptr<StateCopy> st
   Finished finished{.state = std::move(state)};
   try {
     finished.written = store_.write(*finished.state);
-  } catch (const std::exception& error) {  // A thread must not let one out; the receiver decides what it means.
+    // A thread must not let an exception out; the receiver decides what it means.
+  } catch (const std::exception& error) {
     finished.error = error.what();
   }
   finished.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -15,34 +15,34 @@
 
 namespace trainyard {
 
-/// Writes checkpoints on a thread of its own, one after another. One thread, because a second would only compete for
-/// the same disk, and because the store that names and deletes checkpoints is used by one at a time.
+/// Writes checkpoints on a thread of its own, one after another. There is one thread because a second would only
+/// compete for the same disk, and because the store that names and deletes checkpoints serves one thread at a time.
 ///
 /// submit() and take_finished() are called on the component's loop. What goes wrong in a write is a result, not an
-/// exception: the writer goes on with the next.
+/// exception, and the writer continues with the next checkpoint.
 class BackgroundWriter {
  public:
   /// What became of one submitted state.
   struct Finished {
-    std::unique_ptr<StateCopy> state;  ///< To be used again.
+    std::unique_ptr<StateCopy> state;  ///< Ready to be used again.
     CheckpointStore::Written written;
-    std::string error;  ///< Empty: it is on disk.
+    std::string error;  ///< Empty if the checkpoint is on disk.
     double seconds = 0;
   };
 
-  /// `notify` is called on the writing thread after each; the result then waits in take_finished().
+  /// `notify` is called on the writing thread after each checkpoint, whose result then waits in take_finished().
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
 
   /// Finishes what was submitted.
   ~BackgroundWriter();
 
-  /// Takes the copy over until it comes back in take_finished(). Returns at once.
+  /// Takes the copy until it comes back in take_finished(). Returns at once.
   void submit(std::unique_ptr<StateCopy> state);
 
   /// What was finished since the last call, in order.
   std::vector<Finished> take_finished();
 
-  /// Blocks until everything submitted is finished.
+  /// Blocks until everything that was submitted is finished.
   void wait_until_idle();
 
  private:
@@ -56,7 +56,7 @@ class BackgroundWriter {
   std::deque<std::unique_ptr<StateCopy>> waiting_;
   bool writing_ = false;
   std::vector<Finished> finished_;
-  std::jthread thread_;  ///< Last: it uses all of the above.
+  std::jthread thread_;  ///< The thread comes last, because it uses all of the above.
 };
 
 }  // namespace trainyard

@@ -25,7 +25,7 @@ FileDigest write_text(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-// A value that is not finite is no value: a diverged run must not be the best one.
+// A value that is not finite does not count: a diverged run must not be the best one.
 std::optional<double> CheckpointStore::value_of(const std::vector<Scalar>& metrics) const {
   for (const Scalar& scalar : metrics) {
     if (scalar.name == options_.monitor && std::isfinite(scalar.value)) return scalar.value;
@@ -39,11 +39,12 @@ void CheckpointStore::adopt(std::uint64_t resumed_step) {
     try {
       found.value = value_of(parse_run_record(read_text_file(path + "/" + kRunFile), path).metrics);
     } catch (const Error&) {
-      // A broken one has no value; it goes as the others do.
+      // A broken checkpoint has no value, and is deleted like the others.
     }
     stored_.push_back(std::move(found));
   }
-  // The order is that of writing, and the oldest go first: what lies beyond the resumed step is made the oldest.
+  // The order is that of writing, and the oldest are deleted first. What lies beyond the resumed step is made the
+  // oldest.
   std::stable_partition(stored_.begin(), stored_.end(), [&](const auto& found) { return found.step > resumed_step; });
 }
 
@@ -54,7 +55,7 @@ void CheckpointStore::describe(std::string model, std::string optimizer,
   hyperparameters_ = std::move(hyperparameters);
 }
 
-// All of it is as of the snapshot, but for the time, which is that of writing.
+// Everything is as of the snapshot, except the time, which is that of writing.
 RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
   return {.step = snapshot.step,
           .epoch = snapshot.epoch,
@@ -80,7 +81,7 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   metadata["model"] = model_;
   manifest.files[kModelFile] = write_safetensors(in(kModelFile), state.tensors(layout.model), metadata);
   if (options_.save_optimizer && !layout.optimizer.empty()) {
-    // Only in the optimizer's file; added after the model's has been written.
+    // This stands only in the optimizer's file, and is added after the model's has been written.
     metadata["rule"] = optimizer_;
     manifest.files[kOptimizerFile] = write_safetensors(in(kOptimizerFile), state.tensors(layout.optimizer), metadata);
   }
@@ -97,12 +98,12 @@ CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
   {
     TemporaryCheckpoint temporary(options_.directory, name);
     written.bytes = write_files(state, temporary.path());
-    // One step has one state: a second checkpoint of it brings newer metrics and takes the first one's place.
+    // A step has one state, so a second checkpoint of it brings newer metrics and takes the first one's place.
     const bool ours =
         std::any_of(stored_.begin(), stored_.end(), [&](const auto& stored) { return file_name(stored.path) == name; });
     written.path = temporary.publish(ours);
   }
-  // From here on the checkpoint is safe; what goes wrong below is a warning.
+  // From here on the checkpoint is safe, and what goes wrong below is a warning.
   remember({.path = written.path, .step = step, .value = value_of(state.snapshot().metrics)});
   tidy(written.warnings);
   return written;
@@ -117,8 +118,8 @@ void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   stored_.push_back(std::move(checkpoint));
 }
 
-/// Pointers are moved before anything is deleted, so none ever leads to a checkpoint that is gone. One that cannot be
-/// moved keeps what it leads to, and holds up nothing else: retention must go on, or the disk fills.
+/// Pointers are moved before anything is deleted, so none ever leads to a checkpoint that is gone. If one cannot be
+/// moved, what it leads to is kept, and the rest goes on: retention must continue, or the disk fills.
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
   std::vector<std::string> pointed_to;
   const auto point = [&](const char* pointer, const StoredCheckpoint& target) {
@@ -133,7 +134,7 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
   // There is no pointer "best" until something has been measured.
   if (const auto best = best_of(stored_, options_.rule)) point("best", stored_[*best]);
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
-  // The last ones go first, so that the indices before them stay right.
+  // The last ones are deleted first, so that the indices before them stay right.
   for (auto index = doomed.rbegin(); index != doomed.rend(); ++index) {
     if (std::ranges::count(pointed_to, stored_[*index].path) != 0) continue;
     try {

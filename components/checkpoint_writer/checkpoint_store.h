@@ -9,24 +9,24 @@
 
 namespace trainyard {
 
-/// A directory of checkpoints and the rule by which they are kept. Deletes only what it wrote itself or was told to
-/// adopt. Used by one thread at a time: by the component's until the first snapshot, by the writer's from then on.
+/// A directory of checkpoints and the rule by which they are kept. It deletes only what it wrote itself or was told to
+/// adopt. One thread may use it at a time: the component's until the first snapshot, the writer's from then on.
 class CheckpointStore {
  public:
-  /// Fixed for the run; the directory must exist.
+  /// The options are fixed for the run. The directory must exist.
   struct Options {
     std::string directory;
-    std::string monitor;  ///< Name of the metric that decides which is best.
+    std::string monitor;  ///< The name of the metric that decides which checkpoint is best.
     RetentionRule rule;
     bool save_optimizer = true;
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 
-  /// Takes over the checkpoints that are in the directory, as an earlier part of this run. Those beyond `resumed_step`
-  /// belong to a future that was given up, and are the first to go.
+  /// Takes over the checkpoints that are in the directory as an earlier part of this run. Those beyond `resumed_step`
+  /// belong to a future that was given up, and are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// What is fixed for the run and goes into every run.json.
+  /// Sets what is fixed for the run and goes into every run.json.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// A checkpoint that is on disk under its name.
@@ -36,24 +36,24 @@ class CheckpointStore {
     std::vector<std::string> warnings;  ///< What went wrong after the checkpoint was safe.
   };
 
-  /// Writes, syncs and names a checkpoint; then moves the pointers and deletes what the rule does not keep. Throws kIo,
-  /// and then nothing has changed.
+  /// Writes, syncs and names a checkpoint, then moves the pointers and deletes what the rule does not keep. If it
+  /// throws kIo, nothing has changed.
   Written write(const StateCopy& state);
 
  private:
-  // Returns the bytes of all files.
+  // Returns the size of all files.
   std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
   RunRecord record_of(const Snapshot& snapshot) const;
-  // Of the monitored metric, if it is there and finite.
+  // The value of the monitored metric, if it is there and finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);
-  // Pointers and deletions; throws nothing.
+  // Moves the pointers and deletes checkpoints. It throws nothing.
   void tidy(std::vector<std::string>& warnings);
 
   Options options_;
   std::string model_, optimizer_;
   std::map<std::string, double> hyperparameters_;
-  std::vector<StoredCheckpoint> stored_;  ///< Ours, in the order of writing.
+  std::vector<StoredCheckpoint> stored_;  ///< The checkpoints that belong to this run, in the order of writing.
 };
 
 }  // namespace trainyard

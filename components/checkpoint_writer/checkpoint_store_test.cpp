@@ -39,7 +39,7 @@ class CheckpointStoreTest : public ::testing::Test {
   StateCopy copy_;
 };
 
-/// Writing beyond `bytes` of any file fails while this lives, as on a full disk.
+/// While it lives, writing beyond `bytes` of any file fails, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -87,7 +87,7 @@ TEST_F(CheckpointStoreTest, AFailedWriteLeavesTheEarlierCheckpointsAndNothingEls
   EXPECT_NE(error.find("/model.safetensors: File too large"), std::string::npos) << error;
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000010"}));
   EXPECT_TRUE(verify_checkpoint(directory_ / "step-00000010").empty());
-  write(store, 30, 1);  // When there is room again, it goes on.
+  write(store, 30, 1);  // When there is room again, it continues.
   EXPECT_EQ(fs::read_symlink(directory_ / "last"), "step-00000030");
 }
 
@@ -97,7 +97,7 @@ TEST_F(CheckpointStoreTest, ADirectoryThatWasRemovedIsMadeAgain) {
   fs::remove_all(directory_.path());
   const auto written = write(store, 20, 2);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020"}));
-  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");  // Step 10 was better, and is gone.
+  EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000020");  // Step 10 was better, but is gone.
   EXPECT_TRUE(written.warnings.empty());
 }
 
@@ -131,7 +131,7 @@ TEST_F(CheckpointStoreTest, AdoptedCheckpointsFollowTheRuleAndAGivenUpFutureGoes
   CheckpointStore first = make_store();
   for (std::uint64_t step : {10, 20, 30}) write(first, step, 40.0 - static_cast<double>(step));  // 10 is deleted.
   CheckpointStore second = make_store();
-  second.adopt(20);  // 30 was found broken, say.
+  second.adopt(20);  // This is as if 30 had been found broken.
   write(second, 25, 90);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000020", "step-00000025", "step-00000030"}));
   EXPECT_EQ(fs::read_symlink(directory_ / "best"), "step-00000030");  // Its metrics are still the best.

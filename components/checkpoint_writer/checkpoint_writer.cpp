@@ -15,12 +15,12 @@
 
 namespace trainyard {
 
-// Three stages of a snapshot, each with its own thread and its own answer: copied on the component's loop
-// (SnapshotTaken), written on the writer's thread, reported on the loop again (CheckpointDone).
+// A snapshot has three stages, each with its own thread and answer: it is copied on the component's loop
+// (SnapshotTaken), written on the writer's thread, and reported on the loop again (CheckpointDone).
 
 namespace {
 
-/// The directory in use; asked for again where needed, since both inputs are fixed.
+/// The directory in use. It is computed where it is needed, since both inputs are fixed.
 std::string directory_or_default(const std::string& given, const std::string& output_directory) {
   if (!given.empty()) return given;
   return (output_directory.empty() ? "." : output_directory) + "/checkpoints";
@@ -45,7 +45,7 @@ void CheckpointWriter::on_configure() {
   asked_.resize(context().world_size);
   prepare_directory();
   for (std::size_t i = 0; i < kCopies; ++i) free_copies_.push_back(std::make_unique<StateCopy>());
-  // The writer's thread only says that there is something; all else happens on the component's own loop.
+  // The writer's thread only says that it has finished something; everything else happens on the component's own loop.
   const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
     loop().post([this, alive] {
       if (!alive.expired()) report_finished();
@@ -54,7 +54,7 @@ void CheckpointWriter::on_configure() {
   writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
 }
 
-/// What cannot work is said before hours are spent on training.
+/// What cannot work is reported before hours are spent on training.
 void CheckpointWriter::prepare_directory() const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;
@@ -71,8 +71,8 @@ void CheckpointWriter::prepare_directory() const {
                 "that run, or existing = 'keep' or 'replace'",
                 directory, found);
   }
-  // Only whether there are any; whether one is whole is found out when the layout is known.
-  if (!resume_->empty()) resume_candidates(*resume_, directory);  // Throws if there is nothing to resume from.
+  // This only checks whether there are any. Whether one is complete is found out when the layout is known.
+  if (!resume_->empty()) resume_candidates(*resume_, directory);  // This throws if there is nothing to resume from.
 }
 
 template <class List>
@@ -91,7 +91,7 @@ void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerS
   begin_run_if_ready();
 }
 
-// Without an optimizer in the launch (an evaluation, say) there is no state to wait for.
+// Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
 void CheckpointWriter::begin_run_if_ready() {
   const bool optimizes = optimizer_state_.connections() != 0;
   const bool complete =
@@ -106,20 +106,20 @@ void CheckpointWriter::begin_run_if_ready() {
     store_->describe(arenas_[0]->model, "", {});
   }
   RunState state = resume_->empty() ? RunState{} : restore();
-  // Before the first write, and on this thread still: the writer has nothing to do yet.
+  // This comes before the first write and still on this thread, because the writer has nothing to do yet.
   if (*existing_ == "replace" || continues_here(state.path)) store_->adopt(state.step);
-  // The arena is filled before anybody is told: host and optimizer start from it.
+  // The arena is filled before anybody is told, because the host and the optimizer start from it.
   run_state_.send(std::move(state));
 }
 
-/// True if the run goes on from a checkpoint of this very directory, and so owns what is in it.
+/// True if the run continues a checkpoint of this very directory, and so owns what is in it.
 bool CheckpointWriter::continues_here(const std::string& path) const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;
   return !path.empty() && std::filesystem::equivalent(std::filesystem::path(path).parent_path(), directory, error);
 }
 
-// Blocks the component's loop while it reads, which is right: nobody can begin before it is done.
+// This blocks the component's loop while it reads, which is right: nobody can begin before it is done.
 RunState CheckpointWriter::restore() {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
@@ -136,8 +136,8 @@ RunState CheckpointWriter::restore() {
           .host_state = resumed.run.host_state};
 }
 
-// When the last rank has asked, none of them changes anything. Answered then if a copy is free, else as soon as one is;
-// never out of order.
+// When the last rank has asked, none of them changes anything. The snapshot is answered then if a copy is free,
+// otherwise as soon as one is, and never out of order.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
     throw Error(Code::kInternal, "a snapshot of step {} was asked for before the arena came", snapshot->step);
@@ -154,7 +154,7 @@ void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapsh
   serve_waiting();
 }
 
-// A snapshot without a free copy waits here, and with it, by the missing SnapshotTaken, the host's next step.
+// A snapshot without a free copy waits here. Because SnapshotTaken is missing, the host's next step waits with it.
 void CheckpointWriter::serve_waiting() {
   while (!waiting_.empty() && !free_copies_.empty()) {
     std::unique_ptr<StateCopy> copy = std::move(free_copies_.back());
@@ -167,7 +167,7 @@ void CheckpointWriter::serve_waiting() {
 
 void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
   const auto start = std::chrono::steady_clock::now();
-  // The one part that training waits for: a memory copy of all blocks.
+  // This is the one part that training waits for: a memory copy of all blocks.
   copy->take(*layout_, snapshot);
   snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
@@ -175,7 +175,7 @@ void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr
   writer_->submit(std::move(copy));
 }
 
-// In the order of writing, so CheckpointDone comes in the order of the snapshots.
+// They come in the order of writing, so CheckpointDone comes in the order of the snapshots.
 void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
@@ -185,7 +185,7 @@ void CheckpointWriter::report_finished() {
   serve_waiting();
 }
 
-// Sent for failures, too: the manager waits for an answer to every checkpoint order.
+// CheckpointDone is sent for failures, too, because the manager waits for an answer to every checkpoint order.
 void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
   const Snapshot& snapshot = finished.state->snapshot();
   for (const std::string& warning : finished.written.warnings) log().warn("{}", warning);
@@ -198,7 +198,7 @@ void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
                                    .error = finished.error});
 }
 
-/// Nothing that was asked for is given up: blocks until all of it is on disk and reported.
+/// Nothing that was asked for is given up: this blocks until all of it is on disk and reported.
 void CheckpointWriter::on_deactivate() {
   if (!writer_) return;
   do {

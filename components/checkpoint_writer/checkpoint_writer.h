@@ -17,16 +17,16 @@ namespace trainyard {
 
 /// Saves the run, and restores it (docs/checkpoint_format.md).
 ///
-/// A snapshot is one copy of the arena, answered with SnapshotTaken as soon as it is made; hashing, writing and syncing
-/// happen on a thread of their own. There are two copies: a third snapshot in a row is answered when one is free again,
-/// and none is ever lost. A checkpoint that cannot be written is reported in CheckpointDone; the run goes on and
-/// earlier ones stay.
+/// A snapshot is one copy of the arena, which is answered with SnapshotTaken as soon as it is made. A thread of its own
+/// hashes, writes and syncs. There are two copies, so a third snapshot in a row is answered when one is free again;
+/// none is ever lost. A checkpoint that cannot be written is reported in CheckpointDone; the run goes on, and earlier
+/// checkpoints stay.
 ///
-/// Hears every rank. A checkpoint is that of a single rank, however the ranks share parameters and state out among
-/// them, so that any number of ranks can go on with it. What they do not share out, the random numbers among it, is
-/// taken from rank 0.
+/// The component hears every rank. A checkpoint looks like that of a single rank, however the ranks divide parameters
+/// and state among themselves, so any number of ranks can continue with it. What they do not divide, such as the random
+/// numbers, is taken from rank 0.
 ///
-/// Deletes only checkpoints of its own run and, after a resume, of the run that it continues.
+/// It deletes only checkpoints of its own run and, after a resume, of the run that it continues.
 class CheckpointWriter final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
@@ -39,25 +39,26 @@ class CheckpointWriter final : public Component {
   void on_finalize() override;
 
  private:
-  // One being written and one to copy into: more would only hold memory, of the size of the whole state each.
+  // One copy is being written and one is free to copy into. More would only hold memory, since each has the size of the
+  // whole state.
   static constexpr std::size_t kCopies = 2;
 
-  // Before training: directory, leftovers, and whether there is anything to resume from.
+  // Before training, checks the directory, leftovers, and whether there is anything to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
-  // When every block is known: lays out, restores, says where the run begins. Once.
+  // Once every block is known, makes the layout, restores, and says where the run begins. Happens once.
   void begin_run_if_ready();
   RunState restore();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
-  // The place of a message's rank in one of the lists below.
+  // The entry for a message's rank in one of the lists below.
   template <class List>
   auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
-  // Takes the snapshots that wait, as far as there are free copies.
+  // Takes the snapshots that wait, as long as there are free copies.
   void serve_waiting();
   void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
-  // On the component's loop, after the writer's thread has said that there is something.
+  // Runs on the component's loop after the writer's thread has finished something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
 
@@ -91,16 +92,17 @@ class CheckpointWriter final : public Component {
   Input<Snapshot> snapshot_{
       *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
 
-  // By rank; null until it has come.
+  // These are indexed by rank; an entry is null until the message has come.
   std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
   std::vector<std::shared_ptr<const OptimizerState>> states_;
-  std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;  ///< By rank: those that other ranks still lack.
-  std::optional<StateLayout> layout_;                               ///< Set when the run has begun.
+  /// Indexed by rank: those for which other ranks have not asked yet.
+  std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
+  std::optional<StateLayout> layout_;  ///< Set when the run has begun.
   std::optional<CheckpointStore> store_;
   std::deque<std::shared_ptr<const Snapshot>> waiting_;
   std::vector<std::unique_ptr<StateCopy>> free_copies_;
-  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive us.
-  std::unique_ptr<BackgroundWriter> writer_;                          ///< Last: its thread uses the store.
+  std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.
+  std::unique_ptr<BackgroundWriter> writer_;  ///< It comes last, because its thread uses the store.
 };
 
 }  // namespace trainyard

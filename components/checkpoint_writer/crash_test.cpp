@@ -12,7 +12,7 @@
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "components/checkpoint_writer/test_files.h"
 
-// The promise of the format: whatever is killed and whenever, every checkpoint that has a name is whole.
+// The promise of the format: whatever is killed and whenever, every checkpoint that has a name is complete.
 
 namespace trainyard {
 namespace {
@@ -36,7 +36,7 @@ CheckpointStore make_store(const std::string& directory) {
   }
 }
 
-/// Kills a child as soon as its directory has changed `changes` times: anywhere between two system calls.
+/// Kills a child as soon as its directory has changed `changes` times, anywhere between two system calls.
 void kill_after(pid_t child, const std::string& directory, int changes) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   fs::file_time_type last{};

@@ -12,12 +12,12 @@ std::uint64_t parameter_bytes(const ArenaInfo& arena) {
   return parameters == nullptr ? 0 : parameters->bytes();
 }
 
-/// Hosts that know of one rank only do not say how much there is.
+/// A host that knows only one rank does not say how much there is.
 std::uint64_t whole_of(const ArenaInfo& arena) {
   return arena.parameter_bytes == 0 ? parameter_bytes(arena) : arena.parameter_bytes;
 }
 
-/// Names and places would take long to compare; models that differ hardly ever agree in both of these.
+/// Comparing names and places would take long, and models that differ hardly ever agree in both of these.
 void check_same_model(const std::vector<RankState>& ranks) {
   const ArenaInfo& first = *ranks.front().arena;
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
@@ -30,7 +30,7 @@ void check_same_model(const std::vector<RankState>& ranks) {
   }
 }
 
-/// Where a part must begin that follows those before it; the end of all of them for the rank behind the last.
+/// Where a part must begin if it follows those before it. For the rank behind the last, this is the end of all parts.
 void check_consecutive(const std::vector<RankState>& ranks, std::uint64_t whole) {
   std::uint64_t end = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -10,19 +10,19 @@ namespace trainyard {
 inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kGradients = "gradients";
 
-/// Null if there is none of that name.
+/// The block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
 /// Which bytes of the parameters each rank has.
 struct RankParts {
-  std::uint64_t whole = 0;            ///< Bytes of all parameters.
-  std::uint64_t element_bytes = 1;    ///< Of one number of them.
-  std::vector<std::uint64_t> begins;  ///< By rank.
-  bool replicated = false;            ///< Every rank has all of it.
+  std::uint64_t whole = 0;            ///< The size of all parameters.
+  std::uint64_t element_bytes = 1;    ///< The size of one of their numbers.
+  std::vector<std::uint64_t> begins;  ///< Indexed by rank.
+  bool replicated = false;            ///< True if every rank has all of them.
 };
 
-/// Throws kShapeMismatch, naming the first rank that does not fit, unless the parts follow each other from the first
-/// byte to the last, or each is the whole.
+/// The parts of the ranks. They must follow each other from the first byte to the last, or each must be the whole;
+/// otherwise throws kShapeMismatch, naming the first rank that does not fit.
 RankParts parts_of(const std::vector<RankState>& ranks);
 
 }  // namespace trainyard

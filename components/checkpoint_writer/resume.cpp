@@ -15,10 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 0 for a name that is not ours.
+/// The step in a checkpoint's name; 0 for a name that is not ours.
 std::uint64_t step_of(const std::string& path) { return step_of_name(fs::path(path).filename().string()).value_or(0); }
 
-/// What `pointer` leads to and everything before it, newest first. Later steps are of another, longer run.
+/// The checkpoint that `pointer` leads to and everything before it, newest first. Later steps belong to another, longer
+/// run.
 std::vector<std::string> pointer_and_before(const std::string& directory, const std::string& pointer) {
   std::vector<std::string> all = list_checkpoints(directory);
   std::reverse(all.begin(), all.end());
@@ -29,7 +30,7 @@ std::vector<std::string> pointer_and_before(const std::string& directory, const 
   return all;
 }
 
-/// Name, shape and dtype must agree; nothing is converted or cut to fit.
+/// The name, shape and dtype must agree; nothing is converted or cut to fit.
 void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std::string& path) {
   if (saved == nullptr) {
     throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
@@ -45,10 +46,11 @@ void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std
   }
 }
 
-/// Checks everything before anything is filled: a run is never left with half a checkpoint.
+/// Checks everything before anything is filled, so a run is never left with half a checkpoint.
 void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slices) {
   for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
-  // All of ours are there and there are no more of theirs; only otherwise is it worth looking for the odd one.
+  // If all of ours are there and their number is the same, they agree. Only otherwise is it worth looking for the one
+  // that differs.
   if (file.header().tensors.size() == slices.size()) return;
   for (const SafetensorsEntry& entry : file.header().tensors) {
     const bool known =
@@ -60,7 +62,7 @@ void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slice
   }
 }
 
-/// What of a tensor lies in this piece of its block.
+/// The part of a tensor that lies in this piece of its block.
 void fill_piece(const SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
   const std::size_t first = std::max(slice.offset, piece.offset);
   const std::size_t end = std::min(slice.offset + slice.bytes, piece.offset + piece.data.bytes());
@@ -69,7 +71,7 @@ void fill_piece(const SafetensorsFile& file, const StateSlice& slice, const Stat
   file.read(*file.header().find(slice.name), into, first - slice.offset);
 }
 
-/// Straight from the file into the live memory, which hosts and optimizers see.
+/// The bytes go straight from the file into the live memory, which the host and the optimizer see.
 void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
   for (const StateSlice& slice : slices) {
     const StateBlock& block = layout.blocks[slice.block];
@@ -89,7 +91,7 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
     check_all(optimizer, layout.optimizer);
     fill(optimizer, layout.optimizer, layout);
   } else if (summary.optimizer) {
-    // Not fatal: an evaluation needs no optimizer, and whoever changed the rule knows it.
+    // This is not fatal: an evaluation needs no optimizer, and whoever changed the rule knows it.
     warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
   } else if (!layout.optimizer.empty()) {
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));
@@ -103,7 +105,7 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory) {
   std::error_code ignored;
   std::vector<std::string> candidates;
-  // Three kinds of words: a pointer in our own directory, one checkpoint, a directory of another run.
+  // `what` is a pointer in our own directory, one checkpoint, or a directory of another run.
   if (what == "last" || what == "best") {
     candidates = pointer_and_before(directory, what);
   } else if (fs::exists(fs::path(what) / kManifestFile, ignored) || step_of_name(fs::path(what).filename().string())) {
@@ -119,10 +121,10 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn) {
   std::vector<std::string> reasons;
-  // Every byte is read twice, once for the hash and once to fill: a resume happens once, and a wrong weight is dear.
+  // Every byte is read twice, once for the hash and once to fill: a resume happens once, and a wrong weight is costly.
   for (const std::string& path : candidates) {
     const std::vector<std::string> problems = verify_checkpoint(path);
-    // A whole checkpoint that does not fit is an error, not a reason to try the next: the user has mixed up runs.
+    // A complete checkpoint that does not fit is an error, not a reason to try the next: the user has mixed up runs.
     if (problems.empty()) return load(path, layout, warn);
     reasons.push_back(fmt::format("{} is broken: {}", path, fmt::join(problems, "; ")));
     warn(reasons.back());

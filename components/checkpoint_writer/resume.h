@@ -9,21 +9,22 @@
 
 namespace trainyard {
 
-/// Where a run goes on: the checkpoint that was taken, and what its run.json says.
+/// Where a run continues: the checkpoint that was chosen, and what its run.json says.
 struct Resumed {
   std::string path;
   RunRecord run;
 };
 
-/// The checkpoints to try, in this order. `what`: "last" or "best" of `directory`, each followed by those before it;
-/// the path of a directory of checkpoints, as "last" of that; or the path of one checkpoint, and then no other, since a
-/// person meant this one. Throws kNotFound.
+/// The checkpoints to try, in this order. `what` is "last" or "best" of `directory`, which are followed by the
+/// checkpoints before them; or the path of a directory of checkpoints, which means "last" of it; or the path of one
+/// checkpoint, which is then the only one, since a person chose it. Throws kNotFound.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
-/// Fills the blocks of `layout` from the first candidate that is whole. `warn` is told of every broken one, and why.
-/// Throws kCorrupt with all reasons if none is whole, and kShapeMismatch, naming the tensor and both shapes, if a whole
-/// one is of another model; then nothing has been filled. A checkpoint without optimizer state, or a run without
-/// optimizer, is a warning.
+/// Fills the blocks of `layout` from the first candidate that is complete. `warn` is told of every broken one, and why.
+/// A checkpoint without optimizer state, or a run without an optimizer, is a warning.
+///
+/// Throws kCorrupt with all reasons if no candidate is complete, and kShapeMismatch, naming the tensor and both shapes,
+/// if a complete one belongs to another model. In both cases nothing has been filled.
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn);
 

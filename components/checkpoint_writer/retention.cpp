@@ -5,7 +5,7 @@
 namespace trainyard {
 namespace {
 
-/// Indexes of the measured ones, best first; equals stay in the order of writing.
+/// The indices of the measured ones, best first; equals stay in the order of writing.
 std::vector<std::size_t> ranked(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
@@ -35,7 +35,7 @@ std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints
     kept[i] = true;
   }
   const std::vector<std::size_t> order = ranked(checkpoints, rule);
-  // The best may be among the newest; then fewer are kept, and that is what was asked for.
+  // The best may be among the newest. Then fewer are kept, which is what was asked for.
   for (std::size_t i = 0; i < std::min(order.size(), rule.best); ++i) kept[order[i]] = true;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     if (!kept[i]) doomed.push_back(i);
