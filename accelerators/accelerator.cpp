@@ -1,15 +1,11 @@
 #include "accelerators/accelerator.h"
 
-#include <ATen/CPUGeneratorImpl.h>
-#include <ATen/core/Tensor.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
-#include "accelerators/generator.h"
-#include "core/memory/shared_pool.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -70,7 +66,8 @@ void check_indices(const std::vector<int>& indices, int available, const std::st
 
 std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   const int available = device_count();
-  if (request == "auto" || request == "-1") return first_devices(available, available);
+  if (request == "auto") return first_devices(1, available);
+  if (request == "-1") return first_devices(available, available);
   if (request.starts_with('[')) {
     std::vector<int> indices = parse_list(request, request, where());
     check_indices(indices, available, request, where());
@@ -87,40 +84,22 @@ std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   return first_devices(count, available);
 }
 
-void Accelerator::claim(int index) {
-  set_up(index);
-  index_ = index;
-}
-
-void Accelerator::seed(std::uint64_t seed) { seed_generator(at::detail::getDefaultCPUGenerator(), seed); }
-
-std::vector<std::uint8_t> Accelerator::rng_state() const {
-  return state_of_generator(at::detail::getDefaultCPUGenerator());
-}
-
-void Accelerator::set_rng_state(const std::vector<std::uint8_t>& state) {
-  restore_generator(at::detail::getDefaultCPUGenerator(), state, where());
-}
-
-/// The copies wait: what they read belongs to the data loader again when the step is done, whether or not the device
-/// has got round to it.
-std::vector<at::Tensor> Accelerator::to_device(std::vector<at::Tensor> tensors) const {
-  const at::Device target = claimed();
-  for (at::Tensor& tensor : tensors) {
-    const bool there = target.is_cpu() ? tensor.device().is_cpu() : tensor.device() == target;
-    if (!there) tensor = tensor.to(target, /*non_blocking=*/false);
+std::unique_ptr<ClaimedDevice> Accelerator::claim(int index) const {
+  const FoundDevices found = find_devices();
+  if (index < 0 || index >= found.count) {
+    throw Error(Code::kNotFound, "{}: there is no device {}; there are {}, counted from 0{}{}", where(), index,
+                found.count, found.problem.empty() ? "" : "; ", found.problem);
   }
-  return tensors;
+  return open(index);
 }
-
-Buffer Accelerator::allocate_arena(std::size_t bytes) { return context_.pool->allocate_permanent(bytes); }
 
 std::map<std::string, std::string> Accelerator::facts() const {
   const AcceleratorTraits rules = traits();
-  const bool available = is_available();
+  const FoundDevices found = find_devices();
+  const bool available = found.count > 0;
   std::map<std::string, std::string> facts{
       {"available", available ? "true" : "false"},
-      {"devices", fmt::format("{}", device_count())},
+      {"devices", fmt::format("{}", found.count)},
       {"device_counts", rules.device_counts.empty() ? "any" : fmt::format("{}", fmt::join(rules.device_counts, ", "))},
       {"precisions", fmt::format("{}", fmt::join(rules.precisions, ", "))},
       {"gradient_clipping", rules.gradient_clipping ? "true" : "false"},
@@ -131,7 +110,7 @@ std::map<std::string, std::string> Accelerator::facts() const {
   if (rules.memory_limit_bytes > 0) facts["memory_limit_bytes"] = fmt::format("{}", rules.memory_limit_bytes);
   if (rules.shared_devices) facts["shared_devices"] = "true";
   if (!rules.rules.empty()) facts["rules"] = rules.rules;
-  if (!available && !problem().empty()) facts["problem"] = problem();
+  if (!available && !found.problem.empty()) facts["problem"] = found.problem;
   return facts;
 }
 

@@ -4,83 +4,136 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <sstream>
 
 #include "accelerators/generator.h"
+#include "core/memory/shared_pool.h"
+#include "core/testing/error_of.h"
 #include "messages/error.h"
 
 namespace trainyard {
 namespace {
 
-/// Three devices whose tensors have no bytes; the interface's defaults do the rest.
-class Imaginary : public Accelerator {
+/// A device whose tensors have no bytes; the interface's defaults do the rest.
+class ImaginaryDevice final : public ClaimedDevice {
+ public:
+  ImaginaryDevice(const Accelerator& accelerator, int index)
+      : ClaimedDevice(accelerator, at::Device(at::kMeta), "imaginary:" + std::to_string(index)) {}
+
+  std::vector<Buffer> prepared;
+
+ protected:
+  void prepare_host_block(const Buffer& block) override { prepared.push_back(block); }
+};
+
+class Imaginary final : public Accelerator {
  public:
   using Accelerator::Accelerator;
 
-  bool is_available() const override { return available; }
-  std::string problem() const override { return "no driver"; }
-  int device_count() const override { return 3; }
+  FoundDevices find_devices() const override { return found; }
   AcceleratorTraits traits() const override { return rules; }
-  at::Device device(int index) const override {
-    asked_for = index;
-    return at::kMeta;  // LibTorch gives it no index.
+
+  FoundDevices found{.count = 3, .problem = ""};
+  AcceleratorTraits rules{.precisions = {"32-true", "64-true"}};
+
+ protected:
+  std::unique_ptr<ClaimedDevice> open(int index) const override {
+    return std::make_unique<ImaginaryDevice>(*this, index);
+  }
+};
+
+class AcceleratorTest : public ::testing::Test {
+ protected:
+  AcceleratorTest() {
+    context_.where = "accelerator 'imaginary'";
+    context_.parameters = "{}";
+    context_.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(said_));
+    context_.pool = &pool_;
   }
 
-  bool available = true;
-  AcceleratorTraits rules{.precisions = {"32-true", "64-true"}};
-  int set_up_with = -1;
-  mutable int asked_for = -1;
-
- protected:
-  void set_up(int index) override { set_up_with = index; }
+  std::ostringstream said_;
+  SharedPool pool_;
+  AcceleratorContext context_;
 };
 
-AcceleratorContext described() {
-  AcceleratorContext context;
-  context.where = "accelerator 'imaginary'";
-  context.parameters = "{}";
-  return context;
-}
-
-class AcceleratorTest : public testing::Test {
- protected:
-  AcceleratorContext context_ = described();
-  Imaginary accelerator_{context_};
-};
-
-TEST_F(AcceleratorTest, BatchesGoToTheDeviceThatWasClaimed) {
-  accelerator_.claim(2);
-  EXPECT_EQ(accelerator_.set_up_with, 2);
+TEST_F(AcceleratorTest, AClaimedDeviceHasTheNameAndTheDeviceThatBatchesGoTo) {
+  const Imaginary accelerator(context_);
+  const auto device = accelerator.claim(2);
+  EXPECT_EQ(device->name(), "imaginary:2");
+  EXPECT_EQ(device->torch_device(), at::Device(at::kMeta));
   const at::Tensor there = at::ones({2}, at::TensorOptions().device(at::kMeta));
-  const std::vector<at::Tensor> moved = accelerator_.to_device({at::ones({3}), there});
-  EXPECT_EQ(accelerator_.asked_for, 2);
+  const std::vector<at::Tensor> moved = device->to_device({at::ones({3}), there});
   ASSERT_EQ(moved.size(), 2u);
   EXPECT_EQ(moved[0].device().type(), at::kMeta);
   EXPECT_EQ(moved[0].numel(), 3);
   EXPECT_TRUE(moved[1].is_same(there)) << "what is there already is not copied";
 }
 
-TEST_F(AcceleratorTest, AllAndAListOfDevicesAreThoseThatExist) {
-  EXPECT_THAT(accelerator_.parse_devices("-1"), testing::ElementsAre(0, 1, 2));
-  EXPECT_THAT(accelerator_.parse_devices("[2, 0]"), testing::ElementsAre(2, 0));
-  EXPECT_THROW(accelerator_.parse_devices("[3]"), Error);
+TEST_F(AcceleratorTest, ADeviceThatDoesNotExistCannotBeClaimed) {
+  Imaginary accelerator(context_);
+  for (const int wrong : {-1, 3}) {
+    const auto [code, text] = testing::error_of([&] { accelerator.claim(wrong); });
+    EXPECT_EQ(code, Code::kNotFound);
+    EXPECT_EQ(text, fmt::format("accelerator 'imaginary': there is no device {}; there are 3, counted from 0", wrong));
+  }
+  accelerator.found = {.count = 0, .problem = "no driver"};
+  EXPECT_EQ(testing::error_of([&] { accelerator.claim(0); }).second,
+            "accelerator 'imaginary': there is no device 0; there are 0, counted from 0; no driver");
+}
+
+TEST_F(AcceleratorTest, AutoIsOneDeviceAndAllAndAListAreThoseThatExist) {
+  const Imaginary accelerator(context_);
+  EXPECT_THAT(accelerator.parse_devices("auto"), ::testing::ElementsAre(0));
+  EXPECT_THAT(accelerator.parse_devices("-1"), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(accelerator.parse_devices("[2, 0]"), ::testing::ElementsAre(2, 0));
+  EXPECT_THROW(accelerator.parse_devices("[3]"), Error);
+  EXPECT_THROW(accelerator.parse_devices("4"), Error) << "these devices are not shared";
 }
 
 TEST_F(AcceleratorTest, DevicesThatDrawFromTheCpusGeneratorNeedNoCodeForSeeds) {
-  accelerator_.seed(7);
+  const Imaginary accelerator(context_);
+  const auto device = accelerator.claim(0);
+  device->seed(7);
   const at::Tensor first = at::rand({5});
-  const std::vector<std::uint8_t> state = accelerator_.rng_state();
+  const std::vector<std::uint8_t> state = device->rng_state();
   const at::Tensor second = at::rand({5});
-  accelerator_.seed(7);
+  device->seed(7);
   EXPECT_TRUE(at::rand({5}).equal(first));
-  accelerator_.set_rng_state(state);
+  device->set_rng_state(state);
   EXPECT_TRUE(at::rand({5}).equal(second));
+}
+
+TEST_F(AcceleratorTest, EveryBlockThatIsHandedOutIsPreparedFirst) {
+  const Imaginary accelerator(context_);
+  const auto device = accelerator.claim(0);
+  const Buffer block = device->allocate_host_block(100);
+  EXPECT_GE(block.size(), 100u);
+  const auto& prepared = dynamic_cast<ImaginaryDevice&>(*device).prepared;
+  ASSERT_EQ(prepared.size(), 1u);
+  EXPECT_EQ(prepared[0].data(), block.data());
+}
+
+TEST_F(AcceleratorTest, EveryDeviceWithStaticGraphsWarnsOfABatchOfAnotherShape) {
+  Imaginary accelerator(context_);
+  accelerator.rules.static_graph_only = true;
+  const auto device = accelerator.claim(0);
+  device->to_device({at::ones({8, 3})});
+  device->to_device({at::ones({8, 3})});
+  EXPECT_EQ(said_.str(), "");
+  device->to_device({at::ones({5, 3})});
+  EXPECT_THAT(said_.str(), ::testing::HasSubstr("accelerator 'imaginary': rule static_graph_only: a batch of another "
+                                                "shape came, number 2"));
 }
 
 TEST(GeneratorTest, StatesOfSeveralGeneratorsFollowEachOther) {
   at::Generator first = at::make_generator<at::CPUGeneratorImpl>(1);
   at::Generator second = at::make_generator<at::CPUGeneratorImpl>(2);
+  using namespace accelerators;
   const std::vector<std::uint8_t> states = state_of_generators({first, second});
   const at::Tensor numbers = at::rand({3}, first);
   const at::Tensor others = at::rand({3}, second);
@@ -93,13 +146,14 @@ TEST(GeneratorTest, StatesOfSeveralGeneratorsFollowEachOther) {
 }
 
 TEST_F(AcceleratorTest, FactsSayTheRulesAndWhatIsMissing) {
-  EXPECT_EQ(accelerator_.facts().at("device_counts"), "any");
-  EXPECT_EQ(accelerator_.facts().at("precisions"), "32-true, 64-true");
-  EXPECT_EQ(accelerator_.facts().count("memory_limit_bytes"), 0u);
-  EXPECT_EQ(accelerator_.facts().count("problem"), 0u) << "it is available";
-  accelerator_.available = false;
-  accelerator_.rules = {.device_counts = {1, 8}, .gradient_clipping = false, .memory_limit_bytes = 100, .rules = "tpu"};
-  const auto facts = accelerator_.facts();
+  Imaginary accelerator(context_);
+  EXPECT_EQ(accelerator.facts().at("device_counts"), "any");
+  EXPECT_EQ(accelerator.facts().at("precisions"), "32-true, 64-true");
+  EXPECT_EQ(accelerator.facts().count("memory_limit_bytes"), 0u);
+  EXPECT_EQ(accelerator.facts().count("problem"), 0u) << "it is available";
+  accelerator.found = {.count = 0, .problem = "no driver"};
+  accelerator.rules = {.device_counts = {1, 8}, .gradient_clipping = false, .memory_limit_bytes = 100, .rules = "tpu"};
+  const auto facts = accelerator.facts();
   EXPECT_EQ(facts.at("available"), "false");
   EXPECT_EQ(facts.at("problem"), "no driver");
   EXPECT_EQ(facts.at("device_counts"), "1, 8");

@@ -4,24 +4,21 @@
 
 #include <cstring>
 #include <mutex>
+#include <span>
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::accelerators {
+namespace {
 
-void seed_generator(at::Generator generator, std::uint64_t seed) {
-  const std::lock_guard lock(generator.mutex());
-  generator.set_current_seed(seed);
-}
-
-std::vector<std::uint8_t> state_of_generator(at::Generator generator) {
+std::vector<std::uint8_t> state_of(at::Generator generator) {
   const std::lock_guard lock(generator.mutex());
   const at::Tensor state = generator.get_state();  // Of bytes, on the CPU, whatever the generator's device.
   const auto* bytes = state.data_ptr<std::uint8_t>();
   return {bytes, bytes + state.numel()};
 }
 
-void restore_generator(at::Generator generator, const std::vector<std::uint8_t>& state, const std::string& where) {
+void restore(at::Generator generator, std::span<const std::uint8_t> state, const std::string& where) {
   const std::lock_guard lock(generator.mutex());
   const auto wanted = static_cast<std::size_t>(generator.get_state().numel());
   if (state.size() != wanted) {
@@ -35,10 +32,18 @@ void restore_generator(at::Generator generator, const std::vector<std::uint8_t>&
   generator.set_state(tensor);
 }
 
+}  // namespace
+
+void seed_generator(at::Generator generator, std::uint64_t seed) {
+  const std::lock_guard lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators) {
+  if (generators.size() == 1) return state_of(generators.front());
   std::vector<std::uint8_t> states;
   for (const at::Generator& generator : generators) {
-    const std::vector<std::uint8_t> state = state_of_generator(generator);
+    const std::vector<std::uint8_t> state = state_of(generator);
     const std::uint64_t size = state.size();
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&size);
     states.insert(states.end(), bytes, bytes + sizeof size);
@@ -49,27 +54,26 @@ std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& 
 
 void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
                         const std::string& where) {
-  std::size_t at = 0;
+  if (generators.size() == 1) return restore(generators.front(), states, where);
+  std::span<const std::uint8_t> left(states);
   for (const at::Generator& generator : generators) {
     std::uint64_t size = 0;
-    const std::size_t left = states.size() - at;
-    if (left >= sizeof size) std::memcpy(&size, states.data() + at, sizeof size);
-    if (left < sizeof size || size > left - sizeof size) {
+    if (left.size() >= sizeof size) std::memcpy(&size, left.data(), sizeof size);
+    if (left.size() < sizeof size || size > left.size() - sizeof size) {
       throw Error(
           Code::kCorrupt,
           "{}: the states of {} random generators were wanted; {} bytes do not hold them: they come from another "
           "kind of accelerator; resume on that one, or start anew from the weights",
           where, generators.size(), states.size());
     }
-    const auto* first = states.data() + at + sizeof size;
-    restore_generator(generator, {first, first + size}, where);
-    at += sizeof size + size;
+    restore(generator, left.subspan(sizeof size, size), where);
+    left = left.subspan(sizeof size + size);
   }
-  if (at == states.size()) return;
+  if (left.empty()) return;
   throw Error(Code::kCorrupt,
               "{}: {} bytes follow the states of {} random generators; they come from another kind of "
               "accelerator; resume on that one, or start anew from the weights",
-              where, states.size() - at, generators.size());
+              where, left.size(), generators.size());
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::accelerators

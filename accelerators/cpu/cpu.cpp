@@ -20,16 +20,32 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
+/// The share of the processor that a rank computes on.
+class Cores final : public ClaimedDevice {
+ public:
+  explicit Cores(const Accelerator& cpu) : ClaimedDevice(cpu, at::Device(at::kCPU)) {}
+
+  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
+  std::map<std::string, double> stats() const override;
+};
+
+std::map<std::string, double> Cores::stats() const {
+  std::ifstream file("/proc/self/statm");
+  double total_pages = 0;
+  double resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {{"memory_bytes", resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE))},
+          {"cpu_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
+          {"threads", static_cast<double>(at::get_num_threads())}};
+}
+
 }  // namespace
 
 Cpu::Cpu(AcceleratorContext& context) : Accelerator(context) {}
 
-std::vector<int> Cpu::parse_devices(const std::string& request) const {
-  if (request == "auto") return {0};  // One rank with all cores; more ranks only when asked for.
-  return Accelerator::parse_devices(request);
-}
-
-int Cpu::device_count() const { return usable_cores(); }
+FoundDevices Cpu::find_devices() const { return {.count = cpu::usable_cores(), .problem = {}}; }
 
 /// 16-mixed is emulated where LibTorch has no float16 kernels for the CPU; 16-true, which needs them all, is not there.
 AcceleratorTraits Cpu::traits() const {
@@ -39,8 +55,6 @@ AcceleratorTraits Cpu::traits() const {
   }
   return traits;
 }
-
-at::Device Cpu::device(int) const { return at::Device(at::kCPU); }
 
 /// The cores of this rank: an equal, contiguous part of those that are named, so that neighbours stay together.
 std::vector<int> Cpu::own_cores() const {
@@ -59,7 +73,7 @@ int Cpu::threads() const {
   if (*threads_ == "auto") {
     const std::size_t cores = own_cores().size();
     if (cores > 0) return static_cast<int>(cores);
-    return std::max(1, usable_cores() / static_cast<int>(context().world_size));
+    return std::max(1, cpu::usable_cores() / static_cast<int>(context().world_size));
   }
   int number = 0;
   const char* end = threads_->data() + threads_->size();
@@ -72,31 +86,20 @@ int Cpu::threads() const {
 }
 
 /// Pinning comes first: memory that is touched later then lies near those cores.
-void Cpu::set_up(int) {
+std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   const std::vector<int> cores = own_cores();
-  if (!cores.empty()) pin_to_cores(cores);
-  keep_freed_memory();
+  if (!cores.empty()) cpu::pin_to_cores(cores);
+  cpu::keep_freed_memory();
   at::set_num_threads(threads());
-  set_blas_threads(threads());
-  const Blas blas = loaded_blas();
+  cpu::set_blas_threads(threads());
+  const cpu::Blas blas = cpu::loaded_blas();
   if (blas.reference) {
     context().log->warn(
         "{}: LibTorch runs on the reference BLAS ({}), about 30 times slower than OpenBLAS; install "
         "libopenblas0-pthread",
         where(), blas.path);
   }
-}
-
-std::map<std::string, double> Cpu::stats() const {
-  std::ifstream file("/proc/self/statm");
-  double total_pages = 0;
-  double resident_pages = 0;
-  file >> total_pages >> resident_pages;
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return {{"memory_bytes", resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE))},
-          {"cpu_seconds", seconds(usage.ru_utime) + seconds(usage.ru_stime)},
-          {"threads", static_cast<double>(at::get_num_threads())}};
+  return std::make_unique<Cores>(*this);
 }
 
 }  // namespace trainyard

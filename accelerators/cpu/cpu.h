@@ -6,25 +6,19 @@ namespace trainyard {
 
 /// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
 ///
-/// A "device" is a share of the host's cores: `devices = 2` means two ranks, each with half of them.
+/// A "device" is a core that a rank may have for itself: `devices = 2` means two ranks, each with half of the cores.
 /// There may be more ranks than cores; each then has one thread, and they take turns.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);
 
-  std::vector<int> parse_devices(const std::string& request) const override;
-  bool is_available() const override { return true; }
-  int device_count() const override;
+  FoundDevices find_devices() const override;
   AcceleratorTraits traits() const override;
-  at::Device device(int index) const override;
-
-  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
-  std::map<std::string, double> stats() const override;
 
  protected:
-  /// Sets the threads of LibTorch and its BLAS, pins this thread if asked to, and stops malloc
-  /// from returning memory to the system after every step. All but the pinning hold for the whole process.
-  void set_up(int index) override;
+  /// Sets the threads of LibTorch and its BLAS, pins this thread if it was asked to, and stops malloc from returning
+  /// memory to the system after every step. All but the pinning hold for the whole process.
+  std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:
   int threads() const;

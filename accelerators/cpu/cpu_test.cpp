@@ -37,17 +37,18 @@ class CpuTest : public testing::Test {
  protected:
   AcceleratorContext context_ = context_with("{}");
   Cpu cpu_{context_};
+  std::unique_ptr<ClaimedDevice> device_ = cpu_.claim(0);
 };
 
 TEST_F(CpuTest, AutoIsOneRankAndACountIsTheFirstDevices) {
   EXPECT_THAT(cpu_.parse_devices("auto"), testing::ElementsAre(0));
   EXPECT_THAT(cpu_.parse_devices("1"), testing::ElementsAre(0));
-  EXPECT_EQ(cpu_.parse_devices("-1").size(), static_cast<std::size_t>(usable_cores()));
+  EXPECT_EQ(cpu_.parse_devices("-1").size(), static_cast<std::size_t>(cpu::usable_cores()));
   EXPECT_THAT(cpu_.parse_devices("[ 0 ]"), testing::ElementsAre(0));
 }
 
 TEST_F(CpuTest, MoreRanksThanCoresShareThem) {
-  const int cores = usable_cores();
+  const int cores = cpu::usable_cores();
   const std::vector<int> devices = cpu_.parse_devices(std::to_string(cores + 1));
   ASSERT_EQ(devices.size(), static_cast<std::size_t>(cores) + 1);
   EXPECT_EQ(devices[static_cast<std::size_t>(cores) - 1], cores - 1);
@@ -56,7 +57,7 @@ TEST_F(CpuTest, MoreRanksThanCoresShareThem) {
 }
 
 TEST_F(CpuTest, RequestsThatCannotBeMetSayWhatThereIs) {
-  const int cores = usable_cores();
+  const int cores = cpu::usable_cores();
   EXPECT_EQ(
       text_of_error([&] { cpu_.parse_devices("[0, 9999]"); }),
       fmt::format("accelerator 'cpu': devices = '[0, 9999]': there is no device 9999; there are {}, counted from 0",
@@ -70,21 +71,21 @@ TEST_F(CpuTest, RequestsThatCannotBeMetSayWhatThereIs) {
 }
 
 TEST_F(CpuTest, TheSameSeedGivesTheSameNumbersAndTheStateContinuesThem) {
-  cpu_.seed(7);
+  device_->seed(7);
   const at::Tensor first = at::rand({5});
-  const std::vector<std::uint8_t> state = cpu_.rng_state();
+  const std::vector<std::uint8_t> state = device_->rng_state();
   const at::Tensor second = at::rand({5});
-  cpu_.seed(7);
+  device_->seed(7);
   EXPECT_TRUE(at::rand({5}).equal(first));
-  cpu_.seed(8);
-  cpu_.set_rng_state(state);
+  device_->seed(8);
+  device_->set_rng_state(state);
   EXPECT_TRUE(at::rand({5}).equal(second));
 }
 
 TEST_F(CpuTest, AStateOfAnotherLengthIsRefusedWithBothLengths) {
   EXPECT_THAT(
       text_of_error([&] {
-        cpu_.set_rng_state({1, 2, 3});
+        device_->set_rng_state({1, 2, 3});
       }),
       testing::MatchesRegex("accelerator 'cpu': a random generator state of 3 bytes was given, [0-9]+ are wanted: it "
                             "comes from another LibTorch or kind of accelerator"));
@@ -93,9 +94,9 @@ TEST_F(CpuTest, AStateOfAnotherLengthIsRefusedWithBothLengths) {
 TEST_F(CpuTest, ThreadsComeFromTheParameter) {
   AcceleratorContext context = context_with(R"({"threads": "1"})");
   Cpu cpu(context);
-  cpu.claim(0);
+  const auto device = cpu.claim(0);
   EXPECT_EQ(at::get_num_threads(), 1);
-  EXPECT_EQ(cpu.stats().at("threads"), 1);
+  EXPECT_EQ(device->stats().at("threads"), 1);
 }
 
 TEST_F(CpuTest, AutomaticThreadsAreSharedByTheRanks) {
@@ -122,7 +123,8 @@ TEST_F(CpuTest, PinningHoldsForTheThreadThatSetsUp) {
     int core = 0;
     while (!CPU_ISSET(core, &before)) ++core;
     AcceleratorContext context = context_with(fmt::format(R"({{"cpus": [{}]}})", core));
-    Cpu(context).claim(0);
+    const Cpu cpu(context);
+    const auto device = cpu.claim(0);
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
     EXPECT_EQ(CPU_COUNT(&set), 1);
@@ -143,12 +145,12 @@ TEST_F(CpuTest, NamedCoresAreSharedOutAmongTheRanks) {
     context.world_size = 2;
     context.rank = 1;
     Cpu cpu(context);
-    cpu.claim(0);
+    const auto device = cpu.claim(0);
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
     EXPECT_EQ(CPU_COUNT(&set), 1);
     EXPECT_TRUE(CPU_ISSET(cores[1], &set));
-    EXPECT_EQ(cpu.stats().at("threads"), 1) << "as many as it has cores";
+    EXPECT_EQ(device->stats().at("threads"), 1) << "as many as it has cores";
   }).join();
 }
 
@@ -161,13 +163,14 @@ TEST_F(CpuTest, FewerCoresThanRanksAreRefused) {
 }
 
 TEST_F(CpuTest, CoresThatDoNotExistAreRefused) {
-  EXPECT_THAT(text_of_error([] { pin_to_cores({1 << 20}); }), testing::HasSubstr("1048576 is no core; allowed: 0 to"));
-  EXPECT_THAT(text_of_error([] { pin_to_cores({1023}); }), testing::HasSubstr("the system refuses"));
+  EXPECT_THAT(text_of_error([] { cpu::pin_to_cores({1 << 20}); }),
+              testing::HasSubstr("1048576 is no core; allowed: 0 to"));
+  EXPECT_THAT(text_of_error([] { cpu::pin_to_cores({1023}); }), testing::HasSubstr("the system refuses"));
 }
 
 TEST_F(CpuTest, StatsAndFactsAreThere) {
-  EXPECT_GT(cpu_.stats().at("memory_bytes"), 1e6);
-  EXPECT_GT(cpu_.stats().at("cpu_seconds"), 0);
+  EXPECT_GT(device_->stats().at("memory_bytes"), 1e6);
+  EXPECT_GT(device_->stats().at("cpu_seconds"), 0);
   EXPECT_EQ(cpu_.facts().at("available"), "true");
   EXPECT_THAT(cpu_.facts().at("precisions"),
               ::testing::StartsWith("64-true, 32-true, bf16-mixed, 16-mixed, bf16-true"));
@@ -175,11 +178,11 @@ TEST_F(CpuTest, StatsAndFactsAreThere) {
 
 TEST_F(CpuTest, TensorsOnTheCpuAreNotCopied) {
   const at::Tensor tensor = at::rand({3});
-  EXPECT_EQ(cpu_.to_device({tensor})[0].data_ptr(), tensor.data_ptr());
+  EXPECT_EQ(device_->to_device({tensor})[0].data_ptr(), tensor.data_ptr());
 }
 
 TEST(BlasTest, TheLoadedLibraryIsNamed) {
-  const Blas blas = loaded_blas();
+  const cpu::Blas blas = cpu::loaded_blas();
   EXPECT_FALSE(blas.path.empty());
   EXPECT_EQ(blas.reference, blas.path.find("/blas/") != std::string::npos);
 }

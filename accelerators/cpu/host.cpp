@@ -18,7 +18,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::cpu {
 namespace {
 
 /// Cores that the control group grants, as "200000 100000" in cpu.max; `unlimited` if it grants all.
@@ -118,4 +118,4 @@ void set_blas_threads(int threads) {
   if (auto* set = openblas_function<void(int)>("openblas_set_num_threads")) set(allowed_blas_threads(threads));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::cpu

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::cpu {
 
 /// Cores that this process may use: its affinity mask, and no more than the quota of its control group (rounded up).
 int usable_cores();
@@ -26,4 +26,4 @@ Blas loaded_blas();
 /// Sets the threads of OpenBLAS, if that is loaded; LibTorch does not. OPENBLAS_NUM_THREADS is an upper limit.
 void set_blas_threads(int threads);
 
-}  // namespace trainyard
+}  // namespace trainyard::cpu

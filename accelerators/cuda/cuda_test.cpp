@@ -18,46 +18,47 @@ class CudaTest : public ::testing::Test {
     context_.parameters = "{}";
     cuda_ = std::make_unique<Cuda>(context_);
     if (!cuda_->is_available()) return false;
-    cuda_->claim(0);
+    gpu_ = cuda_->claim(0);
     return true;
   }
 
   AcceleratorContext context_;
   std::unique_ptr<Cuda> cuda_;
+  std::unique_ptr<ClaimedDevice> gpu_;
 };
 
 TEST_F(CudaTest, SaysTruthfullyWhetherThereIsADevice) {
   const bool there = claimed();
   EXPECT_EQ(cuda_->facts().at("available"), there ? "true" : "false");
-  EXPECT_EQ(cuda_->problem().empty(), there);
+  EXPECT_EQ(cuda_->find_devices().problem.empty(), there);
 }
 
 TEST_F(CudaTest, BatchesArriveWholeAlthoughTheirSourceIsOverwrittenAtOnce) {
   if (!claimed()) GTEST_SKIP() << "skipped: no device";
   at::Tensor source = at::rand({1 << 20});
   const at::Tensor kept = source.clone();
-  const at::Tensor moved = cuda_->to_device({source})[0];
+  const at::Tensor moved = gpu_->to_device({source})[0];
   source.zero_();
-  EXPECT_EQ(moved.device(), cuda_->claimed());
+  EXPECT_EQ(moved.device(), gpu_->torch_device());
   EXPECT_TRUE(moved.cpu().equal(kept));
 }
 
 TEST_F(CudaTest, TheStateContinuesTheNumbersOfBothGenerators) {
   if (!claimed()) GTEST_SKIP() << "skipped: no device";
-  cuda_->seed(7);
-  const std::vector<std::uint8_t> state = cuda_->rng_state();
-  const at::Tensor on_gpu = at::rand({5}, cuda_->claimed());
+  gpu_->seed(7);
+  const std::vector<std::uint8_t> state = gpu_->rng_state();
+  const at::Tensor on_gpu = at::rand({5}, gpu_->torch_device());
   const at::Tensor on_cpu = at::rand({5});
-  cuda_->set_rng_state(state);
-  EXPECT_TRUE(at::rand({5}, cuda_->claimed()).equal(on_gpu));
+  gpu_->set_rng_state(state);
+  EXPECT_TRUE(at::rand({5}, gpu_->torch_device()).equal(on_gpu));
   EXPECT_TRUE(at::rand({5}).equal(on_cpu));
 }
 
 TEST_F(CudaTest, StatsCountTheMemoryOfTensors) {
   if (!claimed()) GTEST_SKIP() << "skipped: no device";
-  const double before = cuda_->stats().at("memory_bytes");
-  const at::Tensor tensor = at::rand({1 << 20}, cuda_->claimed());
-  EXPECT_GE(cuda_->stats().at("memory_bytes") - before, 4e6);
+  const double before = gpu_->stats().at("memory_bytes");
+  const at::Tensor tensor = at::rand({1 << 20}, gpu_->torch_device());
+  EXPECT_GE(gpu_->stats().at("memory_bytes") - before, 4e6);
 }
 
 }  // namespace

@@ -24,25 +24,25 @@ class MpsTest : public ::testing::Test {
 
 TEST_F(MpsTest, SaysTruthfullyWhetherThereIsADevice) {
   EXPECT_EQ(mps_->facts().at("available"), mps_->is_available() ? "true" : "false");
-  EXPECT_EQ(mps_->problem().empty(), mps_->is_available());
+  EXPECT_EQ(mps_->find_devices().problem.empty(), mps_->is_available());
 }
 
 TEST_F(MpsTest, TheStateContinuesTheNumbersOfTheGpu) {
   if (!mps_->is_available()) GTEST_SKIP() << "skipped: no device";
-  mps_->claim(0);
-  mps_->seed(7);
-  const std::vector<std::uint8_t> state = mps_->rng_state();
-  const at::Tensor numbers = at::rand({5}, mps_->claimed());
-  mps_->set_rng_state(state);
-  EXPECT_TRUE(at::rand({5}, mps_->claimed()).equal(numbers));
+  const auto gpu = mps_->claim(0);
+  gpu->seed(7);
+  const std::vector<std::uint8_t> state = gpu->rng_state();
+  const at::Tensor numbers = at::rand({5}, gpu->torch_device());
+  gpu->set_rng_state(state);
+  EXPECT_TRUE(at::rand({5}, gpu->torch_device()).equal(numbers));
 }
 
 TEST_F(MpsTest, BatchesArriveOnTheDevice) {
   if (!mps_->is_available()) GTEST_SKIP() << "skipped: no device";
-  mps_->claim(0);
+  const auto gpu = mps_->claim(0);
   const at::Tensor source = at::rand({3});
-  const at::Tensor moved = mps_->to_device({source})[0];
-  EXPECT_EQ(moved.device(), mps_->claimed());
+  const at::Tensor moved = gpu->to_device({source})[0];
+  EXPECT_EQ(moved.device(), gpu->torch_device());
   EXPECT_TRUE(moved.cpu().equal(source));
 }
 

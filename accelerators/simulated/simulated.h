@@ -1,7 +1,5 @@
 #pragma once
 
-#include <chrono>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,29 +20,14 @@ class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);
 
-  std::vector<int> parse_devices(const std::string& request) const override;
-  bool is_available() const override { return true; }
-  int device_count() const override { return rules_.devices; }
+  FoundDevices find_devices() const override { return {.count = rules_.devices, .problem = {}}; }
   AcceleratorTraits traits() const override { return rules_.traits; }
-  at::Device device(int) const override { return at::kCPU; }
-  std::string device_name(int index) const override;
-
-  /// Waits for the link and the device's start of a step. Warns of shapes that a static graph would be compiled anew
-  /// for.
-  std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors) const override;
-
-  void copy_block(at::Tensor to, const at::Tensor& from) const override;
-
-  /// "link_bytes", and "waited_seconds" of all transfers and starts.
-  std::map<std::string, double> stats() const override;
 
  protected:
-  void set_up(int) override {}
+  std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:
   bool given(const std::string& parameter) const;
-  void wait(std::size_t bytes, double latency_us) const;
-  void watch_shapes(const std::vector<at::Tensor>& tensors) const;
 
   Parameter<std::string> kind_{*this, "kind", "custom", "whose rules", one_of({"ipu", "tpu", "hpu", "custom"})};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
@@ -60,11 +43,6 @@ class Simulated final : public Accelerator {
                                      at_least(0) | in_unit("us")};
 
   simulated::Rules rules_;
-
-  // What has been simulated; the calls that count are const, because they change no device.
-  mutable double link_bytes_ = 0;
-  mutable double waited_seconds_ = 0;
-  mutable std::set<std::vector<std::vector<std::int64_t>>> shapes_;
 };
 
 }  // namespace trainyard

@@ -72,30 +72,32 @@ TEST_F(SimulatedTest, OtherKindsAreRefused) {
 
 TEST_F(SimulatedTest, TransfersTakeTheTimeThatTheirBytesNeed) {
   const auto slow = make(R"({"link_gb_per_s": 0.001, "step_latency_us": 2000})");
-  slow->claim(0);
+  const auto device = slow->claim(0);
   const auto begin = std::chrono::steady_clock::now();
-  slow->to_device({at::ones({1000}), at::ones({250})});  // 5000 bytes at 1 MB/s, and the latency.
+  device->to_device({at::ones({1000}), at::ones({250})});  // 5000 bytes at 1 MB/s, and the latency.
   at::Tensor to = at::zeros({2000});
-  slow->copy_block(to, at::ones({2000}));  // 8000 bytes.
+  device->copy_block(to, at::ones({2000}));  // 8000 bytes.
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(to.sum().item<float>(), 2000);
-  EXPECT_DOUBLE_EQ(slow->stats().at("waited_seconds"), 0.005 + 0.002 + 0.008);
-  EXPECT_EQ(slow->stats().at("link_bytes"), 13000);
+  EXPECT_DOUBLE_EQ(device->stats().at("waited_seconds"), 0.005 + 0.002 + 0.008);
+  EXPECT_EQ(device->stats().at("link_bytes"), 13000);
   EXPECT_GE(took.count(), 0.015) << "really waited for";
 }
 
 TEST_F(SimulatedTest, WithoutALinkNothingIsWaitedFor) {
-  const auto fast = make("{}");
+  const auto accelerator = make("{}");
+  const auto fast = accelerator->claim(0);
   fast->to_device({at::ones({1000})});
   EXPECT_EQ(fast->stats().at("waited_seconds"), 0);
 }
 
 TEST_F(SimulatedTest, ANewShapeIsWarnedOfWhereTheGraphIsStatic) {
   const auto ipu = make(R"({"kind": "ipu", "step_latency_us": 0})");
-  ipu->to_device({at::ones({8, 3})});
-  ipu->to_device({at::ones({8, 3})});
+  const auto device = ipu->claim(0);
+  device->to_device({at::ones({8, 3})});
+  device->to_device({at::ones({8, 3})});
   EXPECT_EQ(said_.str(), "");
-  ipu->to_device({at::ones({5, 3})});
+  device->to_device({at::ones({5, 3})});
   EXPECT_THAT(said_.str(), testing::HasSubstr("rule static_graph_only: a batch of another shape came, number 2"));
 }
 

@@ -36,6 +36,21 @@ std::optional<at::DeviceType> type_named(const std::string& name) {
   }
 }
 
+/// A device that nothing is known of but what LibTorch's guard can do.
+class GuardedDevice final : public ClaimedDevice {
+ public:
+  GuardedDevice(const Accelerator& accelerator, at::Device device)
+      : ClaimedDevice(accelerator, device), guard_(*c10::impl::getDeviceGuardImpl(device.type())) {
+    guard_.setDevice(device);
+  }
+
+  /// Waits for the device's own stream.
+  void synchronize() override { guard_.synchronizeStream(guard_.getStream(torch_device())); }
+
+ private:
+  const c10::impl::DeviceGuardImplInterface& guard_;
+};
+
 }  // namespace
 
 const TorchDevice::Found& TorchDevice::found() const {
@@ -44,28 +59,22 @@ const TorchDevice::Found& TorchDevice::found() const {
 }
 
 TorchDevice::Found TorchDevice::look() const {
-  if (device_type_->empty()) return {.type = {}, .problem = "device_type must be given: hpu, ipu, xla, xpu, ..."};
+  const auto none = [](std::string problem) { return Found{.type = {}, .devices = {0, std::move(problem)}}; };
+  if (device_type_->empty()) return none("device_type must be given: hpu, ipu, xla, xpu, ...");
   if (!library_->empty()) {
-    if (const std::string problem = load(*library_); !problem.empty()) return {.type = {}, .problem = problem};
+    if (std::string problem = load(*library_); !problem.empty()) return none(std::move(problem));
   }
   const std::optional<at::DeviceType> type = type_named(*device_type_);
-  if (!type) return {.type = {}, .problem = fmt::format("device_type = '{}' is unknown to LibTorch", *device_type_)};
+  if (!type) return none(fmt::format("device_type = '{}' is unknown to LibTorch", *device_type_));
   if (!c10::impl::hasDeviceGuardImpl(*type)) {
-    const std::string hint = library_->empty() ? "give the library that brings it" : "the library brings another one";
-    return {.type = {}, .problem = fmt::format("no backend is registered for '{}'; {}", *device_type_, hint)};
+    const char* hint = library_->empty() ? "give the library that brings it" : "the library brings another one";
+    return none(fmt::format("no backend is registered for '{}'; {}", *device_type_, hint));
   }
-  const int devices = c10::impl::getDeviceGuardImpl(*type)->deviceCount();
-  return {.type = type, .devices = devices, .problem = devices > 0 ? "" : "its backend finds no device"};
+  const int count = c10::impl::getDeviceGuardImpl(*type)->deviceCount();
+  return {.type = type, .devices = {count, count > 0 ? "" : "its backend finds no device"}};
 }
 
-std::vector<int> TorchDevice::parse_devices(const std::string& request) const {
-  if (request == "auto" && is_available()) return {0};
-  return Accelerator::parse_devices(request);
-}
-
-std::string TorchDevice::problem() const { return found().problem; }
-
-int TorchDevice::device_count() const { return found().devices; }
+FoundDevices TorchDevice::find_devices() const { return found().devices; }
 
 AcceleratorTraits TorchDevice::traits() const {
   AcceleratorTraits traits{.precisions = *precisions_, .host_memory = false, .rules = *device_type_, .auto_rank = 0};
@@ -76,20 +85,8 @@ AcceleratorTraits TorchDevice::traits() const {
   return traits;
 }
 
-at::Device TorchDevice::device(int index) const {
-  if (!found().type) throw Error(Code::kUnsupported, "{}: {}", where(), problem());
-  return {*found().type, static_cast<c10::DeviceIndex>(index)};
-}
-
-void TorchDevice::set_up(int index) {
-  const at::Device chosen = device(index);
-  c10::impl::getDeviceGuardImpl(chosen.type())->setDevice(chosen);
-}
-
-void TorchDevice::synchronize() {
-  const at::Device device = claimed();
-  const auto* guard = c10::impl::getDeviceGuardImpl(device.type());
-  guard->synchronizeStream(guard->getStream(device));
+std::unique_ptr<ClaimedDevice> TorchDevice::open(int index) const {
+  return std::make_unique<GuardedDevice>(*this, at::Device(*found().type, static_cast<c10::DeviceIndex>(index)));
 }
 
 }  // namespace trainyard

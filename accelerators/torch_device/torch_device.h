@@ -22,28 +22,17 @@ class TorchDevice final : public Accelerator {
  public:
   explicit TorchDevice(AcceleratorContext& context) : Accelerator(context) {}
 
-  /// One device for "auto": vendors' devices are seldom shared.
-  std::vector<int> parse_devices(const std::string& request) const override;
-  bool is_available() const override { return device_count() > 0; }
-  std::string problem() const override;
-  int device_count() const override;
+  FoundDevices find_devices() const override;
   AcceleratorTraits traits() const override;
 
-  /// Throws kUnsupported with `problem()` if there is no such device.
-  at::Device device(int index) const override;
-
-  /// Waits for the device's own stream.
-  void synchronize() override;
-
  protected:
-  /// Makes it the current device of this thread.
-  void set_up(int index) override;
+  /// Makes the device the current one of this thread.
+  std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:
   struct Found {
     std::optional<at::DeviceType> type;
-    int devices = 0;
-    std::string problem;
+    FoundDevices devices;
   };
   const Found& found() const;
   Found look() const;

@@ -1,12 +1,15 @@
 #include "accelerators/torch_device/torch_device.h"
 
+#include <ATen/ops/ones.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
 #include <sys/stat.h>
 
 #include <fstream>
+#include <sstream>
 
 #include "core/testing/temporary_folder.h"
 #include "messages/error.h"
@@ -28,7 +31,7 @@ class TorchDeviceTest : public ::testing::Test {
     const auto made = make(parameters);
     EXPECT_FALSE(made->is_available());
     EXPECT_EQ(made->device_count(), 0);
-    return made->problem();
+    return made->find_devices().problem;
   }
 
   AcceleratorContext context_;
@@ -44,10 +47,12 @@ TEST_F(TorchDeviceTest, TypesThatNobodyHasBroughtAreRefused) {
             "no backend is registered for 'hpu'; give the library that brings it");
   EXPECT_EQ(problem(R"({"device_type": "abacus"})"), "device_type = 'abacus' is unknown to LibTorch");
   try {
-    make(R"({"device_type": "hpu"})")->device(0);
+    make(R"({"device_type": "hpu"})")->claim(0);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("accelerator 'torch_device': no backend is registered"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("accelerator 'torch_device': there is no device 0; there are 0, counted from 0; "
+                          "no backend is registered"));
   }
 }
 
@@ -70,20 +75,32 @@ TEST_F(TorchDeviceTest, ALibraryBringsItsDevicesAndTheParametersBringTheirRules)
             "no backend is registered for 'hpu'; the library brings another one");
   const auto device = make("{" + library + R"(, "device_type": "privateuseone", "device_counts": [1, 3],
                                                 "precisions": ["32-true", "bf16-mixed"], "gradient_clipping": false})");
-  EXPECT_TRUE(device->is_available()) << device->problem();
+  EXPECT_TRUE(device->is_available()) << device->find_devices().problem;
   EXPECT_EQ(device->device_count(), 3);
   EXPECT_THAT(device->parse_devices("auto"), ::testing::ElementsAre(0));
   EXPECT_THAT(device->parse_devices("3"), ::testing::ElementsAre(0, 1, 2));
-  device->claim(2);
-  EXPECT_EQ(device->claimed(), at::Device(at::kPrivateUse1, 2));
+  const auto claimed = device->claim(2);
+  EXPECT_EQ(claimed->torch_device(), at::Device(at::kPrivateUse1, 2));
   EXPECT_EQ(c10::impl::getDeviceGuardImpl(at::kPrivateUse1)->getDevice().index(), 2);
-  device->synchronize();
+  claimed->synchronize();
   const auto facts = device->facts();
   EXPECT_EQ(facts.at("available"), "true");
   EXPECT_EQ(facts.at("device_counts"), "1, 3");
   EXPECT_EQ(facts.at("gradient_clipping"), "false");
   EXPECT_EQ(facts.at("host_memory"), "false");
   EXPECT_EQ(facts.at("rules"), "privateuseone");
+}
+
+/// The processor stands for a device whose graphs are compiled ahead of time.
+TEST_F(TorchDeviceTest, ABatchOfAnotherShapeIsWarnedOfWhereTheGraphIsStatic) {
+  std::ostringstream said;
+  context_.log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(said));
+  const auto accelerator = make(R"({"device_type": "cpu", "static_graph_only": true})");
+  const auto device = accelerator->claim(0);
+  device->to_device({at::ones({8, 3})});
+  EXPECT_EQ(said.str(), "");
+  device->to_device({at::ones({5, 3})});
+  EXPECT_THAT(said.str(), HasSubstr("rule static_graph_only: a batch of another shape came"));
 }
 
 }  // namespace

@@ -35,9 +35,7 @@ void AcceleratorHost::on_deactivate() {
 }
 
 void AcceleratorHost::on_finalize() {
-  if (!runner_) return;
-  runner_->finish();
-  runner_->accelerator().tear_down();
+  if (runner_) runner_->finish();
 }
 
 /// Everything heavy happens here, not in the constructor: the device is claimed, the model made, the arena filled.

@@ -135,9 +135,9 @@ void AcceleratorHost::report_step(double learning_rate) {
   if (result_.norm > 0) values.push_back({"gradient_norm", result_.norm});
   for (Scalar& value : runner_->metrics()) values.push_back(std::move(value));
   if (*log_device_stats_) {
-    for (const auto& [name, value] : runner_->accelerator().stats()) values.push_back({name, value});
+    for (const auto& [name, value] : runner_->device().stats()) values.push_back({name, value});
   }
-  runner_->accelerator().synchronize();
+  runner_->device().synchronize();
   values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
   RankMetrics said{.weight = static_cast<double>(last_samples_), .reductions = {}};
   // Of the same samples each is counted once.

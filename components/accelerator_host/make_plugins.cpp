@@ -61,10 +61,9 @@ std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const Comp
   PluginSpec chosen = spec;
   if (chosen.plugin == kAuto) chosen.plugin = best_accelerator(context);
   auto accelerator = make<Accelerator>(chosen, context, inner_context<Accelerator>(chosen, context));
-  if (!accelerator->is_available()) {
-    const std::string problem = accelerator->problem();
+  if (const FoundDevices found = accelerator->find_devices(); found.count == 0) {
     throw Error(Code::kUnsupported, "{}: it is not available on this host (devices: {}){}{}", accelerator->where(),
-                accelerator->device_count(), problem.empty() ? "" : "; ", problem);
+                found.count, found.problem.empty() ? "" : "; ", found.problem);
   }
   return accelerator;
 }

@@ -20,7 +20,7 @@ std::vector<at::Tensor> Runner::move_to_device(const Batch& batch) {
   std::vector<at::Tensor> tensors;
   tensors.reserve(batch.tensors.size());
   for (const Tensor& tensor : batch.tensors) tensors.push_back(views_.view(tensor));
-  return accelerator_->to_device(std::move(tensors));
+  return device_->to_device(std::move(tensors));
 }
 
 void Runner::prefetch(const Batch& batch) {
@@ -220,7 +220,7 @@ ArenaInfo Runner::arena_info() const {
 ModelInfo Runner::model_info() const {
   return {.rank = context_.rank,
           .model = options_.model.plugin,
-          .device = accelerator_->claimed_name(),
+          .device = device_->name(),
           .precision = precision_.name,
           .parameters = arena_->parameter_count(),
           .arena_bytes = arena_->bytes()};

@@ -128,7 +128,8 @@ class Runner {
   void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step);
 
   const Arena& arena() const { return *arena_; }
-  Accelerator& accelerator() { return *accelerator_; }
+  /// The device that `build` has claimed.
+  ClaimedDevice& device() { return *device_; }
   ArenaInfo arena_info() const;
   ModelInfo model_info() const;
 
@@ -165,6 +166,7 @@ class Runner {
   Precision precision_;
   ComponentContext context_;
   std::unique_ptr<Accelerator> accelerator_;
+  std::unique_ptr<ClaimedDevice> device_;  ///< Null until `build` claims it.
   std::unique_ptr<Model> model_;
   std::unique_ptr<Arena> arena_;
   std::optional<StepTrace> trace_;

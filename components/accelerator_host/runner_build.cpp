@@ -55,7 +55,7 @@ void Runner::check_fit() const {
 }
 
 void Runner::build(const DatasetInfo& data) {
-  accelerator_->claim(device_index_);
+  device_ = accelerator_->claim(device_index_);
   const AcceleratorTraits traits = accelerator_->traits();
   has_own_memory_ = !traits.host_memory;
   clipping_allowed_ = traits.gradient_clipping;
@@ -86,9 +86,9 @@ void Runner::build(const DatasetInfo& data) {
 /// process: ranks that are threads of one build in turn, or each would see only some of the draws.
 void Runner::build_model(const DatasetInfo& data) {
   const auto held = generator_.hold();
-  accelerator_->seed(context_.seed);
+  device_->seed(context_.seed);
   model_->build(data);
-  accelerator_->seed(seed_of_rank(context_.seed, context_.rank));
+  device_->seed(seed_of_rank(context_.seed, context_.rank));
   generator_.adopt();
   apply_precision();
 }
@@ -96,15 +96,15 @@ void Runner::build_model(const DatasetInfo& data) {
 std::vector<std::uint8_t> Runner::rng_state() const {
   const auto held = generator_.hold();
   generator_.install();
-  return accelerator_->rng_state();
+  return device_->rng_state();
 }
 
 void Runner::set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) {
   const auto held = generator_.hold();
   if (context_.rank == 0) {
-    accelerator_->set_rng_state(state);
+    device_->set_rng_state(state);
   } else {
-    accelerator_->seed(seed_of_rank(context_.seed ^ step, context_.rank));
+    device_->seed(seed_of_rank(context_.seed ^ step, context_.rank));
   }
   generator_.adopt();
 }
@@ -151,7 +151,7 @@ void Runner::make_arena() {
   const ArenaShard shard = strategy_->shard(ArenaLayout::of(model_->parameters(), model_->buffers()));
   arena_ = std::make_unique<Arena>(
       model_->parameters(), model_->buffers(),
-      [this](std::size_t bytes) { return accelerator_->allocate_arena(bytes); }, own_memory(), shard);
+      [this](std::size_t bytes) { return device_->allocate_host_block(bytes); }, own_memory(), shard);
   strategy_->set_up({.model = model_.get(),
                      .arena = arena_.get(),
                      .world = world_.get(),
@@ -176,21 +176,21 @@ void Runner::apply_precision() {
 
 /// Of forward and loss where it differs from that of the parameters, if LibTorch can.
 std::optional<at::ScalarType> Runner::autocast_type() const {
-  const at::DeviceType device = accelerator_->claimed().type();
+  const at::DeviceType device = device_->torch_device().type();
   const bool lacks_half = device == at::kCPU && precision_.computation == at::kHalf && !kHalfOnCpu;
   if (!precision_.mixed() || lacks_half) return {};
   return precision_.computation;
 }
 
 ForwardScope Runner::forward_scope(RankGenerator* generator) const {
-  return ForwardScope(accelerator_->claimed().type(), autocast_type(), generator);
+  return ForwardScope(device_->torch_device().type(), autocast_type(), generator);
 }
 
 /// Optimizer and checkpoint writer work on host memory whatever the device is; see docs/decisions/0007.
 DeviceMemory Runner::own_memory() const {
   if (!has_own_memory_) return {};
-  return {.device = accelerator_->claimed(),
-          .copy = [this](at::Tensor to, const at::Tensor& from) { accelerator_->copy_block(std::move(to), from); }};
+  return {.device = device_->torch_device(),
+          .copy = [this](at::Tensor to, const at::Tensor& from) { device_->copy_block(std::move(to), from); }};
 }
 
 /// The planner cannot know how large a model becomes; this is the first moment at which anybody does.

@@ -7,38 +7,34 @@
 
 namespace xpu {
 
-/// One card unless more are asked for: ranks cost memory.
-std::vector<int> Xpu::parse_devices(const std::string& request) const {
-  if (request == "auto") return {0};
-  return Accelerator::parse_devices(request);
-}
-
-int Xpu::device_count() const { return kDevices; }
+trainyard::FoundDevices Xpu::find_devices() const { return {.count = kDevices, .problem = ""}; }
 
 trainyard::AcceleratorTraits Xpu::traits() const {
   return {.precisions = {"32-true"}, .host_memory = false, .memory_limit_bytes = DeviceMemory::kBytes};
 }
 
-at::Device Xpu::device(int index) const { return {at::kPrivateUse1, static_cast<c10::DeviceIndex>(index)}; }
+std::unique_ptr<trainyard::ClaimedDevice> Xpu::open(int index) const { return std::make_unique<Card>(*this, index); }
 
-std::string Xpu::device_name(int index) const { return fmt::format("xpu:{}", index); }
+Card::Card(const Xpu& xpu, int index)
+    : ClaimedDevice(xpu, at::Device(at::kPrivateUse1, static_cast<c10::DeviceIndex>(index)),
+                    fmt::format("xpu:{}", index)) {}
 
-void Xpu::set_up(int index) { index_ = index; }
+bool Card::has(const at::Tensor& tensor) const { return memory_of(torch_device().index()).contains(tensor.data_ptr()); }
 
-std::vector<at::Tensor> Xpu::to_device(std::vector<at::Tensor> tensors) const {
-  tensors = Accelerator::to_device(std::move(tensors));
-  for (const at::Tensor& tensor : tensors) batch_tensors_ += memory_of(index_).contains(tensor.data_ptr());
+std::vector<at::Tensor> Card::move_batch(std::vector<at::Tensor> tensors) {
+  tensors = trainyard::accelerators::copies_on(torch_device(), std::move(tensors));
+  for (const at::Tensor& tensor : tensors) batch_tensors_ += has(tensor);
   return tensors;
 }
 
-void Xpu::copy_block(at::Tensor to, const at::Tensor& from) const {
-  blocks_in_ += memory_of(index_).contains(to.data_ptr());
-  blocks_out_ += memory_of(index_).contains(from.data_ptr());
-  Accelerator::copy_block(to, from);
+void Card::copy_block(at::Tensor to, const at::Tensor& from) {
+  blocks_in_ += has(to);
+  blocks_out_ += has(from);
+  to.copy_(from);
 }
 
-std::map<std::string, double> Xpu::stats() const {
-  const DeviceMemory::Use use = memory_of(index_).use();
+std::map<std::string, double> Card::stats() const {
+  const DeviceMemory::Use use = memory_of(torch_device().index()).use();
   const Counters done = counters();
   const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
   return {{"memory_bytes", number(use.bytes)},       {"peak_memory_bytes", number(use.peak_bytes)},
@@ -48,9 +44,9 @@ std::map<std::string, double> Xpu::stats() const {
           {"blocks_out", number(blocks_out_)}};
 }
 
-void Xpu::tear_down() {
-  std::string line = fmt::format("{}:", device_name(index_));
-  for (const auto& [name, value] : stats()) line += fmt::format(" {} {}", name, static_cast<std::uint64_t>(value));
+Card::~Card() {
+  std::string line = fmt::format("{}:", name());
+  for (const auto& [what, value] : stats()) line += fmt::format(" {} {}", what, static_cast<std::uint64_t>(value));
   context().log->info("{}", line);
 }
 

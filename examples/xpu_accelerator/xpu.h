@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-
 #include "accelerators/accelerator.h"
 
 namespace xpu {
@@ -11,32 +9,36 @@ class Xpu final : public trainyard::Accelerator {
  public:
   explicit Xpu(trainyard::AcceleratorContext& context) : Accelerator(context) {}
 
-  std::vector<int> parse_devices(const std::string& request) const override;
-  bool is_available() const override { return true; }
-  int device_count() const override;
+  trainyard::FoundDevices find_devices() const override;
   trainyard::AcceleratorTraits traits() const override;
-  at::Device device(int index) const override;
-  std::string device_name(int index) const override;
 
-  std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors) const override;
-  void copy_block(at::Tensor to, const at::Tensor& from) const override;
+ protected:
+  std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
+};
+
+/// One of the devices, claimed. Everything here counts: a device that counts nothing needs no function at all.
+class Card final : public trainyard::ClaimedDevice {
+ public:
+  Card(const Xpu& xpu, int index);
+
+  /// Says in the log what the device has done.
+  ~Card() override;
+
+  void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   /// "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in", "bytes_out", and how often batches
   /// came, gradients left and parameters came as whole blocks.
   std::map<std::string, double> stats() const override;
 
-  /// Says in the log what the device has done.
-  void tear_down() override;
-
  protected:
-  void set_up(int index) override;
+  std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:
-  int index_ = 0;
-  // Counted in const functions: moving a tensor does not change the device.
-  mutable std::uint64_t batch_tensors_ = 0;
-  mutable std::uint64_t blocks_in_ = 0;
-  mutable std::uint64_t blocks_out_ = 0;
+  bool has(const at::Tensor& tensor) const;
+
+  std::uint64_t batch_tensors_ = 0;
+  std::uint64_t blocks_in_ = 0;
+  std::uint64_t blocks_out_ = 0;
 };
 
 }  // namespace xpu

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "accelerators/claimed_device.h"
+#include "accelerators/simulated/rules.h"
+
+namespace trainyard::simulated {
+
+/// The processor in the role of another device. It computes with the processor's kernels, and spends the time that the
+/// link to the device would take.
+class RehearsedDevice final : public ClaimedDevice {
+ public:
+  RehearsedDevice(const Accelerator& accelerator, std::string name, const Rules& rules);
+
+  /// Takes the time that the link needs for the bytes of the block.
+  void copy_block(at::Tensor to, const at::Tensor& from) override;
+
+  /// "link_bytes", and "waited_seconds" of all transfers and starts.
+  std::map<std::string, double> stats() const override;
+
+ protected:
+  /// Takes the time that the link needs for the bytes of the batch, and that the device needs to begin a step.
+  std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
+
+ private:
+  void wait(std::size_t bytes, double latency_us);
+
+  double link_gb_per_s_;
+  double step_latency_us_;
+  double link_bytes_ = 0;
+  double waited_seconds_ = 0;
+};
+
+}  // namespace trainyard::simulated
