@@ -1,9 +1,12 @@
 #include "launch/run/registry_server.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/config/bounded_json.h"
 #include "core/config/nearest.h"
 #include "launch/run/registry_answers.h"
 #include "messages/error.h"
@@ -30,8 +33,8 @@ json failure(const json& id, const Error& error) {
 
 /// What a component answered: JSON as a rule, and text if it was not.
 json parsed(const std::string& body) {
-  json value = json::parse(body, nullptr, false);
-  return value.is_discarded() ? json(body) : value;
+  const std::optional<json> value = parse_bounded_json(body);
+  return value ? *value : json(body);
 }
 
 /// Empty for a key that is missing or null.
@@ -64,16 +67,17 @@ void RegistryServer::receive() {
     const std::string text = std::move(frames->back());
     frames->pop_back();
     // Without exceptions: what strangers write is no exceptional case.
-    const json question = json::parse(text, nullptr, false);
-    // Answered all the same, without an id: the client learns that it was heard.
-    if (!question.is_object()) {
-      answer(*frames, failure(nullptr, "the question is not a JSON object"));
+    const std::optional<json> question = parse_bounded_json(text);
+    // It is answered all the same, without an id: the client learns that it was heard.
+    if (!question || !question->is_object()) {
+      answer(*frames,
+             failure(nullptr, fmt::format("the question is not a JSON object of at most {} levels", kMaxJsonDepth)));
       continue;
     }
     try {
-      serve(*frames, question);
+      serve(*frames, *question);
     } catch (const Error& error) {
-      answer(*frames, failure(question.value("id", json()), error));
+      answer(*frames, failure(question->value("id", json()), error));
     }
   }
 }

@@ -122,5 +122,15 @@ TEST_F(RegistryServerTest, SurvivesNonsense) {
   EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
 }
 
+TEST_F(RegistryServerTest, SurvivesJsonThatNestsWithoutEnd) {
+  const std::string deep = std::string(120'000, '[') + std::string(120'000, ']');
+  for (const std::string& text :
+       {R"({"id": )" + deep + "}", R"({"id": 1, "op": "call", "target": "c0", "method": "m", "body": )" + deep + "}",
+        std::string(240'000, '[')}) {
+    EXPECT_EQ(ask_text(text)["error"], "the question is not a JSON object of at most 64 levels");
+  }
+  EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
+}
+
 }  // namespace
 }  // namespace trainyard::testing
