@@ -6,10 +6,10 @@
 
 namespace xpu {
 
-// The backend registers itself with LibTorch when this library is loaded: guard.cpp the devices and their memory,
-// kernels.cpp what can be done with tensors there.
+// The backend registers itself with LibTorch when this library is loaded. guard.cpp registers the devices and their
+// memory, kernels.cpp what can be done with tensors there.
 
-/// What has happened since the library was loaded.
+/// Counts what has happened since the library was loaded.
 struct Counters {
   std::uint64_t kernels = 0;    ///< Operations on tensors of the device.
   std::uint64_t bytes_in = 0;   ///< Copied from the host.
@@ -17,10 +17,10 @@ struct Counters {
 };
 Counters counters();
 
-/// A new block of memory on the current device; for `empty` and its kin.
+/// Allocates memory on the current device, for `empty` and its relatives.
 c10::Allocator* allocator();
 
-/// The device that this thread works on.
+/// The device on which this thread works.
 int current_device();
 
 }  // namespace xpu

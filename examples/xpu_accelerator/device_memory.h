@@ -10,12 +10,13 @@ namespace xpu {
 
 /// The memory of one imaginary device.
 ///
-/// Its addresses mean nothing to the processor: whoever follows one dies of a segmentation fault, as with a real card.
-/// Only `window` leads to the bytes, the way a driver would copy them. So a program that runs to its end has proven
-/// that no code took the device's tensors for the host's.
+/// Its addresses mean nothing to the processor: code that follows one ends with a segmentation fault, as with a real
+/// card. Only `window` leads to the bytes, which is how a driver would copy them. So a program that runs to its end has
+/// proven that no code mistook the device's tensors for the host's.
 class DeviceMemory {
  public:
-  static constexpr std::size_t kBytes = std::size_t{4} << 30;  ///< Address space; only what is used becomes memory.
+  /// The size of the address space; only what is used becomes memory.
+  static constexpr std::size_t kBytes = std::size_t{4} << 30;
   static constexpr std::size_t kAlignment = 256;
 
   DeviceMemory();
@@ -23,7 +24,7 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// A device address, aligned to kAlignment. Throws trainyard::Error (kUnsupported) when the device is full.
+  /// Returns a device address, aligned to kAlignment. Throws trainyard::Error (kUnsupported) when the device is full.
   void* take(std::size_t bytes);
   void give_back(void* device_address);
 
@@ -33,30 +34,30 @@ class DeviceMemory {
   std::byte* window(const void* device_address) const;
 
   struct Use {
-    std::size_t bytes = 0;          ///< Taken at present.
-    std::size_t peak_bytes = 0;     ///< The most that were.
-    std::uint64_t allocations = 0;  ///< Since the start.
+    std::size_t bytes = 0;          ///< In use now.
+    std::size_t peak_bytes = 0;     ///< The most that were in use at once.
+    std::uint64_t allocations = 0;  ///< Counted since the start.
   };
   Use use() const;
 
  private:
   mutable std::mutex mutex_;
   int file_ = -1;
-  std::byte* device_ = nullptr;                           ///< The device's addresses: mapped, and forbidden.
+  std::byte* device_ = nullptr;                           ///< The device's addresses: mapped, but inaccessible.
   std::byte* window_ = nullptr;                           ///< The same bytes, for copies.
-  std::size_t end_ = 0;                                   ///< What lies beyond has never been taken.
-  std::map<std::size_t, std::vector<std::size_t>> free_;  ///< Offsets of what was given back, by size.
-  std::map<std::size_t, std::size_t> taken_;              ///< Size by offset.
+  std::size_t end_ = 0;                                   ///< What lies beyond has never been used.
+  std::map<std::size_t, std::vector<std::size_t>> free_;  ///< The offsets of free blocks, by size.
+  std::map<std::size_t, std::size_t> taken_;              ///< The sizes of blocks in use, by offset.
   Use use_;
 };
 
-/// Devices that there are; the machine came with two.
+/// The number of devices; the machine has two.
 inline constexpr int kDevices = 2;
 
-/// The memory of a device; made when it is first asked for, and there until the process ends.
+/// The memory of a device. It is made when it is first asked for, and stays until the process ends.
 DeviceMemory& memory_of(int device);
 
-/// The memory that an address belongs to; null if it is no device's.
+/// The memory to which an address belongs, or null if it belongs to no device.
 DeviceMemory* memory_at(const void* address);
 
 }  // namespace xpu

@@ -1,4 +1,4 @@
-// How LibTorch finds the devices and their memory.
+// Tells LibTorch about the devices and their memory.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <cstring>
@@ -17,7 +17,8 @@ c10::Device to_device(int index) { return {c10::kPrivateUse1, static_cast<c10::D
 
 c10::Stream stream_of(c10::Device device) { return c10::Stream(c10::Stream::DEFAULT, device); }
 
-/// Which device a thread works on, and its streams: there is one, and it is done with everything at once.
+/// Tells LibTorch on which device a thread works, and about its streams: there is one, which finishes everything at
+/// once.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kPrivateUse1; }
   c10::Device exchangeDevice(c10::Device device) const override {

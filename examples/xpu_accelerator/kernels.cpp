@@ -1,5 +1,5 @@
-// What LibTorch can do with tensors of the device: make them, look at them in another shape, copy them. Everything else
-// is computed on the processor, on copies; a real device would add its kernels here, one by one.
+// What LibTorch can do with tensors of the device: make them, view them in another shape, copy them. Everything else is
+// computed on the processor, on copies. A real device would add its kernels here, one by one.
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -43,7 +43,7 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, TorchOpti
   return at::detail::empty_strided_generic(size, stride, allocator(), kKeys, type.value_or(at::kFloat));
 }
 
-/// Grows the memory if need be; what was in it stays.
+/// Grows the memory if necessary and keeps its content.
 const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, TorchOptional<at::MemoryFormat>) {
   const c10::DeviceGuard guard(self.device());
   self.unsafeGetTensorImpl()->set_sizes_contiguous(size);
@@ -68,7 +68,7 @@ at::Tensor through_window(const at::Tensor& tensor) {
   return at::from_blob(bytes, tensor.sizes(), tensor.strides(), at::TensorOptions().dtype(tensor.scalar_type()));
 }
 
-/// Copies between host and device and on the device, with change of type and layout.
+/// Copies between host and device and within the device, with changes of type and layout.
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& to, bool) {
   if (to.numel() == 0) return to;
   if (self.is_cpu()) bytes_in += self.nbytes();
@@ -98,7 +98,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("view", &at::native::view);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
   library.impl("_reshape_alias", &at::native::_reshape_alias);
-  // LibTorch sends convolutions of devices that it does not know somewhere else, unless they say that they have them.
+  // LibTorch sends convolutions of devices that it does not know somewhere else, unless they say that they support
+  // them.
   library.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
   library.impl("convolution_backward", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
 }

@@ -11,11 +11,11 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #endif
 
-// Everything about PrivateUse1 that differs between the LibTorch versions that are supported. Nothing else in this
-// folder asks for a version.
+// Everything about PrivateUse1 that differs between the supported versions of LibTorch. Nothing else in this folder
+// asks for a version.
 namespace xpu {
 
-/// LibTorch's interface for allocators: `allocate` was const until 2.2, and `copy_data` has been wanted since.
+/// LibTorch's interface for allocators: `allocate` was const until 2.2, and `copy_data` is required since.
 class AllocatorBase : public c10::Allocator {
  public:
   virtual c10::DataPtr take(std::size_t bytes) const = 0;
@@ -30,14 +30,14 @@ class AllocatorBase : public c10::Allocator {
 };
 
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
-/// Autograd asks from 2.1 on whether a device has been used, before it looks at its streams.
+/// From 2.1 on, autograd asks whether a device has been used before it looks at its streams.
 struct Hooks final : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
 };
 #endif
 
-/// Tells LibTorch that PrivateUse1 is taken. Its name cannot be "xpu", which is that of Intel's GPUs; before 2.1 it has
-/// no name but "privateuseone".
+/// Tells LibTorch that PrivateUse1 is taken. Its name cannot be "xpu", which is that of Intel's GPUs. Before 2.1 its
+/// only name is "privateuseone".
 inline void announce_backend() {
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
   c10::register_privateuse1_backend("imaginary_xpu");

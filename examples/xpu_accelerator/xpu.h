@@ -4,7 +4,7 @@
 
 namespace xpu {
 
-/// An imaginary card with memory of its own: two devices of 4 GiB, whose kernels are all still to be written.
+/// An imaginary card with memory of its own: two devices of 4 GiB, for which no kernels have been written yet.
 class Xpu final : public trainyard::Accelerator {
  public:
   explicit Xpu(trainyard::AcceleratorContext& context) : Accelerator(context) {}
@@ -16,18 +16,18 @@ class Xpu final : public trainyard::Accelerator {
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 };
 
-/// One of the devices, claimed. Everything here counts: a device that counts nothing needs no function at all.
+/// One of the devices, claimed. Its functions only keep counts; a device that keeps none needs no function at all.
 class Card final : public trainyard::ClaimedDevice {
  public:
   Card(const Xpu& xpu, int index);
 
-  /// Says in the log what the device has done.
+  /// Writes to the log what the device has done.
   ~Card() override;
 
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in", "bytes_out", and how often batches
-  /// came, gradients left and parameters came as whole blocks.
+  /// Returns "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in" and "bytes_out", and how often
+  /// batches arrived, gradients left and parameters arrived as whole blocks.
   std::map<std::string, double> stats() const override;
 
  protected:

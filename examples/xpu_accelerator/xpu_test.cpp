@@ -1,4 +1,4 @@
-// The device, without a launch: where tensors are, and that they hold what they should.
+// Tests the device without a launch: where tensors are, and that they hold what they should.
 #include "xpu.h"
 
 #include <ATen/TensorOperators.h>
@@ -31,7 +31,7 @@ trainyard::Buffer zeroed(std::size_t bytes) {
   return buffer;
 }
 
-/// A small convolutional network: what the launch file of MNIST trains.
+/// A small convolutional network, which the launch file of MNIST trains.
 struct Net {
   at::Tensor filter = at::rand({4, 1, 3, 3}).sub_(0.5).set_requires_grad(true);
   at::Tensor bias = at::rand({4}).set_requires_grad(true);

@@ -1,8 +1,8 @@
-// The baseline: training loops as one writes them with LibTorch alone, torch::nn and torch::optim over batches that lie
-// ready in memory. Prints one JSON object: the median time of a step over several runs, by the clock and in processor
-// time (which the neighbours on a busy machine disturb less).
+// The baseline: training loops as one writes them with LibTorch alone, with torch::nn and torch::optim, over batches
+// that lie ready in memory. Prints one JSON object: the median time of a step over several runs, by the clock and in
+// processor time, which other programs on a busy machine disturb less.
 //
-//     OPENBLAS_NUM_THREADS=1 trainyard_benchmark_bare_loop [mlp|gpt] [steps] [runs]
+//    OPENBLAS_NUM_THREADS=1 trainyard_benchmark_bare_loop [mlp|gpt] [steps] [runs]
 //
 // MLP: 784-128-10, ReLU, batch 64, AdamW, as in launch/files/mlp.toml. GPT: nanoGPT's CPU setting (4 layers, 4 heads,
 // 128 wide, context 64, batch 12, 65 characters), AdamW with decay on matrices, gradients clipped to norm 1. Malloc
@@ -22,9 +22,9 @@
 namespace {
 
 constexpr int kLayers = 4, kHeads = 4, kWidth = 128, kContext = 64, kBatch = 12, kVocabulary = 65;
-constexpr int kBatches = 64;  // Distinct batches, used round and round.
+constexpr int kBatches = 64;  // Distinct batches, which are used again and again.
 
-/// Causal self-attention and perceptron of nanoGPT, in ordinary operations.
+/// nanoGPT's causal self-attention and perceptron, in ordinary operations.
 struct BlockImpl : torch::nn::Module {
   BlockImpl()
       : norm1(register_parameter("norm1", torch::ones(kWidth))),
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const std::function<void(int)> step = which == "gpt" ? gpt_loop() : mlp_loop();
-  time_steps(std::max(1, steps / 10), step);  // Warms caches and malloc.
+  time_steps(std::max(1, steps / 10), step);  // This warms up caches and malloc.
   std::vector<double> wall, cpu;
   for (int run = 0; run < runs; ++run) {
     const StepTime time = time_steps(steps, step);

@@ -1,10 +1,10 @@
-// How fast ranks of one host reduce, and how fast this machine copies.
+// Measures how fast ranks of one host reduce, and how fast this machine copies.
 //
-//     trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own]
+//    trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own]
 //
-// Prints JSON objects: {"name": ..., "median_ns": ...}. Every rank is a process with one thread; what is timed are
-// all_reduces of float32 at rank 0, one after the other: kTogether small ones at a time, as a clock would be in the
-// way.
+// Prints JSON objects: {"name": ..., "median_ns": ...}. Every rank is a process with one thread. What is timed are
+// all_reduces of float32 at rank 0, one after the other. Small ones are timed kTogether at a time, because reading the
+// clock would disturb them.
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -82,7 +82,7 @@ void run_rank(const Options& options, std::uint32_t rank, const std::string& fol
   if (rank == 0) report("all_reduce", std::move(samples));
 }
 
-/// One core copies half of a block to its other half, far larger than the caches.
+/// One core copies half of a block to its other half; the block is far larger than the caches.
 void measure_copy() {
   constexpr std::size_t kBytes = 100 << 20;
   const Buffer from = Buffer::heap(kBytes), to = Buffer::heap(kBytes);

@@ -1,10 +1,10 @@
-// Images per second of the data loader over a folder of pictures:
+// Measures the images per second of the data loader over a folder of pictures:
 //
-//     trainyard_benchmark_image_loader FOLDER SIZE BATCH WORKERS EPOCHS
+//    trainyard_benchmark_image_loader FOLDER SIZE BATCH WORKERS EPOCHS
 //
 // The component runs as in a launch: loaded as a plugin, on an event loop, given orders, with credits on its batches.
-// What comes is counted and let go, as the accelerator host lets it go. The first epoch is not timed: in it threads
-// start, and the files come into the page cache.
+// What comes is counted and released, as the accelerator host does. The first epoch is not timed, because threads start
+// in it and the files come into the page cache.
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -54,7 +54,7 @@ class Consumer final : public Component {
   Input<Batch> batches_{*this, "batches", "what is counted", [this](const auto& batch) { count(*batch); }};
 };
 
-/// A loader and its consumer on one loop, wired by the names of their ports.
+/// A loader and its consumer on one loop, connected by the names of their ports.
 class Bench {
  public:
   Bench(const std::string& parameters, std::uint64_t batch_size) : batch_size_(batch_size) {
@@ -76,7 +76,7 @@ class Bench {
     loader_->transition(State::kFinalized);
   }
 
-  /// Seconds from the order of an epoch to its last batch.
+  /// The seconds from the order of an epoch to its last batch.
   double epoch(std::uint64_t number) {
     const std::uint64_t wanted = consumer_->samples + consumer_->samples_per_epoch;
     const std::uint64_t batches = (consumer_->samples_per_epoch + batch_size_ - 1) / batch_size_;
@@ -148,7 +148,7 @@ int main(int count, char** words) {
   const std::string parameters = fmt::format(
       R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": {}, "validate_fraction": 0}},
            "batch_size": {}, "workers": {}, "prefetch": {}, "drop_last": false}})",
-      words[1], number(2), number(3), number(4), std::max(2 * number(4), 2ull));  // As PyTorch: 2 batches a worker.
+      words[1], number(2), number(3), number(4), std::max(2 * number(4), 2ull));  // Two batches per worker, as in PyTorch.
   try {
     Bench bench(parameters, number(3));
     bench.epoch(0);

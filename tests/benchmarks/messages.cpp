@@ -1,4 +1,4 @@
-// How fast a message gets from one component to another, against raw libzmq in the same run.
+// Measures how fast a message gets from one component to another, compared with raw libzmq in the same run.
 //
 // Prints one JSON object per measurement: {"name": ..., "median_ns": ...}. One-way times are half of a round trip.
 
@@ -88,8 +88,8 @@ void measure_hop() {
 
 std::string endpoint(const std::string& directory, const char* name) { return "ipc://" + directory + "/" + name; }
 
-/// Keeps this thread, and those that it starts, on one core. Two sides that the scheduler is free to put on one core or
-/// on two take 9 us or 40 us for the same message, by its mood; on two cores they show what a pipeline pays.
+/// Keeps this thread, and those that it starts, on one core. Two sides that the scheduler may put on one core or on two
+/// take 9 us or 40 us for the same message, depending on its choice; on two cores they show what a pipeline pays.
 void stay_on_core(unsigned core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -97,7 +97,7 @@ void stay_on_core(unsigned core) {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-/// Runs `body` in a child process on the second core that dies with this one; returns its pid.
+/// Runs `body` in a child process on the second core. The child dies with this process. Returns its pid.
 pid_t fork_child(const std::function<void()>& body) {
   std::fflush(stdout);
   const pid_t pid = ::fork();
@@ -157,7 +157,7 @@ class Player final : public Component {
   bool echoes_;
 };
 
-/// One side of the game: a player on an event loop with a socket out and a socket in, as in a process of a run.
+/// One side of the exchange: a player on an event loop with a socket out and a socket in, as in a process of a run.
 struct Side {
   Side(const std::string& out_address, const std::string& in_address, std::uint32_t self, bool echoes)
       : player(Pipe::context("player", loop), echoes),

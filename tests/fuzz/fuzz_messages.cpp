@@ -15,7 +15,7 @@ namespace {
 
 using Body = std::span<const std::byte>;
 
-/// Ends the program, for the fuzzer to report, if a promise is broken.
+/// Ends the program, which the fuzzer reports, if a promise is broken.
 void require(bool kept, const char* promise, const char* where) {
   if (kept) return;
   std::fprintf(stderr, "broken promise of %s: %s\n", where, promise);
@@ -33,7 +33,7 @@ bool accepts(Read read) {
   }
 }
 
-/// Payloads that a body may refer to: some bytes, none, and one byte.
+/// The payloads to which a body may refer: some bytes, none, and one byte.
 std::vector<Buffer> some_payloads() { return {Buffer::heap(256), Buffer::heap(0), Buffer::heap(1)}; }
 
 template <Message T>
@@ -85,7 +85,7 @@ void fuzz_json(Body input) {
   static const Schema schema = SchemaBuilder::build<Everything>();
   std::string body;
   if (!accepts([&] { body = binary_from_json(schema, text); })) return;
-  json_from_binary(schema, std::as_bytes(std::span(body)));  // Does not throw: what JSON says can be shown again.
+  json_from_binary(schema, std::as_bytes(std::span(body)));  // This does not throw: what JSON says can be shown again.
 }
 
 const std::vector<void (*)(Body)>& targets() {

@@ -8,14 +8,15 @@
 
 namespace trainyard::testing {
 
-/// Feeds bytes that nobody vouches for to everything that reads them: the first byte picks the reader, the rest is its
-/// input. Refusal by Error is fine; anything else ends the program, as does an accepted input that does not come back.
+/// Feeds untrusted bytes to everything that reads such bytes: the first byte picks the reader, the rest is its input.
+/// Refusal by an Error is fine. Anything else ends the program, and so does an accepted input that does not come back
+/// the same.
 void fuzz_messages(std::span<const std::uint8_t> input);
 
-/// How many readers there are; a first byte of at least that picks modulo it.
+/// The number of readers. A larger first byte picks modulo it.
 std::size_t fuzz_targets();
 
-/// Valid inputs for every reader, to start from. The same ones every time.
+/// Valid inputs for every reader, from which mutations start. They are the same every time.
 std::vector<std::string> fuzz_corpus();
 
 }  // namespace trainyard::testing

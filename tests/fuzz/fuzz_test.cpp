@@ -1,4 +1,5 @@
-// The fuzzer's entry with a fixed set of mutations: a few seconds, the same inputs every time, any compiler.
+// Runs the fuzzer's entry with a fixed set of mutations, which takes a few seconds, uses the same inputs every time,
+// and works with any compiler.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class Mutator {
   }
 
  private:
-  /// Puts a number that lies at some boundary where a count or an extent may stand.
+  /// Puts a number at some boundary where a count or an extent may stand.
   void overwrite_number(std::string& input, std::size_t at) {
     constexpr std::array<std::uint64_t, 7> kNumbers{0, 1, 0x7fffffff, 0xffffffff, 0x10000000, 1ull << 63, ~0ull >> 1};
     const std::uint64_t number = kNumbers[random_() % kNumbers.size()];

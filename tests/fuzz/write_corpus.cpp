@@ -1,4 +1,4 @@
-// Writes the valid inputs that a fuzzer starts from: `trainyard_fuzz_corpus FOLDER`, one file each.
+// Writes the valid inputs from which a fuzzer starts, each to a file: `trainyard_fuzz_corpus FOLDER`.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// Messages from a source to a sink through every kind of edge, and what happens when one of them fails.
+// Sends messages from a source to a sink through every kind of edge, and tests what happens when one of them fails.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Places, ThrowTest,
                          ::testing::Combine(::testing::Values("configure", "activate", "handler"),
                                             ::testing::Values("composed", "processes")));
 
-// As ranks do whose peer is gone: the second failure comes while the first one's stop is under way.
+// Ranks do this when a peer is gone: the second failure comes while the first one's stop is under way.
 TEST_F(LaunchTest, ComponentsThatFailTogetherAreNamedAndNobodyElseIs) {
   const auto command = launch(file(R"(
 [run]
@@ -147,7 +147,7 @@ class EndTest : public LaunchTest {
  protected:
   void start() {
     command_ = launch(file(kEndless));
-    // launcher, ticker, tally, sh, two sleeps
+    // These are the launcher, ticker, tally, sh and two sleeps.
     ASSERT_TRUE(eventually([this] { return descendants(command_->pid()).size() >= 6; })) << command_->all();
     ASSERT_TRUE(eventually([this] { return run_directories().size() == 1; }));
     family_ = descendants(command_->pid());

@@ -1,4 +1,5 @@
-// The launcher's registry passes questions on as soon as a process is connected, which is before it has its plan.
+// The launcher's registry passes questions on as soon as a process is connected, which is before the process has its
+// plan.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ class EarlyRequestTest : public LaunchTest {
   T receive() {
     T message;
     for (std::string type; type != T::kTypeName && !HasFailure();) {
-      frame();  // The name of the process.
+      frame();  // This frame is the name of the process.
       type = frame();
       const std::string body = frame();
       if (type == T::kTypeName) decode(message, std::as_bytes(std::span(body)));

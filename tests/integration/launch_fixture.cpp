@@ -23,7 +23,7 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
-/// Fields 2 on of /proc/PID/stat, after the command's name in brackets.
+/// The fields of /proc/PID/stat after the command's name in brackets.
 std::string stat_of(pid_t pid) {
   const std::string text = content("/proc/" + std::to_string(pid) + "/stat");
   const auto bracket = text.rfind(')');
@@ -42,7 +42,8 @@ Command::Command(const std::vector<std::string>& arguments, const fs::path& dire
   argv.push_back(nullptr);
   pid_ = ::fork();
   if (pid_ != 0) {
-    ::setpgid(pid_, pid_);  // Here, too: the destructor must find the group even if it comes before the child.
+    // This is done here, too, because the destructor must find the group even if it runs before the child.
+    ::setpgid(pid_, pid_);
     return;
   }
   ::setpgid(0, 0);  // A terminal would give it a group of its own, too.
@@ -87,7 +88,7 @@ LaunchTest::LaunchTest() {
   directory_ = ::mkdtemp(pattern.data());
   ::setenv("TRAINYARD_PLUGIN_PATH", TRAINYARD_TEST_PLUGINS, 1);
   ::setenv("XDG_RUNTIME_DIR", directory_.c_str(), 1);
-  // One cache for all tests of this build: descriptions are made once.
+  // All tests of this build share one cache, so descriptions are made once.
   ::setenv("XDG_CACHE_HOME", (fs::temp_directory_path() / ("ty-cache-" + std::to_string(::getuid()))).c_str(), 1);
 }
 

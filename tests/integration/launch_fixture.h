@@ -11,7 +11,7 @@
 
 namespace trainyard::testing {
 
-/// A `trainyard` command that was started by a test.
+/// A `trainyard` command that a test has started.
 class Command {
  public:
   Command(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
@@ -22,11 +22,11 @@ class Command {
   void signal(int number) const;
   bool running();
 
-  /// Waits for the end; fails the test at the deadline. Returns the exit code, or 128 + the signal.
+  /// Waits for the end, and fails the test at the deadline. Returns the exit code, or 128 + the signal.
   int wait(std::chrono::seconds deadline = std::chrono::seconds(60));
 
-  std::string out() const;  ///< Standard output so far.
-  std::string err() const;  ///< Standard error so far.
+  std::string out() const;  ///< The standard output so far.
+  std::string err() const;  ///< The standard error so far.
   std::string all() const { return out() + err(); }
 
  private:
@@ -44,19 +44,19 @@ class LaunchTest : public ::testing::Test {
 
   /// Writes a launch file and returns its path.
   std::string file(const std::string& text, const std::string& name = "test.toml");
-  /// `trainyard launch FILE ARGUMENTS...`
+  /// Runs `trainyard launch FILE ARGUMENTS...`.
   std::unique_ptr<Command> launch(const std::string& path, std::vector<std::string> arguments = {});
   std::unique_ptr<Command> run(std::vector<std::string> arguments);
 
-  /// True if `done` came true before the deadline.
+  /// Returns true if `done` came true before the deadline.
   static bool eventually(const std::function<bool()>& done, std::chrono::seconds deadline = std::chrono::seconds(30));
 
-  /// Processes below `root` in the tree, by pid; zombies left out.
+  /// The processes below `root` in the tree, by pid, without zombies.
   static std::vector<pid_t> descendants(pid_t root);
   static bool alive(pid_t pid);
 
   std::string read(const std::string& relative) const;
-  /// Run directories (sockets) that exist now.
+  /// The run directories (sockets) that exist now.
   std::vector<std::filesystem::path> run_directories() const;
 
   std::filesystem::path directory_;

@@ -1,4 +1,4 @@
-// docs/wire_format.md is what clients in other languages are written from: what it shows must be what is sent.
+// Clients in other languages are written from docs/wire_format.md, so what it shows must be what is sent.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ bool is_byte(const std::string& word) {
          std::isxdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// The frames of the page's example. A line is a frame's name, or bytes and then, three spaces on, what they are.
+/// The frames of the page's example. A line is a frame's name, or bytes followed, after three spaces, by what they are.
 std::map<std::string, std::string> example_frames() {
   const std::string text = page();
   const std::size_t begin = text.find("```hex\n") + 7;
@@ -83,7 +83,7 @@ TEST(WireFormatPageTest, ItsExampleIsWhatTheEncoderWrites) {
   EXPECT_EQ(frames.at("payload"), std::string(reinterpret_cast<const char*>(payloads[0].data()), payloads[0].size()));
 }
 
-/// The schema text as the page shows it: indented by four spaces.
+/// The schema text as the page shows it, indented by four spaces.
 template <Message T>
 std::string indented_schema() {
   std::istringstream lines(message_type<T>().schema_text);

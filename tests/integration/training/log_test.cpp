@@ -1,4 +1,4 @@
-// The log of all processes: in the logger's files, and for whoever asks.
+// Tests the log of all processes, in the logger's files and for whoever asks.
 
 #include <gmock/gmock.h>
 
@@ -40,7 +40,7 @@ TEST_P(LogTest, RecordsOfAllProcessesReachTheFileOfTheLogger) {
     components.insert(record.at("component"));
     ends += record.at("text").get<std::string>().starts_with("the run is over");
   }
-  // The optimizer speaks before the first step, the writer and the manager at the very end.
+  // The optimizer logs before the first step, the writer and the manager at the very end.
   EXPECT_THAT(components, IsSupersetOf({"strategy_manager", "checkpoint_writer", "optimizer"}));
   EXPECT_EQ(ends, 1) << "every record comes once";
 }

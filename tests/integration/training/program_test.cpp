@@ -1,4 +1,4 @@
-// External programs that a launch file names: what they are given, what they print, how they end.
+// Tests external programs that a launch file names: what they are given, what they print, and how they end.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ TEST_F(ProgramTest, TheExternalLoggerAsAPartOfALaunchFilePrintsAndEndsWithTheRun
   ASSERT_TRUE(eventually([&] { return training->out().find("[external_logger] train  step ") != std::string::npos; }))
       << training->all();
   EXPECT_THAT(training->out(), HasSubstr("[external_logger] attached to training-"));
-  // It listens to both that may send them: the host, and the manager in a run of several ranks.
+  // It listens to both possible senders: the host and, in a run of several ranks, the manager.
   EXPECT_EQ(visitors("/metrics")["visitors"], 2);
   interrupt(*training);
   EXPECT_THAT(training->out(), ::testing::ContainsRegex("\\[external_logger\\] (stopped|the run has ended): "));

@@ -1,4 +1,5 @@
-// Several ranks on one machine: how they are placed, how they end, and that it makes no difference to the numbers.
+// Tests several ranks on one machine: how they are placed, how they end, and that they make no difference to the
+// numbers.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -17,11 +18,11 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using testing::TrainingTest;
 
-constexpr std::size_t kEnough = 50;  ///< Steps that show that the ranks are at work.
+constexpr std::size_t kEnough = 50;  ///< The number of steps that shows that the ranks are at work.
 
 class RanksTest : public TrainingTest {
  protected:
-  /// Losses of 40 steps with these arguments.
+  /// The losses of 40 steps with these arguments.
   std::vector<std::string> losses_with(const std::string& directory, std::vector<std::string> arguments) {
     arguments.push_back("max_steps=40");
     const auto training = train(directory, std::move(arguments));
@@ -44,7 +45,7 @@ TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
   EXPECT_EQ(losses_with("processes", {"devices=3", "strategy=ddp", "placement=processes"}), composed);
 }
 
-/// Every strategy that is there, in one process and in several; what it computes is the business of tests/numerics.
+/// Runs every strategy in one process and in several. tests/numerics checks what it computes.
 class EveryStrategyTest : public RanksTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(EveryStrategyTest, TrainsAndSavesWhereverItsRanksAre) {
@@ -106,7 +107,7 @@ TEST_F(RanksTest, AStopOfManyRanksLosesNothing) {
   EXPECT_THAT(training->all(), HasSubstr("run finished"));
 }
 
-/// 10,003 samples on 3 ranks: the last batch is short everywhere and missing on one rank.
+/// With 10,003 samples on 3 ranks, the last batch is short everywhere and missing on one rank.
 TEST_F(RanksTest, AnEpochOfUnevenRanksUsesEverySampleOnce) {
   const auto training = train(
       "uneven",

@@ -1,4 +1,4 @@
-// A component's process that dies in the middle of a training: it comes back, or the run goes on without it.
+// A component's process dies in the middle of training: it comes back, or the run goes on without it.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using testing::TrainedStep;
 using testing::TrainingTest;
 
-constexpr std::size_t kEnough = 300;  ///< Steps that show that something goes on.
+constexpr std::size_t kEnough = 300;  ///< The number of steps that shows that something goes on.
 
 class RespawnTest : public TrainingTest {
  protected:

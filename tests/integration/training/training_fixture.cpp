@@ -44,7 +44,7 @@ std::vector<std::string> cells(const std::string& line) {
   return found;
 }
 
-/// Asks the registry of the newest run; null if there is none, or if it does not answer (any more).
+/// Asks the registry of the newest run. Returns null if there is none, or if it does not answer (any more).
 json ask(const std::function<json(RegistryClient&)>& question) {
   try {
     const std::vector<RunInfo> runs = list_runs();
@@ -142,7 +142,7 @@ std::string TrainingTest::state_of(const std::string& component) const {
 }
 
 std::unique_ptr<Command> TrainingTest::external_logger() {
-  ::unsetenv("TRAINYARD_RUN_DIRECTORY");  // It would look there instead of for the newest run.
+  ::unsetenv("TRAINYARD_RUN_DIRECTORY");  // Otherwise it would look there instead of for the newest run.
   return std::make_unique<Command>(std::vector<std::string>{"/usr/bin/python3", "-B", external_logger_path()},
                                    directory_);
 }

@@ -1,4 +1,4 @@
-// A logger of somebody else, beside a real training: attached, stopped, continued, gone. Training must not notice.
+// Attaches a foreign logger to a real training, then stops, continues and ends it. Training must not notice.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -17,8 +17,9 @@ using testing::Command;
 using ::testing::HasSubstr;
 using testing::TrainingTest;
 
-constexpr std::size_t kCompared = 3000;  ///< Steps whose losses are held against each other.
-constexpr std::uint64_t kMany = 1000;    ///< Messages: more than all windows and queues on the way to a visitor hold.
+constexpr std::size_t kCompared = 3000;  ///< The number of steps whose losses are compared.
+/// A number of messages greater than all windows and queues on the way to a visitor hold.
+constexpr std::uint64_t kMany = 1000;
 
 class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<const char*> {
  protected:
@@ -42,14 +43,14 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     return found;
   }
 
-  /// Until it no longer runs, by whatever name the kernel calls that.
+  /// Waits until it no longer runs, by whatever name the kernel calls that.
   void stop_by_signal(const Command& visitor) {
     visitor.signal(SIGSTOP);
     ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
   }
 
-  /// Measured and told; a machine that others use may not decide a test. `stopped` and `continued`: seconds, of the
-  /// signals to the visitor.
+  /// Times are measured and reported, but a machine that others use may not decide a test. `stopped` and `continued`
+  /// are the times of the signals to the visitor, in seconds.
   void tell_step_times(double stopped, double continued) {
     const double forever = std::numeric_limits<double>::infinity();
     std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),

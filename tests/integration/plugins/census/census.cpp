@@ -1,4 +1,4 @@
-// A component for tests that is made for every rank, and asks the others who they are.
+// A component for tests that exists once per rank and asks the others who they are.
 
 #include <fmt/ranges.h>
 

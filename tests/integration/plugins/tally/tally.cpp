@@ -1,4 +1,5 @@
-// A sink for tests: checks that numbers and tensors come complete and in order, and ends the run after enough of them.
+// A sink for tests. It checks that numbers and tensors arrive complete and in order, and ends the run after enough of
+// them.
 
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Throws where it is told to; for tests.
+// A component for tests that throws where it is told to.
 
 #include <csignal>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// A source for tests: sends the numbers 0, 1, 2, ... and, if asked, a tensor with each.
+// A source for tests. It sends the numbers 0, 1, 2, ... and, if asked, a tensor with each.
 
 #include <cstring>
 
