@@ -26,8 +26,8 @@ class Card final : public trainyard::ClaimedDevice {
 
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// Returns "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in" and "bytes_out", and how often
-  /// batches arrived, gradients left and parameters arrived as whole blocks.
+  /// Returns "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in" and "bytes_out", and counts of
+  /// the tensors of batches that were moved and of the whole blocks that were copied in each direction.
   std::map<std::string, double> stats() const override;
 
  protected:

@@ -148,7 +148,7 @@ int main(int count, char** words) {
   const std::string parameters = fmt::format(
       R"({{"dataset": {{"plugin": "image_folder", "folder": "{}", "size": {}, "validate_fraction": 0}},
            "batch_size": {}, "workers": {}, "prefetch": {}, "drop_last": false}})",
-      words[1], number(2), number(3), number(4), std::max(2 * number(4), 2ull));  // Two batches per worker, as in PyTorch.
+      words[1], number(2), number(3), number(4), std::max(2 * number(4), 2ull));  // As in PyTorch: 2 per worker.
   try {
     Bench bench(parameters, number(3));
     bench.epoch(0);
