@@ -14,7 +14,7 @@ inline constexpr const char* kLogTopic = "/log";
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
-  std::int64_t time_ns = 0;  ///< CLOCK_REALTIME.
+  std::int64_t time_ns = 0;  ///< When it was logged, by CLOCK_REALTIME.
   std::string level;         ///< "debug", "info", "warning", "error".
   /// The component's full name, or the name of the process for what no component said.
   std::string component;

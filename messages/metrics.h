@@ -22,7 +22,7 @@ struct Metrics {
   std::uint64_t total_steps = 0;  ///< 0 if unknown.
   std::uint64_t epoch = 0;
   std::string stage;          ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
-  std::int64_t time_ns = 0;   ///< CLOCK_REALTIME.
+  std::int64_t time_ns = 0;   ///< When it was sent, by CLOCK_REALTIME.
   std::uint64_t samples = 0;  ///< The samples trained on since the run began.
   std::string unit;           ///< "sample" or "token".
   std::uint64_t units = 0;    ///< The number of `unit`s trained on since the run began.

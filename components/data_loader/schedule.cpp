@@ -22,7 +22,8 @@ Schedule::Schedule(const BatchPlan* train, const std::map<std::string, BatchPlan
 std::uint64_t Schedule::add(const Order& order) {
   if (order.kind == "train") return append(train(order));
   if (order.kind == "evaluate") return append(evaluate(order));
-  if (order.kind == "predict") return order.batches == 0 ? 0 : append(evaluate(order));  // 0: something is generated.
+  // An order for 0 batches generates something.
+  if (order.kind == "predict") return order.batches == 0 ? 0 : append(evaluate(order));
   if (order.kind == "checkpoint") return 0;
   if (order.kind == "stop") return stop();
   throw Error(Code::kInvalidArgument, "order {}: '{}' is no kind of order{}", order.id, order.kind,

@@ -29,7 +29,7 @@ Order evaluate(std::uint64_t id, std::uint64_t batches, std::uint64_t epoch = 0,
 
 class ScheduleTest : public ::testing::Test {
  protected:
-  /// "train 0/3": split, epoch and batch of the next jobs.
+  /// The split, epoch and batch of the next jobs, such as "train 0/3".
   std::vector<std::string> read(int count) {
     std::vector<std::string> texts;
     for (int i = 0; i < count; ++i) {
@@ -43,7 +43,7 @@ class ScheduleTest : public ::testing::Test {
     }
     return texts;
   }
-  /// Sends the oldest job read and gives its order.
+  /// Sends the oldest job read and returns its order.
   std::uint64_t send() {
     const std::uint64_t order = schedule_.send(jobs_.front()).order;
     jobs_.erase(jobs_.begin());
@@ -74,8 +74,9 @@ TEST_F(ScheduleTest, OrdersAreReadOneAfterAnotherThenTrainingIsGuessed) {
 TEST_F(ScheduleTest, GuessesBecomeTheNextTrainOrder) {
   EXPECT_THAT(read(3), ElementsAre("train 0/0", "train 0/1", "train 0/2"));
   EXPECT_FALSE(schedule_.wanted());
-  EXPECT_EQ(schedule_.add(train(1, 2, {0, 0})), 0u);  // Fewer than were guessed: one stays a guess.
-  EXPECT_EQ(schedule_.add(train(2, 2, {0, 2})), 0u);  // More than were guessed.
+  // Fewer batches are ordered than were guessed, so one stays a guess.
+  EXPECT_EQ(schedule_.add(train(1, 2, {0, 0})), 0u);
+  EXPECT_EQ(schedule_.add(train(2, 2, {0, 2})), 0u);  // More batches are ordered than were guessed.
   EXPECT_THAT(read(2), ElementsAre("train 0/3", "train 0/4"));
   for (const std::uint64_t order : {1, 1, 2, 2}) EXPECT_EQ(send(), order);
 }
@@ -91,7 +92,7 @@ TEST_F(ScheduleTest, GuessesAreVoidWhenAnotherOrderComes) {
 
 TEST_F(ScheduleTest, AnOrderStartsAtItsCursorWhileOthersAreStillUnread) {
   schedule_.add(train(1, 2, {0, 0}));
-  schedule_.add(train(2, 1, {7, 5}));  // Five batches into an epoch of five.
+  schedule_.add(train(2, 1, {7, 5}));  // This is five batches into an epoch of five.
   EXPECT_THAT(read(4), ElementsAre("train 0/0", "train 0/1", "train 8/0", "train 8/1"));
 }
 

@@ -13,18 +13,18 @@ namespace trainyard::optimizer {
 /// A rule of torch.optim and its options, under the names and with the meanings that they have there. Each rule uses
 /// its own options and ignores the others.
 struct Rule {
-  std::string name = "adamw";            ///< "sgd", "adam", "adamw", "rmsprop", "adagrad".
-  double momentum = 0;                   ///< sgd, rmsprop.
-  double dampening = 0;                  ///< sgd.
-  bool nesterov = false;                 ///< sgd.
-  double beta1 = 0.9;                    ///< adam, adamw.
-  double beta2 = 0.999;                  ///< adam, adamw.
-  bool amsgrad = false;                  ///< adam, adamw.
-  double alpha = 0.99;                   ///< rmsprop.
-  bool centered = false;                 ///< rmsprop.
-  double lr_decay = 0;                   ///< adagrad.
-  double initial_accumulator_value = 0;  ///< adagrad.
-  double eps = 1e-8;                     ///< All rules but sgd.
+  std::string name = "adamw";            ///< One of "sgd", "adam", "adamw", "rmsprop" and "adagrad".
+  double momentum = 0;                   ///< For sgd and rmsprop.
+  double dampening = 0;                  ///< For sgd.
+  bool nesterov = false;                 ///< For sgd.
+  double beta1 = 0.9;                    ///< For adam and adamw.
+  double beta2 = 0.999;                  ///< For adam and adamw.
+  bool amsgrad = false;                  ///< For adam and adamw.
+  double alpha = 0.99;                   ///< For rmsprop.
+  bool centered = false;                 ///< For rmsprop.
+  double lr_decay = 0;                   ///< For adagrad.
+  double initial_accumulator_value = 0;  ///< For adagrad.
+  double eps = 1e-8;                     ///< For all rules but sgd.
   bool maximize = false;
 };
 

@@ -9,7 +9,7 @@ namespace trainyard::optimizer {
 /// How the learning rate moves over a run. It is a pure function of the step, so a resumed run continues where it was
 /// and nothing has to be saved.
 struct ScheduleSettings {
-  std::string kind = "constant";   ///< "constant", "step", "cosine", "linear", "one_cycle".
+  std::string kind = "constant";   ///< One of "constant", "step", "cosine", "linear" and "one_cycle".
   std::uint64_t warmup_steps = 0;  ///< For all but one_cycle, which has a warm-up of its own.
   double min_lr = 0;               ///< Where cosine and linear end; step never goes below it.
   std::uint64_t step_size = 0;     ///< step: the steps between two drops.

@@ -38,7 +38,7 @@ struct OutputOptions {
 /// What a handler may ask about the message that it handles.
 struct MessageInfo {
   std::uint64_t sequence = 0;
-  std::int64_t send_time_ns = 0;  ///< CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;  ///< When it was sent, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
   std::uint32_t source = 0;  ///< The component index of the sender.
 };

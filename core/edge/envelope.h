@@ -13,7 +13,7 @@ struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;
   std::uint64_t sequence = 0;     ///< Counts the messages of the output port.
-  std::int64_t send_time_ns = 0;  ///< CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;  ///< When the message was sent, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
   std::uint64_t bytes = 0;   ///< What the message counts against byte credits.
   std::uint32_t source = 0;  ///< The component index of the sender.
