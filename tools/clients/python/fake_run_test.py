@@ -1,4 +1,4 @@
-"""A launch that is not one: a run.json, a registry and publishers in Python, for testing clients without a runtime."""
+"""A fake launch: a run.json, a registry and publishers in Python, for testing clients without a runtime."""
 import contextlib
 import json
 import os
@@ -24,7 +24,7 @@ def load_samples():
 
 
 def shown(message):
-    """A decoded message in the words of the samples: a tensor shows its bytes and not where they are."""
+    """A decoded message in the form of the samples: a tensor shows its bytes and not where they are."""
     if isinstance(message, list):
         return [shown(element) for element in message]
     if not isinstance(message, dict):
@@ -98,7 +98,7 @@ class Publisher:
         answer += struct.pack("<Q", self.sample["fingerprint"])
         for text in (self.sample["schema"].encode(), self.refusal.encode()):
             answer += struct.pack("<I", len(text)) + text
-        self.server.socket.send_multipart([peer, b""])  # The probe that every client must ignore.
+        self.server.socket.send_multipart([peer, b""])  # Every client must ignore this probe.
         self.server.socket.send_multipart([peer, b"", b"Subscribed", answer])
         if self.flush:
             self.server.socket.send_multipart([peer, b"", b"Flush", struct.pack("<I", 0)])
@@ -130,7 +130,7 @@ class FakeRun:
         (self.directory / "run.json").write_text(json.dumps(self.info), encoding="utf-8")
 
     def end(self):
-        """What a launcher does last."""
+        """Does what a launcher does last."""
         (self.directory / "run.json").unlink(missing_ok=True)
 
     def stop(self):

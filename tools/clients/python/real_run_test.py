@@ -16,7 +16,7 @@ except ImportError:
 
 import trainyard
 
-# A training that outlasts every test: what is waited for comes, however slow the machine is.
+# A training run that outlasts every test, so that what a test waits for comes, however slow the machine is.
 LAUNCH = """
 include = ["{source}/launch/files/standard.toml"]
 [run]
@@ -37,7 +37,7 @@ console = "off"
 rule = "adamw"
 lr = 1e-3
 """
-DEADLINE = 60  # Seconds; nothing here takes more than a few.
+DEADLINE = 60  # In seconds; nothing here takes more than a few.
 
 
 class RealRunTest(unittest.TestCase):
@@ -60,7 +60,7 @@ class RealRunTest(unittest.TestCase):
     placement = "composed"
 
     def until(self, question, complaint):
-        """The first answer that is true; fails at the deadline, or when the launch ends before."""
+        """The first answer that is true. Fails at the deadline, or if the launch ends before."""
         deadline = time.monotonic() + DEADLINE
         try:
             while not (answer := question()):
@@ -73,13 +73,13 @@ class RealRunTest(unittest.TestCase):
             self.fail(f"{error}; the launch said:\n{self.output.read()}")
 
     def end(self):
-        """As Ctrl-C does; the exit status says that it ended in order."""
+        """Ends the launch as Ctrl-C does. The exit status says that it ended in order."""
         if self.launch.poll() is None:
             self.launch.send_signal(signal.SIGINT)
         return self.launch.wait(DEADLINE)
 
     def one(self, topic, **options):
-        """A message of a topic, checked against what the registry says of it."""
+        """A message of a topic, checked against what the registry says about it."""
         known = {entry["topic"]: entry for entry in self.run_.topics()}[topic]
         subscription = self.run_.subscribe(topic, **options)
         header, message = subscription.receive(DEADLINE)
@@ -116,7 +116,7 @@ class RealRunTest(unittest.TestCase):
         self.assertTrue(all(0 <= target < 10 for target in targets), targets)
 
     def test_what_a_service_does_can_be_seen(self):
-        self.assertGreater(self.one("/gradients")["step"], 0)  # The fit is under way.
+        self.assertGreater(self.one("/gradients")["step"], 0)  # Training is under way.
         done, log = self.run_.subscribe("/checkpoints"), self.run_.subscribe("/log")
         self.run_.call("strategy_manager", "checkpoint")
         _, checkpoint = done.receive(DEADLINE)
@@ -150,7 +150,7 @@ class RealRunTest(unittest.TestCase):
         subscription = self.run_.subscribe("/metrics", timeout=None)
         self.assertIsNotNone(subscription.receive(DEADLINE))
         self.assertEqual(self.end(), 130)
-        for _ in subscription:  # What was under way; then it ends by itself, although it has no timeout.
+        for _ in subscription:  # This is what was under way; then it ends by itself, although it has no timeout.
             pass
         self.assertFalse(self.run_.alive())
         with self.assertRaisesRegex(trainyard.TrainyardError, "run seen-.* has ended"):
@@ -160,7 +160,7 @@ class RealRunTest(unittest.TestCase):
 
 
 class RealProcessesTest(RealRunTest):
-    """The same with a process for each component, and so with many endpoints."""
+    """Repeats the tests with a process for each component, and so with many endpoints."""
     placement = "processes"
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Look into a running Trainyard launch from Python: topics, messages, calls. One file; needs pyzmq and nothing else.
+"""Looks into a running Trainyard launch from Python: topics, messages, calls. It is one file and needs only pyzmq.
 
     import trainyard
-    run = trainyard.find_run()                                # the newest, or find_run("mnist")
+    run = trainyard.find_run()                                # the newest run, or find_run("mnist")
     for header, message in run.subscribe("/metrics"):         # ends when the run ends
         print(header.sequence, message["step"])
     run.call("optimizer", "param.set", {"name": "lr", "value": 0.01})
@@ -23,23 +23,23 @@ import time
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-NO_PAYLOAD = VISITOR = 0xFFFFFFFF  # A tensor without bytes; a subscriber that is not in the launch file's plan.
+NO_PAYLOAD = VISITOR = 0xFFFFFFFF  # A tensor without bytes; a subscriber that is not in the plan.
 MAX_NESTING, MAX_RANK = 32, 16
 NUMBERS = dict(i8="b", i16="h", i32="i", i64="q", u8="B", u16="H", u32="I", u64="Q", f32="f", f64="d")
 DTYPES = list(dict(uint8=1, int8=1, int16=2, int32=4, int64=8, float16=2, bfloat16=2, float32=4, float64=8,
-                   bool=1).items())  # In the order of their numbers, with the bytes of an element.
+                   bool=1).items())  # In the order of their numbers, with the size of an element.
 HEADER = struct.Struct("<IHHQQIIqQQ")
 Header = collections.namedtuple(
     "Header", "magic version payloads fingerprint sequence source subscription send_time_ns trace handles")
 
 class TrainyardError(Exception):
-    """Whatever goes wrong here; the text says what was wanted and what came."""
+    """Any error of this module. The text says what was expected and what came."""
 
 class Timeout(TrainyardError):
-    """Something did not come in time."""
+    """Raised when something did not come in time."""
 
 def read_header(frame):
-    """The 56 bytes in front of every body."""
+    """The header of 56 bytes that precedes every body."""
     if len(frame) != HEADER.size or frame[:6] != b"TRYD\1\0":
         raise TrainyardError(f"no header of wire version 1: {len(frame)} bytes, {frame[:8].hex()}...")
     return Header(*HEADER.unpack(frame))
@@ -68,7 +68,7 @@ class Schema:
 
     def decode(self, body, payloads=()):
         """The message as a dict. A tensor is a dict with dtype, shape, payload, offset and data: a memoryview of its
-        bytes if `payloads` has them, else None. Raises TrainyardError."""
+        bytes if `payloads` has them, otherwise None. Raises TrainyardError."""
         reader = _Reader(self.structs, body, payloads)
         message = reader.value(self.name, 0)
         if reader.rest:
@@ -76,7 +76,7 @@ class Schema:
         return message
 
 class _Reader:
-    """Takes a body apart and never passes its end."""
+    """Takes a body apart and never reads past its end."""
 
     def __init__(self, structs, body, payloads):
         self.structs, self.rest, self.payloads = structs, memoryview(body), payloads
@@ -152,7 +152,7 @@ def runs_directory():
     return os.path.join(parent if os.path.isdir(parent) else "/tmp", f"trainyard-{os.getuid()}")
 
 def _start_ticks(pid):
-    """When a process started, in clock ticks since boot; 0 if it is gone. Guards against a reused pid."""
+    """When a process started, in clock ticks since boot; 0 if it is gone. This guards against a reused pid."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return int(file.read().rpartition(")")[2].split()[19])
@@ -160,7 +160,7 @@ def _start_ticks(pid):
         return 0
 
 def _read_run(directory):
-    """The run that announced itself in `directory`; None if there is none or it is dead."""
+    """The run that announced itself in `directory`, or None if there is none or it is dead."""
     try:
         with open(os.path.join(directory, "run.json"), encoding="utf-8") as file:
             run = Run(json.load(file), directory)
@@ -169,7 +169,7 @@ def _read_run(directory):
         return None
 
 def runs():
-    """The launches of this user that are running now, the newest first."""
+    """The launches of this user that are running now, newest first."""
     base = runs_directory()
     if not os.path.isdir(base):
         return []
@@ -196,7 +196,7 @@ def find_run(name=None, timeout=10.0):
     return found[0]
 
 class Run:
-    """A running launch. Not thread-safe: every thread finds its own."""
+    """A running launch. It is not thread-safe: every thread must find its own."""
 
     def __init__(self, info, directory):
         self.run, self.name, self.file, self.directory = info["run"], info["name"], info["file"], directory
@@ -204,11 +204,11 @@ class Run:
         self._socket, self._last_id = None, 0
 
     def alive(self):
-        """True as long as the launcher of this run lives and has not taken its run.json away."""
+        """True as long as the launcher of this run lives and has not removed its run.json."""
         return os.path.exists(f"{self.directory}/run.json") and _start_ticks(self.pid) == self.start_ticks != 0
 
     def socket(self):
-        """A new DEALER of the one context that closes its sockets by itself when the program ends."""
+        """A new DEALER of the one context, which closes its sockets when the program ends."""
         socket = zmq.Context.instance().socket(zmq.DEALER)
         socket.linger, socket.sndtimeo = 0, 1000
         return socket
@@ -226,7 +226,7 @@ class Run:
                 continue
             reply = json.loads(self._socket.recv_multipart()[-1])
             if reply.get("id") != self._last_id:
-                continue  # The late answer to a question that was given up.
+                continue  # This is the late answer to a question that was given up.
             if reply.get("ok"):
                 return reply["result"]
             raise TrainyardError(f"{op}: {reply.get('error')}")
@@ -243,7 +243,7 @@ class Run:
         return self.request("nodes")
 
     def call(self, target, method, body=None, timeout=10.0):
-        """Calls a service of a component, or "param.list" and "param.set"."""
+        """Calls a service of a component, "param.list" or "param.set"."""
         return self.request("call", timeout, target=target, method=method, body={} if body is None else body)
 
     def subscribe(self, topic, payloads="none", window=64, timeout=60.0, window_bytes=64 << 20):
@@ -262,12 +262,12 @@ class Run:
                 raise TrainyardError(f"no topic '{topic}' in run {self.run}{hint}; it has: {', '.join(sorted(topics))}")
             found = [publisher["endpoint"] for publisher in topics[topic]["publishers"]]
             if found and all(found):
-                return sorted(set(found))  # Components of one process share an endpoint.
+                return sorted(set(found))  # The components of one process share an endpoint.
             time.sleep(0.02)
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")
 
 class _Publisher:
-    """One endpoint of a subscription: its socket, its schema, and the credit that is due to it."""
+    """One endpoint of a subscription: its socket, its schema, and the credit that it is owed."""
 
     def __init__(self, subscription, endpoint):
         self.wanted, self.endpoint, self.schema, self.messages, self.bytes = subscription, endpoint, None, 0, 0
@@ -278,13 +278,13 @@ class _Publisher:
     def close(self):
         self.send(b"Unsubscribe", struct.pack("<I", 0))
         self.socket.disable_monitor()
-        self.socket.close(500)  # Milliseconds for the last word to leave.
+        self.socket.close(500)  # In milliseconds, so that the last message can leave.
 
     def send(self, kind, body):
         self.socket.send_multipart([b"", kind, body])
 
     def on_connected(self):
-        """Connected for the first time or, by libzmq, again: subscribe, with a fresh window."""
+        """Subscribes with a new window, after libzmq has connected for the first time or again."""
         recv_monitor_message(self.monitor, zmq.NOBLOCK)
         self.schema, self.messages, self.bytes, self.flushing = None, 0, 0, False
         wanted = self.wanted
@@ -293,12 +293,12 @@ class _Publisher:
                   _text(wanted.payloads) + struct.pack("<I", 0))
 
     def on_frames(self):
-        """(header, dict) of a data message; None for anything else."""
+        """The (header, dict) of a data message, or None for anything else."""
         frames = self.socket.recv_multipart(zmq.NOBLOCK)
         if not frames[0]:
             return self.on_control(*frames[1:]) if len(frames) == 3 else None
         if self.schema is None or len(frames) < 3:
-            return None  # Sent to the connection before this one, or by a stranger.
+            return None  # It was sent to an earlier connection, or by a stranger.
         header = read_header(frames[1])
         if header.payloads != len(frames) - 3:
             raise TrainyardError(f"a message on '{self.wanted.topic}' has {len(frames)} frames; its header: {header}")
@@ -350,7 +350,7 @@ class Subscription:
             yield received
 
     def receive(self, timeout=60.0):
-        """The next (header, dict); None when the run has ended. Raises Timeout."""
+        """The next (header, dict), or None when the run has ended. Raises Timeout."""
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         while not self._ready:
             ended = not self._publishers or not self.run.alive()
@@ -361,13 +361,13 @@ class Subscription:
         return self._ready.popleft()
 
     def _poll(self, seconds):
-        """Handles what has come, after waiting for it; False if nothing came."""
+        """Waits for messages and handles what has come. Returns False if nothing came."""
         events = self._poller.poll(int(seconds * 1000)) if self._publishers else []
         self._ready.extend(filter(None, [self._handlers[socket]() for socket, _ in events]))
         return bool(events)
 
     def close(self):
-        """Tells the publishers that no more is wanted."""
+        """Tells the publishers that no more messages are wanted."""
         for one in self._publishers:
             one.close()
         self._publishers = []

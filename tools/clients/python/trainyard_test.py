@@ -184,7 +184,7 @@ class RunTest(unittest.TestCase):
             self.assertEqual(trainyard.find_run("mnist-1").registry, fake.registry_endpoint)
             with self.assertRaisesRegex(trainyard.TrainyardError, "no run named 'gpt' in .*; running: mnist-1"):
                 trainyard.find_run("gpt")
-            fake.info["start_ticks"] += 1  # Another process has got the pid.
+            fake.info["start_ticks"] += 1  # Another process has the pid now.
             fake.announce()
             with self.assertRaisesRegex(trainyard.TrainyardError, "no run in .*; running: none"):
                 trainyard.find_run()
