@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 #include "components/checkpoint_writer/test_files.h"
 
 namespace trainyard {
@@ -44,7 +44,7 @@ TEST_F(BackgroundWriterTest, TheEndWaitsForWhatWasSubmitted) {
     BackgroundWriter writer(store_, [] {});
     for (std::uint64_t step : {1, 2}) writer.submit(copy_of(step));
   }
-  EXPECT_EQ(list_checkpoints(directory_.path()).size(), 2u);
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_.path()).size(), 2u);
 }
 
 TEST_F(BackgroundWriterTest, AFailureComesBackAsTextAndTheNextIsWritten) {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <filesystem>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
-#include "components/checkpoint_writer/durable_file.h"
-#include "components/checkpoint_writer/json_input.h"
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/durable_file.h"
+#include "checkpoints/json_input.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "messages/error.h"
 
@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
-FileDigest write_text(const std::string& path, const std::string& text) {
-  DurableFile file(path);
+checkpoints::FileDigest write_text(const std::string& path, const std::string& text) {
+  checkpoints::DurableFile file(path);
   file.write(text);
   return file.close();
 }
@@ -34,10 +34,11 @@ std::optional<double> CheckpointStore::value_of(const std::vector<Scalar>& metri
 }
 
 void CheckpointStore::adopt(std::uint64_t resumed_step) {
-  for (const std::string& path : list_checkpoints(options_.directory)) {
-    StoredCheckpoint found{.path = path, .step = step_of_name(file_name(path)).value_or(0)};
+  for (const std::string& path : checkpoints::list_checkpoints(options_.directory)) {
+    StoredCheckpoint found{.path = path, .step = checkpoints::step_of_name(file_name(path)).value_or(0)};
     try {
-      found.value = value_of(parse_run_record(read_text_file(path + "/" + kRunFile), path).metrics);
+      found.value = value_of(
+          checkpoints::parse_run_record(checkpoints::read_text_file(path + "/" + checkpoints::kRunFile), path).metrics);
     } catch (const Error&) {
       // A broken checkpoint has no value, and is deleted like the others.
     }
@@ -56,7 +57,7 @@ void CheckpointStore::describe(std::string model, std::string optimizer,
 }
 
 // Everything is as of the snapshot, except the time, which is that of writing.
-RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
+checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
   return {.step = snapshot.step,
           .epoch = snapshot.epoch,
           .samples = snapshot.samples,
@@ -68,7 +69,7 @@ RunRecord CheckpointStore::record_of(const Snapshot& snapshot) const {
           .model = model_,
           .optimizer = optimizer_,
           .hyperparameters = hyperparameters_,
-          .time = utc_now()};
+          .time = checkpoints::utc_now()};
 }
 
 // The manifest comes last: a checkpoint without one is known to be unfinished.
@@ -77,23 +78,26 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   std::map<std::string, std::string> metadata = {
       {"format", "trainyard"}, {"trainyard", TRAINYARD_VERSION}, {"step", std::to_string(state.snapshot().step)}};
   const auto in = [&](const char* name) { return directory + "/" + name; };
-  Manifest manifest{.trainyard = TRAINYARD_VERSION};
+  checkpoints::Manifest manifest{.trainyard = TRAINYARD_VERSION};
   metadata["model"] = model_;
-  manifest.files[kModelFile] = write_safetensors(in(kModelFile), state.tensors(layout.model), metadata);
+  manifest.files[checkpoints::kModelFile] =
+      checkpoints::write_safetensors(in(checkpoints::kModelFile), state.tensors(layout.model), metadata);
   if (options_.save_optimizer && !layout.optimizer.empty()) {
     // This stands only in the optimizer's file, and is added after the model's has been written.
     metadata["rule"] = optimizer_;
-    manifest.files[kOptimizerFile] = write_safetensors(in(kOptimizerFile), state.tensors(layout.optimizer), metadata);
+    manifest.files[checkpoints::kOptimizerFile] =
+        checkpoints::write_safetensors(in(checkpoints::kOptimizerFile), state.tensors(layout.optimizer), metadata);
   }
-  manifest.files[kRunFile] = write_text(in(kRunFile), format_run_record(record_of(state.snapshot())));
-  std::uint64_t bytes = write_text(in(kManifestFile), format_manifest(manifest)).bytes;
+  manifest.files[checkpoints::kRunFile] =
+      write_text(in(checkpoints::kRunFile), checkpoints::format_run_record(record_of(state.snapshot())));
+  std::uint64_t bytes = write_text(in(checkpoints::kManifestFile), checkpoints::format_manifest(manifest)).bytes;
   for (const auto& [name, digest] : manifest.files) bytes += digest.bytes;
   return bytes;
 }
 
 CheckpointStore::Written CheckpointStore::write(const StateCopy& state) {
   const std::uint64_t step = state.snapshot().step;
-  const std::string name = checkpoint_name(step);
+  const std::string name = checkpoints::checkpoint_name(step);
   Written written;
   {
     TemporaryCheckpoint temporary(options_.directory, name);
@@ -127,7 +131,7 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
       set_pointer(options_.directory, pointer, file_name(target.path));
     } catch (const Error& error) {
       warnings.push_back(error.what());
-      if (const auto kept = follow_pointer(options_.directory, pointer)) pointed_to.push_back(*kept);
+      if (const auto kept = checkpoints::follow_pointer(options_.directory, pointer)) pointed_to.push_back(*kept);
     }
   };
   point("last", stored_.back());

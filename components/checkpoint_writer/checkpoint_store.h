@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoints/run_record.h"
 #include "components/checkpoint_writer/retention.h"
-#include "components/checkpoint_writer/run_record.h"
 #include "components/checkpoint_writer/state_copy.h"
 
 namespace trainyard {
@@ -43,7 +43,7 @@ class CheckpointStore {
  private:
   // Returns the size of all files.
   std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
-  RunRecord record_of(const Snapshot& snapshot) const;
+  checkpoints::RunRecord record_of(const Snapshot& snapshot) const;
   // The value of the monitored metric, if it is there and finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 #include "components/checkpoint_writer/test_files.h"
 
 namespace trainyard {
@@ -86,7 +86,7 @@ TEST_F(CheckpointStoreTest, AFailedWriteLeavesTheEarlierCheckpointsAndNothingEls
   }
   EXPECT_NE(error.find("/model.safetensors: File too large"), std::string::npos) << error;
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000010"}));
-  EXPECT_TRUE(verify_checkpoint(directory_ / "step-00000010").empty());
+  EXPECT_TRUE(checkpoints::verify_checkpoint(directory_ / "step-00000010").empty());
   write(store, 30, 1);  // When there is room again, it continues.
   EXPECT_EQ(fs::read_symlink(directory_ / "last"), "step-00000030");
 }
@@ -144,14 +144,14 @@ TEST_F(CheckpointStoreTest, ASecondCheckpointOfAStepTakesTheFirstOnesPlace) {
   write(store, 10, 2);
   const auto again = write(store, 10, 1);
   EXPECT_EQ(names(), (std::vector<std::string>{"best", "last", "step-00000010"}));
-  EXPECT_EQ(read_checkpoint(again.path).run.metrics[0].value, 1);
+  EXPECT_EQ(checkpoints::read_checkpoint(again.path).run.metrics[0].value, 1);
 }
 
 TEST_F(CheckpointStoreTest, AnObstacleAfterTheCheckpointIsSafeIsAWarning) {
   fs::create_directory(directory_ / "last");
   CheckpointStore store = make_store();
   const auto written = write(store, 10, 2);
-  EXPECT_TRUE(verify_checkpoint(written.path).empty());
+  EXPECT_TRUE(checkpoints::verify_checkpoint(written.path).empty());
   ASSERT_EQ(written.warnings.size(), 1u);
   EXPECT_NE(written.warnings[0].find("cannot replace the link"), std::string::npos);
 }

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
-#include "components/checkpoint_writer/durable_file.h"
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/durable_file.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "core/loop/event_loop.h"
@@ -60,11 +60,11 @@ void CheckpointWriter::prepare_directory() const {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) throw Error(Code::kIo, "cannot create the directory {}: {}", directory, error.message());
-  if (::access(directory.c_str(), W_OK) != 0) throw_errno("write into", directory);
+  if (::access(directory.c_str(), W_OK) != 0) checkpoints::throw_errno("write into", directory);
   if (const int swept = sweep_temporaries(directory)) {
     log().info("removed {} unfinished checkpoints that a killed run left in {}", swept, directory);
   }
-  const std::size_t found = list_checkpoints(directory).size();
+  const std::size_t found = checkpoints::list_checkpoints(directory).size();
   if (found != 0 && resume_->empty() && *existing_ == "error") {
     throw Error(Code::kInvalidArgument,
                 "{} holds {} checkpoints of another run; choose another 'directory', set resume = 'last' to go on with "

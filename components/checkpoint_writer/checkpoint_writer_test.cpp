@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/safetensors.h"
 #include "components/checkpoint_writer/test_files.h"
 #include "core/testing/rig.h"
 
@@ -67,7 +67,7 @@ TEST_F(CheckpointWriterTest, ASnapshotHoldsTheArenaAsItWasWhenItWasTaken) {
   EXPECT_EQ(done->error, "");
   EXPECT_EQ(done->order, 107u);
   EXPECT_EQ(done->path, step("00000007"));
-  const SafetensorsFile file(done->path + "/model.safetensors");
+  const checkpoints::SafetensorsFile file(done->path + "/model.safetensors");
   std::vector<float> weight(6);
   file.read(*file.header().find("weight"), std::as_writable_bytes(std::span(weight)));
   EXPECT_EQ(weight, (std::vector<float>{1, 2, 3, 4, 5, 6}));
@@ -80,7 +80,7 @@ TEST_F(CheckpointWriterTest, ManySnapshotsInARowAreAllTakenAndWritten) {
   wait_for_checkpoints(10);
   rig_.stop();
   EXPECT_EQ(rig_.received<SnapshotTaken>("snapshot_taken").size(), 10u);
-  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 10u);
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 10u);
 }
 
 TEST_F(CheckpointWriterTest, StoppingWaitsForWhatWasBegun) {
@@ -88,7 +88,7 @@ TEST_F(CheckpointWriterTest, StoppingWaitsForWhatWasBegun) {
   for (std::uint64_t i = 1; i <= 4; ++i) rig_.send("snapshot", testing::snapshot_at(i));
   rig_.run_until([&] { return rig_.received<SnapshotTaken>("snapshot_taken").size() >= 2; });
   rig_.stop();
-  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 4u);
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 4u);
   EXPECT_EQ(rig_.received<CheckpointDone>("/checkpoints").size(), 4u);
 }
 
@@ -141,7 +141,7 @@ TEST_F(CheckpointWriterTest, ARunThatContinuesADirectoryTidiesItUp) {
   rig_.send("snapshot", testing::snapshot_at(3));
   wait_for_checkpoints(1);
   rig_.stop();
-  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints"), (std::vector<std::string>{step("00000003")}));
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints"), (std::vector<std::string>{step("00000003")}));
 }
 
 TEST_F(CheckpointWriterTest, ARunThatComesFromElsewhereLeavesTheDirectoryAlone) {
@@ -153,9 +153,9 @@ TEST_F(CheckpointWriterTest, ARunThatComesFromElsewhereLeavesTheDirectoryAlone) 
   rig_.send("snapshot", testing::snapshot_at(3));
   wait_for_checkpoints(1);
   rig_.stop();
-  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints"),
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints"),
             (std::vector<std::string>{step("00000003"), step("00000005")}));
-  EXPECT_EQ(list_checkpoints(directory_ / "elsewhere").size(), 2u);
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "elsewhere").size(), 2u);
 }
 
 TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) {
@@ -171,7 +171,7 @@ TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) 
     rig.send("snapshot", testing::snapshot_at(9));
     rig.run_until([&] { return !rig.received<CheckpointDone>("/checkpoints").empty(); });
     rig.stop();
-    EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), left) << existing;
+    EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), left) << existing;
   }
 }
 
@@ -197,8 +197,8 @@ TEST_F(CheckpointWriterTest, TheBestIsTheLargestIfToldSo) {
   }
   wait_for_checkpoints(3);
   rig_.stop();
-  EXPECT_EQ(follow_pointer(directory_ / "checkpoints", "best"), step("00000002"));
-  EXPECT_EQ(list_checkpoints(directory_ / "checkpoints").size(), 2u);
+  EXPECT_EQ(checkpoints::follow_pointer(directory_ / "checkpoints", "best"), step("00000002"));
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 2u);
 }
 
 TEST_F(CheckpointWriterTest, LibTorchIsNotLoaded) {
@@ -232,7 +232,7 @@ TEST_F(CheckpointWriterTest, WithoutOptimizerFileOnlyTheWeightsAreSaved) {
   start(R"({"save_optimizer": false})");
   rig_.send("snapshot", testing::snapshot_at(1));
   wait_for_checkpoints(1);
-  EXPECT_FALSE(read_checkpoint(step("00000001")).optimizer);
+  EXPECT_FALSE(checkpoints::read_checkpoint(step("00000001")).optimizer);
   rig_.stop();
 }
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
@@ -60,9 +60,10 @@ TEST(CrashTest, EveryNamedCheckpointIsWholeAfterAKillAtAnyMoment) {
     const pid_t child = ::fork();
     if (child == 0) write_for_ever(directory.path(), first_step);
     kill_after(child, directory.path(), 5 + static_cast<int>(random() % 12));
-    const auto found = list_checkpoints(directory.path());
-    for (const std::string& path : found) EXPECT_EQ(verify_checkpoint(path), std::vector<std::string>{}) << path;
-    if (!found.empty()) first_step = *step_of_name(fs::path(found.back()).filename().string()) + 1;
+    const auto found = checkpoints::list_checkpoints(directory.path());
+    for (const std::string& path : found)
+      EXPECT_EQ(checkpoints::verify_checkpoint(path), std::vector<std::string>{}) << path;
+    if (!found.empty()) first_step = *checkpoints::step_of_name(fs::path(found.back()).filename().string()) + 1;
   }
   EXPECT_GT(first_step, 1u);
   sweep_temporaries(directory.path());

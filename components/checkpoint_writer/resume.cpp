@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/checkpoint_reader.h"
+#include "checkpoints/safetensors.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -16,14 +16,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The step in a checkpoint's name; 0 for a name that is not ours.
-std::uint64_t step_of(const std::string& path) { return step_of_name(fs::path(path).filename().string()).value_or(0); }
+std::uint64_t step_of(const std::string& path) {
+  return checkpoints::step_of_name(fs::path(path).filename().string()).value_or(0);
+}
 
 /// The checkpoint that `pointer` leads to and everything before it, newest first. Later steps belong to another, longer
 /// run.
 std::vector<std::string> pointer_and_before(const std::string& directory, const std::string& pointer) {
-  std::vector<std::string> all = list_checkpoints(directory);
+  std::vector<std::string> all = checkpoints::list_checkpoints(directory);
   std::reverse(all.begin(), all.end());
-  const auto first = follow_pointer(directory, pointer);
+  const auto first = checkpoints::follow_pointer(directory, pointer);
   if (!first) return all;
   std::erase_if(all, [&](const std::string& path) { return path == *first || step_of(path) > step_of(*first); });
   all.insert(all.begin(), *first);
@@ -31,7 +33,7 @@ std::vector<std::string> pointer_and_before(const std::string& directory, const 
 }
 
 /// The name, shape and dtype must agree; nothing is converted or cut to fit.
-void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std::string& path) {
+void check_same(const StateSlice& live, const checkpoints::SafetensorsEntry* saved, const std::string& path) {
   if (saved == nullptr) {
     throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
                 to_text(live.shape));
@@ -47,12 +49,12 @@ void check_same(const StateSlice& live, const SafetensorsEntry* saved, const std
 }
 
 /// Checks everything before anything is filled, so a run is never left with half a checkpoint.
-void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slices) {
+void check_all(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices) {
   for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
   // If all of ours are there and their number is the same, they agree. Only otherwise is it worth looking for the one
   // that differs.
   if (file.header().tensors.size() == slices.size()) return;
-  for (const SafetensorsEntry& entry : file.header().tensors) {
+  for (const checkpoints::SafetensorsEntry& entry : file.header().tensors) {
     const bool known =
         std::any_of(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == entry.name; });
     if (!known) {
@@ -63,7 +65,7 @@ void check_all(const SafetensorsFile& file, const std::vector<StateSlice>& slice
 }
 
 /// The part of a tensor that lies in this piece of its block.
-void fill_piece(const SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
+void fill_piece(const checkpoints::SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
   const std::size_t first = std::max(slice.offset, piece.offset);
   const std::size_t end = std::min(slice.offset + slice.bytes, piece.offset + piece.data.bytes());
   if (first >= end) return;
@@ -72,7 +74,7 @@ void fill_piece(const SafetensorsFile& file, const StateSlice& slice, const Stat
 }
 
 /// The bytes go straight from the file into the live memory, which the host and the optimizer see.
-void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
+void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices, const StateLayout& layout) {
   for (const StateSlice& slice : slices) {
     const StateBlock& block = layout.blocks[slice.block];
     for (const auto* pieces : {&block.pieces, &block.replicas}) {
@@ -82,12 +84,12 @@ void fill(const SafetensorsFile& file, const std::vector<StateSlice>& slices, co
 }
 
 Resumed load(const std::string& path, const StateLayout& layout, const std::function<void(const std::string&)>& warn) {
-  const CheckpointSummary summary = read_checkpoint(path);
-  const SafetensorsFile model(path + "/" + kModelFile);
+  const checkpoints::CheckpointSummary summary = checkpoints::read_checkpoint(path);
+  const checkpoints::SafetensorsFile model(path + "/" + checkpoints::kModelFile);
   // Both files are checked before either fills anything.
   check_all(model, layout.model);
   if (summary.optimizer && !layout.optimizer.empty()) {
-    const SafetensorsFile optimizer(path + "/" + kOptimizerFile);
+    const checkpoints::SafetensorsFile optimizer(path + "/" + checkpoints::kOptimizerFile);
     check_all(optimizer, layout.optimizer);
     fill(optimizer, layout.optimizer, layout);
   } else if (summary.optimizer) {
@@ -108,7 +110,8 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
   // `what` is a pointer in our own directory, one checkpoint, or a directory of another run.
   if (what == "last" || what == "best") {
     candidates = pointer_and_before(directory, what);
-  } else if (fs::exists(fs::path(what) / kManifestFile, ignored) || step_of_name(fs::path(what).filename().string())) {
+  } else if (fs::exists(fs::path(what) / checkpoints::kManifestFile, ignored) ||
+             checkpoints::step_of_name(fs::path(what).filename().string())) {
     candidates = {what};
   } else {
     candidates = pointer_and_before(what, "last");
@@ -123,7 +126,7 @@ Resumed resume_from(const std::vector<std::string>& candidates, const StateLayou
   std::vector<std::string> reasons;
   // Every byte is read twice, once for the hash and once to fill: a resume happens once, and a wrong weight is costly.
   for (const std::string& path : candidates) {
-    const std::vector<std::string> problems = verify_checkpoint(path);
+    const std::vector<std::string> problems = checkpoints::verify_checkpoint(path);
     // A complete checkpoint that does not fit is an error, not a reason to try the next: the user has mixed up runs.
     if (problems.empty()) return load(path, layout, warn);
     reasons.push_back(fmt::format("{} is broken: {}", path, fmt::join(problems, "; ")));

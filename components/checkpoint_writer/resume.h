@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "components/checkpoint_writer/run_record.h"
+#include "checkpoints/run_record.h"
 #include "components/checkpoint_writer/state_layout.h"
 
 namespace trainyard {
@@ -12,7 +12,7 @@ namespace trainyard {
 /// Where a run continues: the checkpoint that was chosen, and what its run.json says.
 struct Resumed {
   std::string path;
-  RunRecord run;
+  checkpoints::RunRecord run;
 };
 
 /// The checkpoints to try, in this order. `what` is "last" or "best" of `directory`, which are followed by the

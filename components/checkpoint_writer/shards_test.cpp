@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 #include "components/checkpoint_writer/checkpoint_writer.h"
 #include "components/checkpoint_writer/test_files.h"
 #include "core/testing/rig.h"
@@ -138,7 +138,7 @@ TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
     EXPECT_TRUE(testing::read_file(four + file) == wanted) << file;
     EXPECT_TRUE(testing::read_file(replicas + file) == wanted) << file;
   }
-  EXPECT_EQ(read_checkpoint(four).run.rng, std::vector<std::uint8_t>{0}) << "of rank 0";
+  EXPECT_EQ(checkpoints::read_checkpoint(four).run.rng, std::vector<std::uint8_t>{0}) << "of rank 0";
 }
 
 /// Written by four ranks; read by those of the parameter.

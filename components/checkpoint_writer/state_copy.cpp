@@ -20,8 +20,8 @@ void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
   }
 }
 
-std::vector<SafetensorsTensor> StateCopy::tensors(const std::vector<StateSlice>& slices) const {
-  std::vector<SafetensorsTensor> tensors;
+std::vector<checkpoints::SafetensorsTensor> StateCopy::tensors(const std::vector<StateSlice>& slices) const {
+  std::vector<checkpoints::SafetensorsTensor> tensors;
   tensors.reserve(slices.size());
   for (const StateSlice& slice : slices) {
     const auto bytes = std::span<const std::byte>(blocks_[slice.block].bytes()).subspan(slice.offset, slice.bytes);

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "components/checkpoint_writer/run_record.h"
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/run_record.h"
+#include "checkpoints/safetensors.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "messages/run_state.h"
 
@@ -18,7 +18,7 @@ class StateCopy {
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
   /// The tensors of a file as views on the copy.
-  std::vector<SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
+  std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
   /// Of the last take(); not before the first.
   const StateLayout& layout() const { return *layout_; }

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "components/checkpoint_writer/durable_file.h"
+#include "checkpoints/durable_file.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -34,7 +34,7 @@ std::string make_directory(const std::string& stem) {
     // Somebody has removed the whole folder while the run went on: the run still wants to be saved.
     if (errno == ENOENT && fs::create_directories(fs::path(path).parent_path(), not_made)) continue;
     if (not_made) throw Error(Code::kIo, "cannot create the directory {}: {}", path, not_made.message());
-    if (errno != EEXIST) throw_errno("create the directory", path);
+    if (errno != EEXIST) checkpoints::throw_errno("create the directory", path);
   }
 }
 
@@ -64,21 +64,21 @@ TemporaryCheckpoint::~TemporaryCheckpoint() {
 
 std::string TemporaryCheckpoint::publish(bool replace) {
   // The names inside first, then the rename, then the name outside: at no crash is there a named checkpoint with less.
-  sync_directory(path_);
+  checkpoints::sync_directory(path_);
   std::string target = directory_ + "/" + name_;
   // The exchange leaves the old checkpoint in the temporary's place, where the destructor removes it.
   if (replace && ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-    sync_directory(directory_);
+    checkpoints::sync_directory(directory_);
     return target;
   }
   for (int i = 2; ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0; ++i) {
     // A file system without the flag says EINVAL; a plain rename refuses a directory that has something in it.
     if (errno == EINVAL && ::rename(path_.c_str(), target.c_str()) == 0) break;
-    if (errno != EEXIST && errno != ENOTEMPTY) throw_errno("name the checkpoint", target);
+    if (errno != EEXIST && errno != ENOTEMPTY) checkpoints::throw_errno("name the checkpoint", target);
     target = fmt::format("{}/{}.{}", directory_, name_, i);
   }
   path_.clear();
-  sync_directory(directory_);
+  checkpoints::sync_directory(directory_);
   return target;
 }
 
@@ -90,9 +90,9 @@ void remove_checkpoint(const std::string& path) {
     nameless = fmt::format("{}-{}-{}", stem, ::getpid(), i);
     if (::rename(path.c_str(), nameless.c_str()) == 0) break;
     if (errno == ENOENT) return;
-    if (errno != EEXIST && errno != ENOTEMPTY) throw_errno("remove the checkpoint", path);
+    if (errno != EEXIST && errno != ENOTEMPTY) checkpoints::throw_errno("remove the checkpoint", path);
   }
-  sync_directory(checkpoint.parent_path().string());
+  checkpoints::sync_directory(checkpoint.parent_path().string());
   std::error_code error;
   fs::remove_all(nameless, error);
   if (error) throw Error(Code::kIo, "cannot remove the checkpoint {}: {}", path, error.message());
@@ -119,14 +119,14 @@ void set_pointer(const std::string& directory, const std::string& pointer, const
   const std::string temporary = fmt::format("{}/.{}-{}", directory, pointer, ::getpid());
   // Left by a killed process that had our pid.
   ::unlink(temporary.c_str());
-  if (::symlink(name.c_str(), temporary.c_str()) != 0) throw_errno("create the link", temporary);
+  if (::symlink(name.c_str(), temporary.c_str()) != 0) checkpoints::throw_errno("create the link", temporary);
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int reason = errno;
     ::unlink(temporary.c_str());
     errno = reason;
-    throw_errno("replace the link", path);
+    checkpoints::throw_errno("replace the link", path);
   }
-  sync_directory(directory);
+  checkpoints::sync_directory(directory);
 }
 
 }  // namespace trainyard

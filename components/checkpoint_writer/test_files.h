@@ -1,70 +1,20 @@
 #pragma once
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "checkpoints/testing/files.h"
 #include "messages/arena.h"
-#include "messages/error.h"
 #include "messages/run_state.h"
 
 namespace trainyard::testing {
 
-/// A fresh directory that goes away with the test.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = std::filesystem::temp_directory_path() / "trainyard-checkpoint-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
-/// One byte of a file becomes another, its length stays.
-inline void flip_byte(const std::string& path, std::size_t from_end) {
-  std::string bytes = read_file(path);
-  bytes[bytes.size() - from_end] ^= 1;
-  write_file(path, bytes);
-}
-
-/// The message of the Error that `action` throws; empty if it throws none.
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
-/// A one-dimensional tensor of these numbers.
-inline Tensor floats(const std::vector<float>& values) {
-  Tensor tensor = Tensor::empty(DType::kFloat32, {static_cast<std::int64_t>(values.size())});
-  std::memcpy(tensor.data(), values.data(), tensor.bytes());
-  return tensor;
-}
+using checkpoints::testing::error_of;
+using checkpoints::testing::flip_byte;
+using checkpoints::testing::floats;
+using checkpoints::testing::read_file;
+using checkpoints::testing::TemporaryDirectory;
+using checkpoints::testing::write_file;
 
 /// An arena of two parameters (2 x 3 at byte 0, 2 at byte 64), gradients, and one buffer of int64.
 inline ArenaInfo small_arena(float first = 1) {

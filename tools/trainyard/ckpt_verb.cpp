@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 #include "messages/tensor.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/table.h"
@@ -21,14 +21,15 @@ struct CheckpointArguments {
 };
 
 /// Numbers in all tensors of a file, buffers of the model included.
-std::uint64_t elements_of(const SafetensorsHeader& header) {
+std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   std::uint64_t elements = 0;
-  for (const SafetensorsEntry& entry : header.tensors) elements += (entry.end - entry.begin) / size_of(entry.dtype);
+  for (const checkpoints::SafetensorsEntry& entry : header.tensors)
+    elements += (entry.end - entry.begin) / size_of(entry.dtype);
   return elements;
 }
 
 /// For programs: flat, and without the list of tensors.
-nlohmann::json to_json(const CheckpointSummary& checkpoint) {
+nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
   return {{"path", checkpoint.path},
@@ -47,16 +48,16 @@ nlohmann::json to_json(const CheckpointSummary& checkpoint) {
 }
 
 /// In the order of the file.
-void print_tensors(const SafetensorsHeader& header) {
+void print_tensors(const checkpoints::SafetensorsHeader& header) {
   Table table({"tensor", "dtype", "shape"});
-  for (const SafetensorsEntry& entry : header.tensors) {
-    table.add({entry.name, std::string(safetensors_name_of(entry.dtype)), to_text(entry.shape)});
+  for (const checkpoints::SafetensorsEntry& entry : header.tensors) {
+    table.add({entry.name, std::string(checkpoints::safetensors_name_of(entry.dtype)), to_text(entry.shape)});
   }
   std::printf("\n%s", table.text(use_colours()).c_str());
 }
 
-void print(const CheckpointSummary& checkpoint, bool tensors) {
-  const RunRecord& run = checkpoint.run;
+void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
+  const checkpoints::RunRecord& run = checkpoint.run;
   std::printf("%s\n", checkpoint.path.c_str());
   std::printf("step %llu, epoch %llu, %llu samples; saved %s, reason: %s\n", static_cast<unsigned long long>(run.step),
               static_cast<unsigned long long>(run.epoch), static_cast<unsigned long long>(run.samples),
@@ -75,7 +76,8 @@ void print(const CheckpointSummary& checkpoint, bool tensors) {
 
 /// Throws for a checkpoint whose small files or headers are broken; does not notice a flipped bit in a weight.
 int show(const CheckpointArguments& arguments) {
-  const CheckpointSummary checkpoint = read_checkpoint(find_checkpoint(arguments.path));
+  const checkpoints::CheckpointSummary checkpoint =
+      checkpoints::read_checkpoint(checkpoints::find_checkpoint(arguments.path));
   if (arguments.as_json) {
     std::printf("%s\n", to_json(checkpoint).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
@@ -87,8 +89,8 @@ int show(const CheckpointArguments& arguments) {
 /// One line for each fault on stderr, so that stdout stays for the good news that scripts look at.
 int verify(const CheckpointArguments& arguments) {
   // What a person gives may be a folder of checkpoints; the message names the one that was looked at.
-  const std::string path = find_checkpoint(arguments.path);
-  const std::vector<std::string> faults = verify_checkpoint(path);
+  const std::string path = checkpoints::find_checkpoint(arguments.path);
+  const std::vector<std::string> faults = checkpoints::verify_checkpoint(path);
   for (const std::string& fault : faults) std::fprintf(stderr, "trainyard: %s\n", fault.c_str());
   if (!faults.empty()) return kExitFailed;
   std::printf("%s: whole\n", path.c_str());

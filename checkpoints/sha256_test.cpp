@@ -1,11 +1,11 @@
-#include "components/checkpoint_writer/sha256.h"
+#include "checkpoints/sha256.h"
 
 #include <gtest/gtest.h>
 
-#include "components/checkpoint_writer/durable_file.h"
-#include "components/checkpoint_writer/test_files.h"
+#include "checkpoints/durable_file.h"
+#include "checkpoints/testing/files.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using testing::error_of;
@@ -69,4 +69,4 @@ TEST(InputFileTest, AFileThatShrankIsAnErrorNotAShortRead) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

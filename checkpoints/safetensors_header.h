@@ -8,7 +8,7 @@
 
 #include "messages/dtype.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// One tensor of a safetensors file: where it lies in the bytes after the header.
 struct SafetensorsEntry {
@@ -42,4 +42,4 @@ std::string format_safetensors_header(const SafetensorsHeader& header);
 /// "F32", ...; the format's own words.
 std::string_view safetensors_name_of(DType dtype);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

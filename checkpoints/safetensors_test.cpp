@@ -1,4 +1,4 @@
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/safetensors.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "components/checkpoint_writer/test_files.h"
+#include "checkpoints/testing/files.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using nlohmann::json;
@@ -152,4 +152,4 @@ TEST(SafetensorsHeaderTest, AHeaderLongerThanTheFileTakesNoMemory) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

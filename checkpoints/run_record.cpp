@@ -1,14 +1,14 @@
-#include "components/checkpoint_writer/run_record.h"
+#include "checkpoints/run_record.h"
 
 #include <cmath>
 #include <ctime>
 #include <limits>
 
-#include "components/checkpoint_writer/json_input.h"
-#include "components/checkpoint_writer/sha256.h"
+#include "checkpoints/json_input.h"
+#include "checkpoints/sha256.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using nlohmann::json;
@@ -105,4 +105,4 @@ std::string utc_now() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -8,7 +8,7 @@
 #include "messages/batch.h"
 #include "messages/scalar.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// Where a run stood: `run.json`. With the weights and the optimizer's state it is all that a run needs to go on.
 struct RunRecord {
@@ -35,4 +35,4 @@ RunRecord parse_run_record(const std::string& text, const std::string& where);
 /// Now, as "2024-05-31T12:00:00Z".
 std::string utc_now();
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "components/checkpoint_writer/sha256.h"
+#include "checkpoints/sha256.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// A new file that is hashed while it is written and is on the disk when close() returns. All errors are kIo with the
 /// path and the system's reason.
@@ -63,4 +63,4 @@ void sync_directory(const std::string& path);
 /// Throws kIo: "cannot <what> <path>: <reason of errno>".
 [[noreturn]] void throw_errno(std::string_view what, const std::string& path);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,4 +1,4 @@
-#include "components/checkpoint_writer/durable_file.h"
+#include "checkpoints/durable_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 void throw_errno(std::string_view what, const std::string& path) {
   throw Error(Code::kIo, "cannot {} {}: {}", what, path, std::strerror(errno));
@@ -89,4 +89,4 @@ void sync_directory(const std::string& path) {
   if (result != 0) throw_errno("sync", path);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// SHA-256 of bytes that come in pieces; OpenSSL's, which uses the processor's own instructions.
 class Sha256 {
@@ -45,4 +45,4 @@ std::string to_hex(std::span<const std::uint8_t> bytes);
 /// Throws kCorrupt, with `where`, for an odd number of digits or another character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

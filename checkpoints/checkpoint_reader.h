@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "components/checkpoint_writer/manifest.h"
-#include "components/checkpoint_writer/run_record.h"
-#include "components/checkpoint_writer/safetensors_header.h"
+#include "checkpoints/manifest.h"
+#include "checkpoints/run_record.h"
+#include "checkpoints/safetensors_header.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 // Looking into checkpoints, without LibTorch and without a running pipeline (docs/checkpoint_format.md).
 
@@ -53,4 +53,4 @@ std::optional<std::string> follow_pointer(const std::string& directory, const st
 /// What a person means by a path: a checkpoint itself, or the last one of a directory of checkpoints. Throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

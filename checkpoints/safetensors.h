@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "components/checkpoint_writer/durable_file.h"
-#include "components/checkpoint_writer/safetensors_header.h"
+#include "checkpoints/durable_file.h"
+#include "checkpoints/safetensors_header.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// A tensor to be written. `data` is not owned and must stay until the file is written.
 struct SafetensorsTensor {
@@ -44,4 +44,4 @@ class SafetensorsFile {
   SafetensorsHeader header_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,4 +1,4 @@
-#include "components/checkpoint_writer/checkpoint_reader.h"
+#include "checkpoints/checkpoint_reader.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <exception>
 #include <filesystem>
 
-#include "components/checkpoint_writer/json_input.h"
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/json_input.h"
+#include "checkpoints/safetensors.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ std::string find_checkpoint(const std::string& path) {
               checkpoint_name(0).substr(0, kPrefix.size()));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,11 +1,11 @@
-#include "components/checkpoint_writer/manifest.h"
+#include "checkpoints/manifest.h"
 
 #include <fmt/format.h>
 
-#include "components/checkpoint_writer/json_input.h"
+#include "checkpoints/json_input.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using nlohmann::json;
@@ -64,4 +64,4 @@ std::vector<std::string> verify_files(const Manifest& manifest, const std::strin
   return problems;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,12 +1,12 @@
-#include "components/checkpoint_writer/json_input.h"
+#include "checkpoints/json_input.h"
 
 #include <set>
 #include <vector>
 
-#include "components/checkpoint_writer/durable_file.h"
+#include "checkpoints/durable_file.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using nlohmann::json;
@@ -86,4 +86,4 @@ std::string string_member(const json& object, const char* key, const std::string
   return value.get<std::string>();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

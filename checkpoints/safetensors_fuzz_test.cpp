@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <random>
 
-#include "components/checkpoint_writer/manifest.h"
-#include "components/checkpoint_writer/run_record.h"
-#include "components/checkpoint_writer/safetensors.h"
-#include "components/checkpoint_writer/test_files.h"
+#include "checkpoints/manifest.h"
+#include "checkpoints/run_record.h"
+#include "checkpoints/safetensors.h"
+#include "checkpoints/testing/files.h"
 #include "messages/tensor.h"
 
 // Damaged and hostile bytes are either read as something that keeps the format's promises, or refused with an Error;
 // nothing else may happen. The seeds are fixed, so that a failure comes back.
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using testing::TemporaryDirectory;
@@ -133,4 +133,4 @@ TEST(CheckpointJsonFuzzTest, AMutatedRunRecordIsReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,4 +1,4 @@
-#include "components/checkpoint_writer/safetensors_header.h"
+#include "checkpoints/safetensors_header.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <tuple>
 #include <utility>
 
-#include "components/checkpoint_writer/json_input.h"
+#include "checkpoints/json_input.h"
 #include "messages/error.h"
 #include "messages/tensor.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 // {"__metadata__": {"format": "trainyard"},
 //  "layers.0.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
@@ -162,4 +162,4 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
   return text;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,13 +1,13 @@
-#include "components/checkpoint_writer/sha256.h"
+#include "checkpoints/sha256.h"
 
 #include <openssl/evp.h>
 
 #include <array>
 
-#include "components/checkpoint_writer/durable_file.h"
+#include "checkpoints/durable_file.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
@@ -79,4 +79,4 @@ std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& w
   return bytes;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "components/checkpoint_writer/sha256.h"
+#include "checkpoints/sha256.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// Version of the checkpoint format; a reader refuses a newer one.
 constexpr std::uint64_t kCheckpointFormat = 1;
@@ -28,4 +28,4 @@ Manifest parse_manifest(const std::string& text, const std::string& where);
 /// that the manifest does not name are not looked at.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,4 +1,4 @@
-#include "components/checkpoint_writer/safetensors.h"
+#include "checkpoints/safetensors.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include "messages/error.h"
 #include "messages/tensor.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian, and so are the tensors");
@@ -95,4 +95,4 @@ void SafetensorsFile::read(const SafetensorsEntry& entry, std::span<std::byte> i
   file_.read(data_start_ + entry.begin + offset, into);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

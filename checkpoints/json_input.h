@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 
 /// Parses JSON that a stranger may have written: refuses a key given twice, which two readers could understand in two
 /// ways, and nesting beyond `max_depth`. Throws kCorrupt, beginning with `where`.
@@ -19,4 +19,4 @@ std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, con
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);
 
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints

@@ -1,14 +1,14 @@
-#include "components/checkpoint_writer/run_record.h"
+#include "checkpoints/run_record.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "components/checkpoint_writer/json_input.h"
-#include "components/checkpoint_writer/test_files.h"
+#include "checkpoints/json_input.h"
+#include "checkpoints/testing/files.h"
 
-namespace trainyard {
+namespace trainyard::checkpoints {
 namespace {
 
 using testing::error_of;
@@ -95,4 +95,4 @@ TEST(StrictJsonTest, DepthIsBounded) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::checkpoints
