@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-/// Cuts a number off the front; nothing if there is none or it does not fit.
+/// Cuts a number off the front. Returns nothing if there is none or it is too large.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> take_number(std::string_view& text) {
 Manifest read_manifest(const std::string& path) {
   const std::string file = path + "/" + kManifestFile;
   Manifest manifest = parse_manifest(read_text_file(file), file);
-  // The optimizer's file may be missing: a run can be told not to save it.
+  // The optimizer's file may be missing, because a run can be told not to save it.
   for (const char* needed : {kModelFile, kRunFile}) {
     if (!manifest.files.contains(needed)) throw Error(Code::kCorrupt, "{} does not list {}", file, needed);
   }
@@ -39,12 +39,12 @@ Manifest read_manifest(const std::string& path) {
 
 }  // namespace
 
-// Only what is small: a checkpoint of gigabytes is described in milliseconds.
+// It reads only what is small, so a checkpoint of gigabytes is described in milliseconds.
 CheckpointSummary read_checkpoint(const std::string& path) {
   CheckpointSummary summary{.path = path, .manifest = read_manifest(path)};
   const std::string run = path + "/" + kRunFile;
   summary.run = parse_run_record(read_text_file(run), run);
-  // Parsing checks it: names, sizes and offsets, all but the bytes themselves.
+  // Parsing checks names, sizes and offsets: everything but the bytes themselves.
   summary.model = SafetensorsFile(path + "/" + kModelFile).header();
   if (summary.manifest.files.contains(kOptimizerFile)) {
     summary.optimizer = SafetensorsFile(path + "/" + kOptimizerFile).header();
@@ -56,7 +56,8 @@ CheckpointSummary read_checkpoint(const std::string& path) {
 std::vector<std::string> verify_checkpoint(const std::string& path) {
   try {
     std::vector<std::string> problems = verify_files(read_manifest(path), path);
-    if (problems.empty()) read_checkpoint(path);  // As it was written; but was it written right?
+    // The files are as they were written, but they may have been written wrongly.
+    if (problems.empty()) read_checkpoint(path);
     return problems;
   } catch (const std::exception& error) {
     return {error.what()};
@@ -68,7 +69,8 @@ std::string checkpoint_name(std::uint64_t step) { return fmt::format("{}{:08}", 
 std::optional<std::uint64_t> step_of_name(std::string_view name) {
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
-  // "step-00002000", perhaps with a suffix ".2" that tells it from another run's checkpoint of the same step.
+  // The name is "step-00002000", perhaps with a suffix ".2" that distinguishes it from another run's checkpoint of the
+  // same step.
   const auto step = take_number(name);
   if (!step) return {};
   if (name.empty()) return step;
@@ -83,10 +85,10 @@ std::vector<std::string> list_checkpoints(const std::string& directory) {
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     const auto step = step_of_name(entry.path().filename().string());
     std::error_code gone;
-    // Links like "last" are names for a checkpoint, not further ones.
+    // Links such as "last" are names of a checkpoint, not further checkpoints.
     if (step && entry.is_directory(gone) && !entry.is_symlink(gone)) found.emplace_back(*step, entry.path().string());
   }
-  // By number, not by name: after step 99999999 the two differ.
+  // The order is by number, not by name: after step 99999999 the two differ.
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
   for (auto& [step, path] : found) paths.push_back(std::move(path));
@@ -96,12 +98,13 @@ std::vector<std::string> list_checkpoints(const std::string& directory) {
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer) {
   std::error_code error;
   const std::string target = fs::read_symlink(fs::path(directory) / pointer, error).string();
-  // The target is a plain name: a pointer never leads out of its directory.
+  // The target is a plain name, so a pointer never leads out of its directory.
   if (error || !step_of_name(target)) return {};
   return (fs::path(directory) / target).string();
 }
 
-// "last" is followed rather than the largest step: after a resume from an older one the newest is not the farthest.
+// "last" is followed instead of taking the largest step: after a resume from an older checkpoint the newest one is not
+// the farthest.
 std::string find_checkpoint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(fs::path(path) / kManifestFile, ignored)) return path;

@@ -83,7 +83,8 @@ TEST_F(CheckpointReaderTest, ATruncatedAndAMissingFileAreFoundTogether) {
 TEST_F(CheckpointReaderTest, EveryByteOfEveryFileCounts) {
   for (const auto& entry : fs::directory_iterator(path_)) {
     const std::string file = entry.path().string(), good = testing::read_file(file);
-    if (entry.path().filename() == kManifestFile) continue;  // Not signed; its content is held against the files.
+    // The manifest is not signed; its content is compared with the files.
+    if (entry.path().filename() == kManifestFile) continue;
     for (std::size_t i = 0; i < good.size(); i += 7) {
       std::string bad = good;
       bad[i] ^= 4;

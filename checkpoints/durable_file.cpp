@@ -25,7 +25,8 @@ DurableFile::~DurableFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Hashed as it is written: the file is not read again, and what is hashed is what was meant, not what the disk says.
+// Bytes are hashed as they are written, so the file is not read again, and the hash is of what was meant, not of what
+// the disk says.
 void DurableFile::write(std::span<const std::byte> bytes) {
   hash_.add(bytes);
   bytes_ += bytes.size();
@@ -39,7 +40,7 @@ void DurableFile::write(std::span<const std::byte> bytes) {
 
 void DurableFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
 
-// fsync, or a crash soon after could leave a file of the right name and size with nothing in it.
+// Without fsync a crash soon after could leave a file of the right name and size with nothing in it.
 FileDigest DurableFile::close() {
   if (::fsync(fd_) != 0) throw_errno("sync", path_);
   const int result = ::close(fd_);
@@ -49,12 +50,12 @@ FileDigest DurableFile::close() {
 }
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // O_NONBLOCK: a named pipe in place of the file must not hang us before it is refused.
+  // O_NONBLOCK makes sure that a named pipe in place of the file does not block us before it is refused.
   fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd_ < 0 && errno == ENOENT) throw Error(Code::kNotFound, "there is no file {}", path_);
   if (fd_ < 0) throw_errno("open", path_);
   struct stat status {};
-  // Of the open descriptor, not of the path: nothing can be put in its place in between.
+  // The open descriptor is examined, not the path, so nothing can be put in its place in between.
   const bool regular = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
   if (!regular) {
     ::close(fd_);
@@ -65,7 +66,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
 
 InputFile::~InputFile() { ::close(fd_); }
 
-// pread: no position is shared, so several threads may read one file.
+// pread shares no position, so several threads may read one file.
 void InputFile::read(std::uint64_t position, std::span<std::byte> into) const {
   while (!into.empty()) {
     const ssize_t count = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(position));

@@ -10,13 +10,13 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written and is on the disk when close() returns. All errors are kIo with the
+/// A new file that is hashed while it is written and is on the disk when close() returns. All errors are kIo, with the
 /// path and the system's reason.
 class DurableFile {
  public:
   /// Throws if the file exists.
   explicit DurableFile(std::string path);
-  /// Without close() nothing is promised about the file.
+  /// Without close(), nothing is promised about the file.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -25,8 +25,7 @@ class DurableFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
-  /// Waits until everything is on the disk.
-  /// Waits until everything is on the disk; returns how much it was and its SHA-256.
+  /// Waits until everything is on the disk. Returns how much it was and its SHA-256.
   FileDigest close();
 
  private:
@@ -36,10 +35,10 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A file to read from. Its size is taken once; a file that shrinks meanwhile is an error, never a short read.
+/// A file to read from. Its size is taken once. A file that shrinks meanwhile is an error, never a short read.
 class InputFile {
  public:
-  /// Throws kNotFound, or kIo for what is no regular file or cannot be opened.
+  /// Throws kNotFound, or kIo if it is not a regular file or cannot be opened.
   explicit InputFile(std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -48,7 +47,7 @@ class InputFile {
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Fills `into` from `position`. Throws kCorrupt if the file ends before.
+  /// Fills `into`, beginning at `position`. Throws kCorrupt if the file ends before that.
   void read(std::uint64_t position, std::span<std::byte> into) const;
 
  private:
@@ -57,10 +56,10 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Waits until the names in a directory are on the disk: a rename is durable only then.
+/// Waits until the names in a directory are on the disk; only then is a rename durable.
 void sync_directory(const std::string& path);
 
-/// Throws kIo: "cannot <what> <path>: <reason of errno>".
+/// Throws kIo with "cannot <what> <path>: <reason of errno>".
 [[noreturn]] void throw_errno(std::string_view what, const std::string& path);
 
 }  // namespace trainyard::checkpoints

@@ -55,7 +55,7 @@ json parse_strict_json(std::string_view text, const std::string& where, int max_
 
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes) {
   const InputFile file(path);
-  // Before memory is taken: a manifest of gigabytes is no manifest.
+  // This is checked before memory is allocated: a manifest of gigabytes is not a manifest.
   if (file.size() > max_bytes) {
     throw Error(Code::kCorrupt, "{} has {} bytes; at most {} are allowed", path, file.size(), max_bytes);
   }
@@ -72,7 +72,7 @@ const json& member(const json& object, const char* key, const std::string& where
 
 std::uint64_t unsigned_member(const json& object, const char* key, const std::string& where) {
   const json& value = member(object, key, where);
-  // 1.0 and -0 are no counts.
+  // 1.0 and -0 are not counts.
   if (!value.is_number_unsigned()) {
     throw Error(Code::kCorrupt, "{}: '{}' is {}; allowed is a whole number >= 0", where, key, value.dump());
   }
@@ -81,7 +81,7 @@ std::uint64_t unsigned_member(const json& object, const char* key, const std::st
 
 std::string string_member(const json& object, const char* key, const std::string& where) {
   const json& value = member(object, key, where);
-  // The value is shown, so a person sees what somebody has put there.
+  // The value is shown, so that a person sees what somebody has put there.
   if (!value.is_string()) throw Error(Code::kCorrupt, "{}: '{}' is {}; allowed is a string", where, key, value.dump());
   return value.get<std::string>();
 }

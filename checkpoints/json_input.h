@@ -7,11 +7,11 @@
 
 namespace trainyard::checkpoints {
 
-/// Parses JSON that a stranger may have written: refuses a key given twice, which two readers could understand in two
-/// ways, and nesting beyond `max_depth`. Throws kCorrupt, beginning with `where`.
+/// Parses JSON that a stranger may have written. It refuses a key that is given twice, which two readers could
+/// understand in two ways, and nesting beyond `max_depth`. Throws kCorrupt with a text that begins with `where`.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where, int max_depth = 8);
 
-/// A whole file of at most `max_bytes`; throws kCorrupt for a longer one.
+/// Reads a whole file of at most `max_bytes`. Throws kCorrupt for a longer one.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
 /// The member `key` of an object. Throws kCorrupt if it is missing or of another type, with `where` and what was found.

@@ -8,24 +8,24 @@
 
 namespace trainyard::checkpoints {
 
-/// Version of the checkpoint format; a reader refuses a newer one.
+/// The version of the checkpoint format. A reader refuses a newer one.
 constexpr std::uint64_t kCheckpointFormat = 1;
 
-/// What a checkpoint consists of: `manifest.json`, written last. A checkpoint without it is none.
+/// What a checkpoint consists of: `manifest.json`, which is written last. A directory without it is not a checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
-  std::string trainyard;                    ///< Version that wrote it.
-  std::map<std::string, FileDigest> files;  ///< By plain file name.
+  std::string trainyard;                    ///< The version of Trainyard that wrote it.
+  std::map<std::string, FileDigest> files;  ///< Indexed by plain file name.
 };
 
 /// The text of manifest.json, indented for people.
 std::string format_manifest(const Manifest& manifest);
 
-/// Throws kCorrupt for broken text or a file name that leaves the directory, kUnsupported for a newer format.
+/// Throws kCorrupt for broken text or a file name that leaves the directory, and kUnsupported for a newer format.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and says what is wrong, one sentence each; empty if all is as it was written. Files
-/// that the manifest does not name are not looked at.
+/// Reads every file of the manifest and says what is wrong, one sentence each; empty if all files are as they were
+/// written. Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// JSON has no word for these; they are kept as strings, so that a run that diverged is saved as it is.
+/// JSON has no numbers for these values. They are kept as strings, so that a run that diverged is saved as it is.
 ordered_json number(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -30,7 +30,7 @@ double number_from(const json& value, const std::string& where) {
   throw Error(Code::kCorrupt, "{}: {} is no number", where, value.dump());
 }
 
-/// A list, since the order of metrics is the order in which they are shown.
+/// This is a list, since metrics are shown in this order.
 ordered_json metrics_to(const std::vector<Scalar>& metrics) {
   ordered_json list = ordered_json::array();
   for (const Scalar& scalar : metrics) list.push_back({{"name", scalar.name}, {"value", number(scalar.value)}});
@@ -46,7 +46,7 @@ std::vector<Scalar> metrics_from(const json& list, const std::string& where, con
   return metrics;
 }
 
-/// By name; the order of hyperparameters means nothing.
+/// These are keyed by name, since the order of hyperparameters means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
   if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is no object", where);
@@ -73,11 +73,11 @@ std::string format_run_record(const RunRecord& record) {
       {"host_state", metrics_to(record.host_state)},
       {"rng", to_hex(record.rng)},
   };
-  // Bytes that are no UTF-8, in a reason that somebody typed, must not make the checkpoint impossible.
+  // A reason that somebody typed may not be valid UTF-8, and must not make the checkpoint impossible.
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// Every field must be there: a run that goes on with a guessed cursor would train on other data than it says.
+// Every field must be there: a run that continued with a guessed cursor would train on other data than it says.
 RunRecord parse_run_record(const std::string& text, const std::string& where) {
   const json root = parse_strict_json(text, where);
   const json& cursor = member(root, "cursor", where);

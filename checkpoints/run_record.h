@@ -10,29 +10,30 @@
 
 namespace trainyard::checkpoints {
 
-/// Where a run stood: `run.json`. With the weights and the optimizer's state it is all that a run needs to go on.
+/// Where a run stood: `run.json`. Together with the weights and the optimizer's state it is all that a run needs to
+/// continue.
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;   ///< State of the accelerator host's random generator; hexadecimal in the file.
+  std::vector<std::uint8_t> rng;   ///< The state of the accelerator host's random generator; hexadecimal in the file.
   std::vector<Scalar> metrics;     ///< The newest validation metrics.
-  std::vector<Scalar> host_state;  ///< The accelerator host's own numbers: its loss scale.
-  std::string reason;              ///< Why it was saved: "interval", "best", "interrupted", ...
-  std::string model;               ///< Name of the model plugin.
-  std::string optimizer;           ///< Name of the rule; empty without optimizer state.
+  std::vector<Scalar> host_state;  ///< The accelerator host's own numbers, such as its loss scale.
+  std::string reason;              ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
+  std::string model;               ///< The name of the model plugin.
+  std::string optimizer;           ///< The name of the update rule; empty without optimizer state.
   std::map<std::string, double> hyperparameters;
-  std::string time;  ///< UTC, ISO 8601.
+  std::string time;  ///< In UTC, as in ISO 8601.
 };
 
-/// The text of run.json. Numbers come back bit for bit, those that are not finite as strings.
+/// The text of run.json. Numbers come back bit for bit; those that are not finite are strings.
 std::string format_run_record(const RunRecord& record);
 
-/// Throws kCorrupt; `where` begins the message.
+/// Throws kCorrupt with a text that begins with `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
 
-/// Now, as "2024-05-31T12:00:00Z".
+/// The current time, such as "2024-05-31T12:00:00Z".
 std::string utc_now();
 
 }  // namespace trainyard::checkpoints

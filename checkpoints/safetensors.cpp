@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 SafetensorsHeader lay_out(const std::vector<SafetensorsTensor>& tensors,
                           const std::map<std::string, std::string>& metadata, const std::string& path) {
   SafetensorsHeader header{.tensors = {}, .metadata = metadata};
-  // The one name that the format reserves.
+  // This is the one name that the format reserves.
   std::set<std::string> names{"__metadata__"};
   std::uint64_t position = 0;
   for (const SafetensorsTensor& tensor : tensors) {
@@ -52,7 +52,7 @@ std::uint64_t read_header_size(const InputFile& file) {
     throw Error(Code::kCorrupt, "{}: {} bytes are too few for a safetensors file", file.path(), file.size());
   }
   file.read(0, std::as_writable_bytes(std::span(&size, 1)));
-  // Before memory is taken: the size is eight bytes that anybody may have written.
+  // This is checked before memory is allocated, because anybody may have written the eight bytes of the size.
   if (size > kMaxSafetensorsHeader || size > file.size() - sizeof size) {
     throw Error(Code::kCorrupt, "{}: a header of {} bytes; at most {} are allowed, and the file has {}", file.path(),
                 size, kMaxSafetensorsHeader, file.size());
@@ -64,13 +64,13 @@ std::uint64_t read_header_size(const InputFile& file) {
 
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata) {
-  // Stable: among tensors of one width the order is the model's.
+  // The sort is stable: among tensors of one width the order is the model's.
   std::stable_sort(tensors.begin(), tensors.end(),
                    [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
   const std::string header = header_text(lay_out(tensors, metadata, path), path);
   const std::uint64_t header_size = header.size();
   DurableFile file(path);
-  // The file: u64 size of the header, the header, the tensors' bytes one after another.
+  // The file consists of the size of the header (u64), the header, and the tensors' bytes one after another.
   file.write(std::as_bytes(std::span(&header_size, 1)));
   file.write(header);
   for (const SafetensorsTensor& tensor : tensors) file.write(tensor.data);
@@ -78,7 +78,7 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 }
 
 SafetensorsFile::SafetensorsFile(const std::string& path) : file_(path) {
-  // The header is read at once and the tensors when they are asked for.
+  // The header is read at once, and the tensors when they are asked for.
   const std::uint64_t header_size = read_header_size(file_);
   std::string text(header_size, '\0');
   file_.read(sizeof header_size, std::as_writable_bytes(std::span(text)));

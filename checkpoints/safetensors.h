@@ -11,7 +11,7 @@
 
 namespace trainyard::checkpoints {
 
-/// A tensor to be written. `data` is not owned and must stay until the file is written.
+/// A tensor to be written. It does not own `data`, which must stay until the file is written.
 struct SafetensorsTensor {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -19,23 +19,23 @@ struct SafetensorsTensor {
   std::span<const std::byte> data;
 };
 
-/// Writes a new file and waits until it is on the disk. Tensors of wide dtypes come first, so that all are aligned.
-/// Throws kIo, kInvalidArgument for two tensors of one name or a name that is no UTF-8. The format is that of
-/// https://github.com/huggingface/safetensors, so other programs read it.
+/// Writes a new file and waits until it is on the disk. Tensors of wide dtypes come first, so that all are aligned. The
+/// format is that of https://github.com/huggingface/safetensors, so other programs can read it. Throws kIo, and
+/// kInvalidArgument for two tensors of one name or a name that is not valid UTF-8.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 
-/// A safetensors file of anybody's making, open for reading. Nothing in it is believed before it is checked, and no
-/// memory is taken for a size that the file does not have.
+/// A safetensors file, whoever made it, open for reading. It believes nothing in the file before it has checked it, and
+/// allocates no memory for a size that the file does not have.
 class SafetensorsFile {
  public:
-  /// Reads and checks the header. Throws kNotFound, kIo, kCorrupt, kUnsupported.
+  /// Reads and checks the header. Throws kNotFound, kIo, kCorrupt and kUnsupported.
   explicit SafetensorsFile(const std::string& path);
 
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
-  /// Reads bytes of a tensor of this file, from number `offset` on, as many as `into` has; they must lie within it.
+  /// Fills `into` with bytes of a tensor of this file, beginning at byte `offset`. They must lie inside the tensor.
   void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:

@@ -10,7 +10,7 @@
 #include "messages/tensor.h"
 
 // Damaged and hostile bytes are either read as something that keeps the format's promises, or refused with an Error;
-// nothing else may happen. The seeds are fixed, so that a failure comes back.
+// nothing else may happen. The seeds are fixed, so that a failure can be repeated.
 
 namespace trainyard::checkpoints {
 namespace {

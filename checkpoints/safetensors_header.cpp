@@ -13,14 +13,16 @@
 
 namespace trainyard::checkpoints {
 
-// {"__metadata__": {"format": "trainyard"},
-//  "layers.0.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
+// A header looks like this:
+//
+//     {"__metadata__": {"format": "trainyard"},
+//      "layers.0.weight": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
 
 namespace {
 
 using nlohmann::json;
 
-/// The format's words for our dtypes; it has more, which we refuse by name.
+/// The format's names of our dtypes. It has more types, which we refuse by name.
 constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::kUInt8, "U8"},
                                                                         {DType::kInt8, "I8"},
                                                                         {DType::kInt16, "I16"},
@@ -32,7 +34,7 @@ constexpr std::array<std::pair<DType, std::string_view>, 10> kNames = {{{DType::
                                                                         {DType::kFloat64, "F64"},
                                                                         {DType::kBool, "BOOL"}}};
 
-/// Root, tensor, shape: a header is never deeper.
+/// The levels are root, tensor and shape; a header is never deeper.
 constexpr int kHeaderDepth = 3;
 
 DType dtype_from(const std::string& name, const std::string& where) {
@@ -55,7 +57,7 @@ std::vector<std::int64_t> shape_from(const json& value, const std::string& where
   return shape;
 }
 
-/// One tensor of the header, checked in itself; that the tensors fit together is checked later.
+/// One tensor of the header, checked in itself. That the tensors fit together is checked later.
 SafetensorsEntry entry_from(const std::string& name, const json& value, const std::string& file) {
   const std::string where = fmt::format("{}: tensor '{}'", file, name);
   SafetensorsEntry entry{.name = name, .dtype = dtype_from(string_member(value, "dtype", where), where)};
@@ -72,7 +74,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   entry.end = offsets[1].get<std::uint64_t>();
   std::uint64_t needed = 0;
   try {
-    // Without overflow; the error gets its place here.
+    // The size is computed without overflow; the error gets its place here.
     needed = checked_bytes(entry.dtype, entry.shape);
   } catch (const Error& error) {
     throw Error(Code::kCorrupt, "{}: {}", where, error.what());
@@ -84,7 +86,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   return entry;
 }
 
-/// The format allows strings only.
+/// The format allows only strings.
 std::map<std::string, std::string> metadata_from(const json& value, const std::string& file) {
   std::map<std::string, std::string> metadata;
   if (!value.is_object()) throw Error(Code::kCorrupt, "{}: '__metadata__' is no object", file);
@@ -95,7 +97,7 @@ std::map<std::string, std::string> metadata_from(const json& value, const std::s
   return metadata;
 }
 
-/// Every byte belongs to exactly one tensor: nothing can hide in a hole or be read twice.
+/// Every byte belongs to exactly one tensor, so nothing can hide in a hole or be read twice.
 void check_coverage(const std::vector<SafetensorsEntry>& sorted, std::uint64_t data_bytes, const std::string& file) {
   std::uint64_t position = 0;
   for (const SafetensorsEntry& entry : sorted) {
@@ -127,7 +129,7 @@ std::string_view safetensors_name_of(DType dtype) {
 }
 
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_bytes, const std::string& where) {
-  // The format demands it; a JSON parser alone would let spaces pass.
+  // The format demands this; a JSON parser alone would accept leading spaces.
   if (!text.starts_with('{')) throw Error(Code::kCorrupt, "{}: the header does not begin with '{{'", where);
   const json root = parse_strict_json(text, where, kHeaderDepth);
   SafetensorsHeader header;
@@ -138,7 +140,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
       header.tensors.push_back(entry_from(name, value, where));
     }
   }
-  // By place: empty tensors share theirs with the next, hence the end and the name.
+  // They are sorted by place. Empty tensors share theirs with the next one, hence the end and the name.
   std::sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
@@ -157,7 +159,7 @@ std::string format_safetensors_header(const SafetensorsHeader& header) {
     root[entry.name] = std::move(value);
   }
   std::string text = root.dump();
-  // So that the data begin at a multiple of 8, and a mapped file can be used in place.
+  // This makes the data begin at a multiple of 8, so that a mapped file can be used in place.
   text.append((8 - text.size() % 8) % 8, ' ');
   return text;
 }

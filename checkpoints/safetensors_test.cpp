@@ -35,7 +35,7 @@ TEST(SafetensorsTest, AnotherReaderSeesTheSameTensors) {
   const std::vector<float> weights = {1.5f, -2, 0.1f, std::numeric_limits<float>::max(), 5, 6};
   const std::vector<std::int64_t> steps = {-(1ll << 40)};
   const std::vector<std::uint8_t> mask = {1, 0, 255};
-  const std::vector<std::uint16_t> halves = {0x3c00, 0xc000};  // 1 and -2 in half precision.
+  const std::vector<std::uint16_t> halves = {0x3c00, 0xc000};  // These are 1 and -2 in half precision.
   write_safetensors(directory / "m",
                     {{"mask", DType::kUInt8, {3}, bytes_of(mask)},
                      {"layers.0.weight", DType::kFloat32, {2, 3}, bytes_of(weights)},
@@ -51,7 +51,7 @@ TEST(SafetensorsTest, AnotherReaderSeesTheSameTensors) {
   EXPECT_EQ(seen["values"]["half"], json({1.0, -2.0}));
   EXPECT_EQ(seen["shapes"]["none"], json({0, 4}));
   EXPECT_EQ(seen["shapes"]["steps"], json::array());
-  EXPECT_EQ(seen["order"], json({"steps", "layers.0.weight", "none", "half", "mask"}));  // Wide dtypes first.
+  EXPECT_EQ(seen["order"], json({"steps", "layers.0.weight", "none", "half", "mask"}));  // Wide dtypes come first.
 }
 
 TEST(SafetensorsTest, ReadsBackWhatItWrote) {
@@ -83,7 +83,7 @@ TEST(SafetensorsTest, RefusesToWriteWhatCouldNotBeReadBack) {
   EXPECT_FALSE(std::filesystem::exists(directory / "m"));
 }
 
-/// A header text, how many bytes of data follow it, and a part of the error it must give.
+/// A header text, how many bytes of data follow it, and a part of the error that it must give.
 struct Attack {
   std::string header;
   std::size_t data;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789abcdef";
 
-/// libcrypto fails for want of memory or by our own mistake only.
+/// libcrypto fails only for lack of memory or by our own mistake.
 void require(int result, const char* call) {
   if (result != 1) throw Error(Code::kInternal, "libcrypto: {} failed", call);
 }
@@ -43,7 +43,7 @@ std::string Sha256::finish() {
 
 FileDigest digest_file(const std::string& path) {
   const InputFile file(path);
-  // A megabyte at a time: large enough for the disk, small next to any checkpoint.
+  // It reads a megabyte at a time, which is large enough for the disk and small next to any checkpoint.
   std::vector<std::byte> chunk(1 << 20);
   Sha256 hash;
   std::uint64_t position = 0;
@@ -70,7 +70,7 @@ std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& w
   std::vector<std::uint8_t> bytes(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::size_t digit = kDigits.find(text[i]);
-    // Strict, lower case only: there is one spelling of every value.
+    // Only lower case is accepted, so every value has one spelling.
     if (digit == std::string_view::npos || text.size() % 2 != 0) {
       throw Error(Code::kCorrupt, "{}: {} characters that are not pairs of the digits 0-9a-f", where, text.size());
     }

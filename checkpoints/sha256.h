@@ -9,7 +9,7 @@
 
 namespace trainyard::checkpoints {
 
-/// SHA-256 of bytes that come in pieces; OpenSSL's, which uses the processor's own instructions.
+/// Computes the SHA-256 of bytes that come in pieces, by OpenSSL, which uses the processor's own instructions.
 class Sha256 {
  public:
   Sha256();
@@ -17,10 +17,10 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
 
-  /// Order matters; how the bytes are cut into pieces does not.
+  /// Adds the next bytes. How they are cut into pieces does not matter.
   void add(std::span<const std::byte> bytes);
 
-  /// 64 lower-case hexadecimal digits. Nothing may be added afterwards.
+  /// Returns 64 lower-case hexadecimal digits. Nothing may be added afterwards.
   std::string finish();
 
  private:
@@ -28,7 +28,7 @@ class Sha256 {
   std::unique_ptr<Impl> impl_;
 };
 
-/// How long a file is and what is in it.
+/// The length of a file and the hash of its content.
 struct FileDigest {
   std::uint64_t bytes = 0;
   std::string sha256;
@@ -36,13 +36,13 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Reads a whole file. Throws kIo, kNotFound.
+/// Reads a whole file. Throws kIo and kNotFound.
 FileDigest digest_file(const std::string& path);
 
-/// Two lower-case digits a byte.
+/// Two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// Throws kCorrupt, with `where`, for an odd number of digits or another character.
+/// The inverse of to_hex. Throws kCorrupt, with `where`, for an odd number of digits or another character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

@@ -75,8 +75,8 @@ struct ProcessPlan {
   std::string log_level = "info";
   /// These folders are searched in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;
-  std::map<std::string, std::string>
-      bind;  ///< The address that the socket of each thread binds: "ipc:///..." or "tcp://127.0.0.1:*".
+  /// The address that the socket of each thread binds: "ipc:///..." or "tcp://127.0.0.1:*".
+  std::map<std::string, std::string> bind;
   std::vector<ComponentPlan> components;  ///< The components of the whole run, by index.
   std::vector<EdgePlan> edges;            ///< The edges that begin or end in this process.
 

@@ -15,7 +15,7 @@
 
 namespace trainyard::checkpoints::testing {
 
-/// A fresh directory that goes away with the test.
+/// A new directory that is removed with the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -40,14 +40,14 @@ inline void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// One byte of a file becomes another, its length stays.
+/// Changes one byte of a file and keeps its length.
 inline void flip_byte(const std::string& path, std::size_t from_end) {
   std::string bytes = read_file(path);
   bytes[bytes.size() - from_end] ^= 1;
   write_file(path, bytes);
 }
 
-/// The message of the Error that `action` throws; empty if it throws none.
+/// The text of the Error that `action` throws; empty if it throws none.
 template <class Action>
 std::string error_of(Action action) {
   try {

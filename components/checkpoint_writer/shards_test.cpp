@@ -1,4 +1,4 @@
-// Checkpoints of many ranks: written by one number of ranks, read by another.
+// Checkpoints of many ranks, written by one number of ranks and read by another.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace {
 using testing::error_of;
 using testing::Rig;
 
-using Bounds = std::vector<std::uint64_t>;  ///< Bytes of the parameters; one more than there are ranks.
-constexpr std::uint64_t kBytes = 448;       ///< Of all parameters.
+using Bounds = std::vector<std::uint64_t>;  ///< Bytes of the parameters; there is one more bound than there are ranks.
+constexpr std::uint64_t kBytes = 448;       ///< The size of all parameters.
 const Bounds kWhole{0, kBytes};
 
 Tensor counting(DType dtype, std::int64_t elements, double first) {
@@ -38,7 +38,7 @@ struct Rank {
 };
 
 /// A matrix, a vector and another one in 448 bytes, a buffer, and three kinds of state: of the same type, of a wider
-/// one, and a counter. `first` 0 makes it all different from `first` 1.
+/// one, and a counter. With `first` 0 everything differs from `first` 1.
 Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, double first) {
   const auto element = static_cast<double>(begin / 4);
   const auto count = static_cast<std::int64_t>((end - begin) / 4);
@@ -63,7 +63,7 @@ Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, dou
   return rank;
 }
 
-/// As many ranks as there are parts, or `replicas` that each have all.
+/// As many ranks as there are parts, or `replicas` that each have everything.
 std::vector<Rank> make_ranks(const Bounds& bounds, double first, std::uint32_t replicas = 1) {
   std::vector<Rank> ranks;
   for (std::uint32_t i = 0; i < std::max<std::size_t>(bounds.size() - 1, replicas); ++i) {
@@ -93,7 +93,7 @@ class ShardedCheckpointTest : public ::testing::Test {
     return rig;
   }
 
-  /// Every rank asks, the last one first; returns the path of the checkpoint.
+  /// Makes every rank ask, the last one first. Returns the path of the checkpoint.
   static std::string save(Rig& rig, std::size_t ranks) {
     for (std::size_t rank = ranks; rank-- > 0;) {
       EXPECT_TRUE(rig.received<SnapshotTaken>("snapshot_taken").empty()) << "not before all have stopped";
@@ -127,7 +127,7 @@ class ShardedCheckpointTest : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Cut within tensors; one rank has nothing.
+const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Cuts lie within tensors, and one rank has nothing.
 
 TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   const std::string one = saved_by(make_ranks(kWhole, 1), "one");
@@ -141,7 +141,7 @@ TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   EXPECT_EQ(checkpoints::read_checkpoint(four).run.rng, std::vector<std::uint8_t>{0}) << "of rank 0";
 }
 
-/// Written by four ranks; read by those of the parameter.
+/// Checkpoints written by four ranks and read by the parameter's number of ranks.
 class ResumedElsewhereTest : public ShardedCheckpointTest, public ::testing::WithParamInterface<Bounds> {};
 
 TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {
@@ -155,7 +155,7 @@ TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {
     EXPECT_TRUE(testing::read_file(again + file) == testing::read_file(path + file)) << file;
   }
   for (Rank& rank : ranks) {
-    // The first element of the matrix, where a rank has it; padding and gradients are left as they were.
+    // This is the first element of the matrix, where a rank has it. Padding and gradients are left as they were.
     if (rank.arena.shard_begin == 0 && rank.parameters().bytes() != 0) {
       EXPECT_EQ(rank.parameters().as<float>()[0], 1000.0f);
     }

@@ -5,13 +5,13 @@
 namespace trainyard {
 
 void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
-  // Referred to, not copied: it is made once and stays for the run.
+  // The layout is referred to, not copied, because it is made once and stays for the run.
   layout_ = &layout;
   snapshot_ = snapshot;
   blocks_.resize(layout.blocks.size());
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const StateBlock& live = layout.blocks[i];
-    // Only the first time: the arena's blocks keep their size.
+    // This happens only the first time, because the arena's blocks keep their size.
     if (blocks_[i].size() != live.bytes) blocks_[i] = Buffer::heap(live.bytes);
     for (const StatePiece& piece : live.pieces) {
       const std::size_t size = piece.data.bytes();

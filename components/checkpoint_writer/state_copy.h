@@ -10,17 +10,17 @@
 
 namespace trainyard {
 
-/// The state of a run at one step, in memory of its own: the run goes on while this is written. Used again and again,
-/// so that only the first copy has to take memory.
+/// The state of a run at one step, in memory of its own, so that the run can go on while it is written. It is used
+/// again and again, so only the first copy has to allocate memory.
 class StateCopy {
  public:
-  /// Copies every block. `layout` must stay as it is until the next copy.
+  /// Copies every block. `layout` must not change until the next copy.
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
   /// The tensors of a file as views on the copy.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
-  /// Of the last take(); not before the first.
+  /// The layout of the last take(); not valid before the first.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
 

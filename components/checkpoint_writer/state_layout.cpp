@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-// The arenas know blocks and offsets, a checkpoint knows named tensors; this is the map from one to the other. It is
-// made once, so a snapshot is nothing but copies of whole blocks.
+// The arenas know blocks and offsets, a checkpoint knows named tensors, and this maps one to the other. The map is made
+// once, so a snapshot is nothing but copies of whole blocks.
 
 namespace {
 
-/// Index of the block that holds the entry.
+/// The index of the block that holds the entry.
 std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry& entry) {
   const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.name == entry.block; });
   if (found == blocks.end())
@@ -20,14 +20,14 @@ std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry&
   return static_cast<std::size_t>(found - blocks.begin());
 }
 
-/// The messages come from other components; a slice beyond its block would be read past the end of shared memory.
+/// The messages come from other components. A slice beyond its block would be read past the end of shared memory.
 void check_inside(const StateSlice& slice, std::size_t size) {
   if (slice.offset <= size && slice.bytes <= size - slice.offset) return;
   throw Error(Code::kCorrupt, "tensor '{}' of shape {} at byte {} does not fit a block of {} bytes", slice.name,
               to_text(slice.shape), slice.offset, size);
 }
 
-/// What every rank has of one name, each all of it. A rank may lack it; with shared state there is but one.
+/// What every rank has under one name, where each has all of it. A rank may lack it; shared state exists only once.
 StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const std::string& name, bool shared) {
   StateBlock block{of_ranks.front()->bytes(), {{*of_ranks.front(), 0}}, {}};
   for (std::size_t rank = 1; rank < of_ranks.size() && !shared; ++rank) {
@@ -41,7 +41,7 @@ StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const st
   return block;
 }
 
-/// The ranks' parts one after another. What is laid out like the parameters may be of a wider dtype than they are.
+/// The ranks' parts, one after another. What is laid out like the parameters may have a wider dtype.
 StateBlock assembled_block(const std::vector<const Tensor*>& of_ranks, const RankParts& parts) {
   const std::size_t width = size_of(of_ranks.front()->dtype);
   StateBlock block{parts.whole / parts.element_bytes * width, {}, {}};
@@ -60,11 +60,11 @@ struct LayoutMaker {
 
   const ArenaInfo& first() const { return *ranks.front().arena; }
 
-  /// In the order of the first rank's arena, so that indices of blocks are those of the arena.
+  /// Blocks are added in the order of the first rank's arena, so that their indices are those of the arena.
   void add_model() {
     for (const ArenaBlock& block : first().blocks) layout.blocks.push_back(model_block(block));
     for (const ArenaEntry& entry : first().entries) {
-      // They are zero between two steps, and nothing in a resumed run depends on them.
+      // Gradients are zero between two steps, and nothing in a resumed run depends on them.
       if (entry.block == kGradients) continue;
       const auto dtype = static_cast<DType>(entry.dtype);
       StateSlice slice{entry.name,         dtype,
@@ -85,7 +85,7 @@ struct LayoutMaker {
     return assembled_block(of_ranks, parts);
   }
 
-  /// Number `index` of every rank's blocks.
+  /// The block at `index` of every rank.
   std::vector<const Tensor*> state_of_ranks(std::size_t index) const {
     const ArenaBlock& mine = ranks.front().optimizer->blocks[index];
     std::vector<const Tensor*> of_ranks;
@@ -102,7 +102,7 @@ struct LayoutMaker {
     return of_ranks;
   }
 
-  /// Element for element, on every rank.
+  /// Compares the blocks element for element, on every rank.
   bool is_laid_out_like_parameters(const std::vector<const Tensor*>& of_ranks) const {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       const Tensor* parameters = find_block(ranks[rank].arena->blocks, kParameters);
@@ -111,8 +111,8 @@ struct LayoutMaker {
     return true;
   }
 
-  /// State laid out like the parameters is cut like them (its dtype may be another). Anything else, such as a few
-  /// counters, stays one tensor with the block's name.
+  /// State that is laid out like the parameters is cut like them, even if its dtype differs. Anything else, such as a
+  /// few counters, stays one tensor with the block's name.
   void add_state(std::size_t index) {
     const std::vector<const Tensor*> of_ranks = state_of_ranks(index);
     const std::string& name = ranks.front().optimizer->blocks[index].name;
@@ -128,7 +128,7 @@ struct LayoutMaker {
     }
     for (const ArenaEntry& entry : first().entries) {
       if (entry.block != kParameters) continue;
-      // Offsets in elements carry over between dtypes, offsets in bytes do not.
+      // Offsets in elements are the same for all dtypes; offsets in bytes are not.
       const std::size_t element = entry.offset_bytes / size_of(static_cast<DType>(entry.dtype));
       StateSlice slice{name + "/" + entry.name,
                        mine.dtype,
@@ -150,7 +150,7 @@ std::size_t StateLayout::bytes() const {
   return total;
 }
 
-// The model's blocks first, in the order of the arena: the indices of its entries count on it.
+// The model's blocks come first, in the order of the arena, because the indices of its entries rely on it.
 StateLayout make_state_layout(const std::vector<RankState>& ranks) {
   LayoutMaker maker{ranks};
   maker.add_model();

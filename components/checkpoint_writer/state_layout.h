@@ -10,48 +10,49 @@ namespace trainyard {
 
 /// One tensor of a checkpoint as a place in a block.
 struct StateSlice {
-  std::string name;  ///< In the file: "layers.0.weight", or "exp_avg/layers.0.weight" for optimizer state.
+  std::string name;  ///< The name in the file: "layers.0.weight", or "exp_avg/layers.0.weight" for optimizer state.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
-  std::size_t block = 0;   ///< Index into StateLayout::blocks.
-  std::size_t offset = 0;  ///< Bytes from the start of the block.
+  std::size_t block = 0;   ///< The index into StateLayout::blocks.
+  std::size_t offset = 0;  ///< The distance in bytes from the start of the block.
   std::size_t bytes = 0;
 };
 
-/// Where bytes of a block lie.
+/// Where some bytes of a block lie.
 struct StatePiece {
-  Tensor data;             ///< Live memory of one rank.
-  std::size_t offset = 0;  ///< Of its first byte in the block.
+  Tensor data;             ///< The live memory of one rank.
+  std::size_t offset = 0;  ///< The place of its first byte in the block.
 };
 
 /// A flat block as a checkpoint has it: that of one rank, or the ranks' parts one after another.
 struct StateBlock {
   std::size_t bytes = 0;
-  std::vector<StatePiece> pieces;  ///< All of it, ascending: what is saved.
-  std::vector<StatePiece>
-      replicas;  ///< The same in the memory of other ranks, to be filled as well when a run resumes.
+  std::vector<StatePiece> pieces;  ///< What is saved: the whole block, in ascending pieces.
+  /// The same bytes in the memory of other ranks, which are filled as well when a run resumes.
+  std::vector<StatePiece> replicas;
 };
 
 /// How the blocks of the arenas and of the optimizers are cut into the tensors of a checkpoint. The blocks refer to
-/// live memory; whoever reads it sees to it that nobody writes meanwhile (Snapshot).
+/// live memory; whoever reads it makes sure that nobody writes meanwhile (Snapshot).
 struct StateLayout {
-  std::vector<StateBlock> blocks;     ///< Parameters, buffers, and every block of state.
-  std::vector<StateSlice> model;      ///< Tensors of model.safetensors.
-  std::vector<StateSlice> optimizer;  ///< Tensors of optimizer.safetensors.
+  std::vector<StateBlock> blocks;     ///< The parameters, the buffers, and every block of state.
+  std::vector<StateSlice> model;      ///< The tensors of model.safetensors.
+  std::vector<StateSlice> optimizer;  ///< The tensors of optimizer.safetensors.
 
-  std::size_t bytes() const;  ///< Of all blocks, each counted once.
+  std::size_t bytes() const;  ///< The size of all blocks, each counted once.
 };
 
 /// What one rank has said.
 struct RankState {
   const ArenaInfo* arena = nullptr;
-  const OptimizerState* optimizer = nullptr;  ///< Null: the run has no optimizer.
+  const OptimizerState* optimizer = nullptr;  ///< Null if the run has no optimizer.
 };
 
-/// `ranks`: all of them, by number. They have either each a part of the parameters and of the optimizer's state, one
-/// after another, or each all of it; buffers, and state that is not laid out like the parameters, are those of rank 0.
-/// So the tensors are those of a single rank, whoever holds them. Throws kCorrupt for an entry that does not lie in its
-/// block, kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and rule.
+/// `ranks` are all ranks, by number. Either each has a part of the parameters and of the optimizer's state, one after
+/// another, or each has all of it. Buffers, and state that is not laid out like the parameters, are those of rank 0. So
+/// the tensors are those of a single rank, whoever holds them. Throws kCorrupt for an entry that does not lie in its
+/// block, and kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and
+/// rule.
 StateLayout make_state_layout(const std::vector<RankState>& ranks);
 
 /// For a single rank; `state` may be null.

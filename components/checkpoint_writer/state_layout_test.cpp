@@ -20,7 +20,7 @@ TEST(StateLayoutTest, TensorsHaveTheNamesOfTheirEntries) {
   ASSERT_EQ(layout.optimizer.size(), 3u);
   EXPECT_EQ(layout.optimizer[0].name, "exp_avg/weight");
   EXPECT_EQ(layout.optimizer[1].name, "exp_avg/bias");
-  EXPECT_EQ(layout.optimizer[2].name, "counter");  // Not laid out like the parameters: whole.
+  EXPECT_EQ(layout.optimizer[2].name, "counter");  // It is not laid out like the parameters, so it stays whole.
 }
 
 TEST(StateLayoutTest, StateOfAnotherDtypeIsCutElementForElement) {

@@ -15,30 +15,30 @@
 
 namespace trainyard {
 
-// What makes a checkpoint appear whole or not at all: it is written under another name, synced, and renamed. What makes
-// leftovers recognisable: a lock that the kernel takes away with the process that held it.
+// A checkpoint appears complete or not at all, because it is written under another name, synced, and renamed. Leftovers
+// are recognised by a lock that the kernel releases with the process that held it.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Hidden, and no name that list_checkpoints() takes for a checkpoint.
+/// The name is hidden, and list_checkpoints() does not take it for a checkpoint.
 constexpr const char* kMark = ".tmp-";
 
-/// mkdir() is atomic: whoever makes it has it, and a number is tried until one is free.
+/// mkdir() is atomic: whoever makes the directory has it, and numbers are tried until one is free.
 std::string make_directory(const std::string& stem) {
   for (int i = 0;; ++i) {
     std::string path = fmt::format("{}-{}-{}", stem, ::getpid(), i);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     std::error_code not_made;
-    // Somebody has removed the whole folder while the run went on: the run still wants to be saved.
+    // Somebody has removed the whole folder while the run went on, but the run still wants to be saved.
     if (errno == ENOENT && fs::create_directories(fs::path(path).parent_path(), not_made)) continue;
     if (not_made) throw Error(Code::kIo, "cannot create the directory {}: {}", path, not_made.message());
     if (errno != EEXIST) checkpoints::throw_errno("create the directory", path);
   }
 }
 
-/// The lock of a directory that somebody is writing, -1 if somebody else has it.
+/// The lock of a directory that is being written; -1 if somebody else holds it.
 int try_lock(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -53,7 +53,7 @@ int try_lock(const std::string& path) {
 TemporaryCheckpoint::TemporaryCheckpoint(std::string directory, std::string name)
     : directory_(std::move(directory)), name_(std::move(name)) {
   path_ = make_directory(directory_ + "/" + kMark + name_);
-  lock_ = try_lock(path_);  // Where locks are not supported, sweeping finds none to take either.
+  lock_ = try_lock(path_);  // Where locks are not supported, sweeping cannot take any either.
 }
 
 TemporaryCheckpoint::~TemporaryCheckpoint() {
@@ -63,7 +63,8 @@ TemporaryCheckpoint::~TemporaryCheckpoint() {
 }
 
 std::string TemporaryCheckpoint::publish(bool replace) {
-  // The names inside first, then the rename, then the name outside: at no crash is there a named checkpoint with less.
+  // First the names inside are synced, then comes the rename, then the name outside: whenever it crashes, no named
+  // checkpoint is incomplete.
   checkpoints::sync_directory(path_);
   std::string target = directory_ + "/" + name_;
   // The exchange leaves the old checkpoint in the temporary's place, where the destructor removes it.
@@ -72,7 +73,7 @@ std::string TemporaryCheckpoint::publish(bool replace) {
     return target;
   }
   for (int i = 2; ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) != 0; ++i) {
-    // A file system without the flag says EINVAL; a plain rename refuses a directory that has something in it.
+    // A file system that lacks the flag returns EINVAL; a plain rename refuses a directory that is not empty.
     if (errno == EINVAL && ::rename(path_.c_str(), target.c_str()) == 0) break;
     if (errno != EEXIST && errno != ENOTEMPTY) checkpoints::throw_errno("name the checkpoint", target);
     target = fmt::format("{}/{}.{}", directory_, name_, i);
@@ -103,7 +104,7 @@ int sweep_temporaries(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with(kMark)) continue;
-    // Locked by somebody who lives: left alone. The lock of a process ends with it, however it ends.
+    // It is locked by a process that lives, so it is left alone. The lock of a process ends with it, however it ends.
     const int lock = try_lock(entry.path().string());
     if (lock < 0) continue;
     std::error_code ignored;
@@ -117,7 +118,7 @@ int sweep_temporaries(const std::string& directory) {
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name) {
   const std::string path = directory + "/" + pointer;
   const std::string temporary = fmt::format("{}/.{}-{}", directory, pointer, ::getpid());
-  // Left by a killed process that had our pid.
+  // This was left by a killed process that had our pid.
   ::unlink(temporary.c_str());
   if (::symlink(name.c_str(), temporary.c_str()) != 0) checkpoints::throw_errno("create the link", temporary);
   if (::rename(temporary.c_str(), path.c_str()) != 0) {

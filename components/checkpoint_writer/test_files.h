@@ -33,14 +33,14 @@ inline ArenaInfo small_arena(float first = 1) {
                       {.name = "steps", .block = "buffers", .dtype = 4, .shape = {}, .offset_bytes = 0}}};
 }
 
-/// One block with the parameters' layout and one without, as a step counter would be.
+/// One block with the layout of the parameters and one without, such as a step counter.
 inline OptimizerState small_state(float value = 0.5f) {
   return {.rule = "adamw",
           .blocks = {{"exp_avg", floats(std::vector<float>(32, value))}, {"counter", floats({3})}},
           .hyperparameters = {{"beta1", 0.9}}};
 }
 
-/// Every field set, and different for every step, so that a test notices one that is lost.
+/// A snapshot in which every field is set, and differs from step to step, so that a test notices one that is lost.
 inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
   return {.order = step + 100,
           .step = step,
