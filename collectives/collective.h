@@ -8,34 +8,26 @@
 #include <string>
 #include <vector>
 
+#include "collectives/elements.h"
+#include "collectives/request.h"
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
 #include "core/rendezvous/rendezvous.h"
 #include "messages/buffer.h"
-#include "messages/dtype.h"
 
 namespace trainyard {
+
+namespace collectives {
+struct Backend;
+class Driver;
+}  // namespace collectives
 
 /// What a collective is made with. Every member of the group makes its own, with the same name and the same ranks.
 struct CollectiveContext : PluginContext {
   std::string name;                           ///< Of the group, used once in a run: "world", "host0".
   std::vector<std::uint32_t> ranks;           ///< Of the run that belong to it, ascending; its own is among them.
   std::chrono::milliseconds timeout{60'000};  ///< How long a silent rank is waited for.
-};
-
-enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
-/// "sum", "mean", ...
-std::string_view name_of(ReduceOp op);
-
-/// A run of elements in host memory that an operation works on. It must stay, and must not be touched, until the
-/// operation has been waited for.
-struct Elements {
-  void* data = nullptr;
-  DType dtype = DType::kFloat32;
-  std::uint64_t count = 0;
-
-  std::uint64_t bytes() const { return count * size_of(dtype); }
 };
 
 class Collective;
@@ -50,7 +42,7 @@ class Work {
   /// kShapeMismatch naming the rank that asked for something else and what that was. Does nothing the second time.
   void wait();
 
-  /// True if wait() would return at once. Never waits, but may do some of the work.
+  /// True if wait() would return or throw at once. Never waits, but may do some of the work.
   bool done();
 
  private:
@@ -59,64 +51,80 @@ class Work {
 };
 
 /// Operations that a group of ranks does together. All ranks of the group call the same operations in the same order,
-/// with the same types and counts; one that does not is told so (kShapeMismatch), as far as the backend can see it.
+/// with the same types and counts; if one does not, every rank gets kShapeMismatch, which says who asked for what.
 ///
 /// Every operation is asynchronous: it returns at once, and its Work is waited for. Operations are carried out in the
 /// order in which they were asked for. Nothing waits longer than the timeout of the context: a rank that is gone or
-/// stopped becomes an error that names it, on every other rank, and the group is of no use from then on.
+/// stopped becomes an error that names it, on every other rank. The group is of no use from then on, and every call
+/// throws that error.
 ///
-/// Results do not depend on time: the order in which ranks are added is fixed. On shared memory it is the order of the
-/// ranks for every element, whatever else is reduced with it.
+/// Results do not depend on time: the order in which ranks are added is fixed. On shared memory and over sockets it is
+/// the order of the ranks for every element, whatever else is reduced with it.
 ///
 /// Ranks are counted within the group, from 0; `ranks()` says which those are in the run. One thread calls.
+///
+/// This class checks what is asked for. A backend derives from it and says how the group agrees and how elements move:
+/// see docs/collectives.md.
 class Collective : public Configurable {
  public:
   static constexpr const char* kKind = "collective";
   using Context = CollectiveContext;
 
   explicit Collective(CollectiveContext& context);
+  ~Collective();
 
-  /// Connects the group; every member calls it, and all of them must. Throws kTimeout naming those that did not come.
-  virtual void connect() = 0;
+  /// Connects the group; every member calls it, and returns when all have. Throws kTimeout naming those that did not
+  /// come, and kUnsupported if the backend cannot work in this process.
+  void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< In the group.
   std::uint32_t size() const { return static_cast<std::uint32_t>(context_.ranks.size()); }
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
 
-  /// Zeroed memory on which operations need no copy, where the backend has such; else any. Every member asks for as
-  /// much, in the same order. To be asked for after connect(); lives as long as the collective.
-  virtual Buffer allocate(std::size_t bytes);
+  /// True if operations of this kind may be asked for on memory of that space. Other memory is refused with
+  /// kUnsupported when an operation is asked for. The default is memory of the host, shared or not.
+  virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Tells that operations will work on this memory, which has the same size at every member: a backend for which
-  /// others can reach it (it is `shared()`) works in place there. Every member tells in the same order.
-  virtual void use(const Buffer& memory);
+  /// Zeroed memory on which operations need no copy, where the backend has such; otherwise any. Every member asks for
+  /// the same size, in the same order, after connect(). It lives as long as the
+  /// collective.
+  Buffer allocate(std::size_t bytes);
+
+  /// Says that operations will work on this memory, which has the same size at every member: a backend that can reach
+  /// the other members' memory (it is `shared()`) works in place there. Every member says so in the same order.
+  void use(const Buffer& memory);
 
   /// In place: afterwards every rank has the reduction of what all had.
-  virtual Work all_reduce(Elements data, ReduceOp op) = 0;
+  Work all_reduce(Elements data, ReduceOp op);
 
   /// In place: afterwards every rank has what `root` had.
-  virtual Work broadcast(Elements data, std::uint32_t root) = 0;
+  Work broadcast(Elements data, std::uint32_t root);
 
   /// In place: rank r has given elements `bounds[r]` to `bounds[r + 1]` of `data`; afterwards every rank has all.
   /// `bounds` has size() + 1 ascending numbers from 0 to data.count; empty: equal parts (see `equal_parts`).
-  virtual Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {}) = 0;
+  Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// In place: afterwards rank r has elements `bounds[r]` to `bounds[r + 1]` of the reduction. What the others are is
   /// undefined.
-  virtual Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {}) = 0;
+  Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
   /// Done when every rank has come.
-  virtual Work barrier() = 0;
+  Work barrier();
 
   /// From one rank to another; between two ranks in the order of the calls. The others do not take part. Counts and
   /// types on both sides must agree.
-  virtual Work send(Elements data, std::uint32_t to) = 0;
-  virtual Work recv(Elements data, std::uint32_t from) = 0;
+  Work send(Elements data, std::uint32_t to);
+  Work recv(Elements data, std::uint32_t from);
 
   /// Does what can be done without waiting. To be called now and then by whoever computes while operations are under
-  /// way.
-  virtual void progress() {}
+  /// way. Throws if the group has failed.
+  void progress();
+
+  /// This rank cannot go on, for instance because its step threw: the group fails at once, and all ranks, which may
+  /// wait for this one, get kPeerLost with this rank and `reason`. Does not throw, and does nothing if the group has
+  /// failed before or is a group of one.
+  void abort(const std::string& reason) noexcept;
 
   /// All ranks' texts, in the order of the ranks: of any length, also of different ones, also empty. Waits.
   std::vector<std::string> all_gather_texts(const std::string& text);
@@ -125,26 +133,27 @@ class Collective : public Configurable {
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  friend class Work;
-  /// For Work: operations are numbered by the backend as it likes.
-  virtual void wait(std::uint64_t number) = 0;
-  virtual bool done(std::uint64_t number) = 0;
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. Called before anybody is waited
+  /// for, and also for a group of one.
+  virtual void check() const {}
+
+  /// Connects to the other members, of which there is at least one. Throws kTimeout naming those that do not come.
+  virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }
-  /// "rank 2" of the run for member number `member`.
-  std::string member_name(std::uint32_t member) const;
-  /// Throws kInvalidArgument for bounds that do not cut `count` elements into size() parts.
-  void check_bounds(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
 
  private:
+  friend class Work;
+  /// `bounds`: size() + 1, whose part each element is.
+  Work ask(collectives::Request request, Elements data, std::vector<std::uint64_t> bounds);
+  std::vector<std::uint64_t> parts(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
+  void check_space(collectives::OperationKind kind, const Elements& data) const;
+  void check_member(std::string_view what, std::uint32_t member) const;
+
   CollectiveContext context_;
   std::uint32_t rank_ = 0;
+  std::unique_ptr<collectives::Driver> driver_;  ///< From connect() on; null for a group of one.
 };
-
-inline void Work::wait() {
-  if (collective_ != nullptr) std::exchange(collective_, nullptr)->wait(number_);
-}
-inline bool Work::done() { return collective_ == nullptr || collective_->done(number_); }
 
 /// The same for all processes of a machine, another one after it was started again; empty if the kernel does not say.
 std::string host_identity();

@@ -11,7 +11,8 @@
 #include "collectives/testing/ranks.h"
 #include "core/plugin/loader.h"
 
-// What every registered backend must do; one that a later change adds is found here by itself.
+// What every backend must do. It takes every backend that it finds, so that one that a later change adds is found here
+// by itself; one that cannot work on this machine is skipped with its own words.
 
 namespace trainyard {
 namespace {
@@ -68,7 +69,7 @@ bool is_unavailable(const std::vector<RankEnd>& ends) {
 }
 
 #define SKIP_IF_UNAVAILABLE(ends) \
-  if (is_unavailable(ends)) GTEST_SKIP() << (ends).front().text
+  if (is_unavailable(ends)) GTEST_SKIP() << "skipped, " << (ends).front().text
 
 std::string readable(const std::string& backend) {
   std::string name;
@@ -264,6 +265,91 @@ TEST_P(CollectiveTest, RanksThatDisagreeAreToldWhoAskedForWhat) {
       EXPECT_THAT(end.text, HasSubstr("float32[12]"));
     }
   }
+}
+
+// Both as threads and as processes: the others wait for an operation to which the rank will never come.
+std::string wait_for_a_rank_that_gives_up(Collective& group) {
+  if (group.rank() == 1) {
+    group.abort("its step threw: the disk is full");
+    group.abort("too late to count");
+  }
+  std::vector<float> values(group.rank() == 1 ? 1 : 100'000);
+  group.all_reduce({values.data(), DType::kFloat32, values.size()}, ReduceOp::kSum).wait();
+  return "finished";
+}
+
+void expect_given_up(const std::vector<RankEnd>& ends) {
+  for (const RankEnd& end : ends) {
+    EXPECT_FALSE(end.returned);
+    EXPECT_EQ(end.code, Code::kPeerLost) << end.text;
+    EXPECT_THAT(end.text, HasSubstr("rank 1 gave up group 'world': its step threw: the disk is full"));
+  }
+}
+
+TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllThreads) {
+  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group = world(rank, notes, 3, kPatient);
+    return wait_for_a_rank_that_gives_up(*group);
+  });
+  SKIP_IF_UNAVAILABLE(ends);
+  expect_given_up(ends);
+}
+
+TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllProcesses) {
+  const auto ends = testing::run_processes(3, [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group = world(rank, notes, 3, kPatient);
+    return wait_for_a_rank_that_gives_up(*group);
+  });
+  SKIP_IF_UNAVAILABLE(ends);
+  expect_given_up(ends);
+}
+
+TEST_P(CollectiveTest, ReceiverIsToldThatTheSenderGaveUp) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group = world(rank, notes, 2, kPatient);
+    float value = 0;
+    if (rank == 1) group->abort("it has had enough");
+    if (rank == 0) group->recv({&value, DType::kFloat32, 1}, 1).wait();
+    return "";
+  });
+  SKIP_IF_UNAVAILABLE(ends);
+  EXPECT_EQ(ends[0].code, Code::kPeerLost);
+  EXPECT_THAT(ends[0].text, HasSubstr("rank 1 gave up group 'world': it has had enough"));
+}
+
+TEST_P(CollectiveTest, MemoryOfASpaceThatIsNotServedIsRefused) {
+  using collectives::OperationKind;
+  const MemorySpace device{MemoryKind::kDevice, 3};
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group(GetParam(), rank, notes, first_ranks(2));
+    EXPECT_TRUE(group->serves(OperationKind::kAllReduce, {}));
+    EXPECT_TRUE(group->serves(OperationKind::kSend, {MemoryKind::kSharedHost}));
+    float value = 0;
+    if (!group->serves(OperationKind::kAllReduce, device)) {
+      group->all_reduce({&value, DType::kFloat32, 1, device}, ReduceOp::kSum).wait();
+    } else if (!group->serves(OperationKind::kSend, device)) {
+      group->send({&value, DType::kFloat32, 1, device}, 1 - rank).wait();
+    } else {
+      throw Error(Code::kUnsupported, "every space is served, in the memory of device 3 too");
+    }
+    return "";
+  });
+  SKIP_IF_UNAVAILABLE(ends.front().text.find("does not work on") == std::string::npos ? ends : std::vector<RankEnd>{});
+  for (const RankEnd& end : ends) {
+    EXPECT_EQ(end.code, Code::kUnsupported);
+    EXPECT_THAT(end.text, HasSubstr("does not work on the memory of device 3; copy the elements"));
+  }
+}
+
+TEST_P(CollectiveTest, MeanOfTruthValuesIsRefused) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+    Member group(GetParam(), rank, notes, first_ranks(2));
+    bool value = true;
+    group->all_reduce({&value, DType::kBool, 1}, ReduceOp::kMean).wait();
+    return "";
+  });
+  SKIP_IF_UNAVAILABLE(ends.front().text.find("there is no mean") == std::string::npos ? ends : std::vector<RankEnd>{});
+  for (const RankEnd& end : ends) EXPECT_THAT(end.text, HasSubstr("there is no mean of bool"));
 }
 
 TEST_P(CollectiveTest, BoundsThatDoNotCutAreRefused) {

@@ -1,236 +1,228 @@
 #include "collectives/engine.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <cstring>
 
-namespace trainyard {
-namespace {
+namespace trainyard::collectives {
 
-using namespace std::chrono_literals;
-
-/// How long the engine sleeps at most: it looks at the clock only while operations are under way.
-constexpr auto kBusySleep = 50ms;
-constexpr auto kIdleSleep = 2000ms;
-/// How long others may take to read the last messages; of a group that has failed, one may be stopped.
-constexpr auto kLeave = 5000ms;
-constexpr auto kLeaveInAnger = 300ms;
-
-bool is_direct(const Operation& operation) {
-  return operation.request.kind == OperationKind::kSend || operation.request.kind == OperationKind::kRecv;
+Engine::Engine(Settings settings, Backend backend)
+    : settings_(std::move(settings)),
+      findings_(settings_.group, settings_.ranks, settings_.own),
+      backend_(std::move(backend)),
+      blame_(*backend_.attendance, settings_.own, static_cast<std::uint32_t>(settings_.ranks.size()),
+             settings_.timeout),
+      queue_(static_cast<std::uint32_t>(settings_.ranks.size())),
+      occupied_(queue_.lanes()) {
+  for (std::uint32_t member = 0; member < settings_.ranks.size(); ++member) {
+    if (member != settings_.own) others_.push_back(member);
+  }
 }
 
-/// Operations of one lane run one after the other.
-std::pair<int, std::uint32_t> lane_of(const Operation& operation) {
-  if (!is_direct(operation)) return {0, 0};
-  return {operation.request.kind == OperationKind::kSend ? 1 : 2, operation.request.member};
-}
-
-bool overlap(const Elements& a, const Elements& b) {
-  const auto begin = [](const Elements& e) { return reinterpret_cast<std::uintptr_t>(e.data); };
-  return begin(a) < begin(b) + b.bytes() && begin(b) < begin(a) + a.bytes();
-}
-
-}  // namespace
-
-Engine::Engine(const CollectiveContext& context, std::unique_ptr<Mesh> mesh, std::unique_ptr<DataPlane> plane)
-    : context_(context), mesh_(std::move(mesh)), plane_(std::move(plane)) {
-  // Signals are for threads that expect them: here they would interrupt system calls of libraries.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
+// What is under way is given up.
 Engine::~Engine() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  mesh_->wake();
-  thread_.join();
+  if (!failure_) give_up();
+  queue_.clear();
+  backend_.agreement->leave(failure_.has_value());
 }
 
-std::uint64_t Engine::ask(Operation operation) {
-  std::uint64_t number;
-  {
-    const std::lock_guard lock(mutex_);
-    number = next_number_++;
-    operation.number = number;
-    operation.common_number = common_numbers_[lane_of(operation)]++;
-    unfinished_.insert(number);
-    asked_.push_back(std::move(operation));
-  }
-  mesh_->wake();
-  return number;
-}
-
-void Engine::wait(std::uint64_t number) {
-  std::unique_lock lock(mutex_);
-  waiting_ = {number, Clock::now()};
-  changed_.wait(lock, [&] { return failure_.has_value() || !unfinished_.contains(number); });
-  waiting_.reset();
-  if (unfinished_.contains(number)) throw Error(failure_->code, "{}: {}", context_.where, failure_->finding);
-}
-
-bool Engine::done(std::uint64_t number) const {
-  const std::lock_guard lock(mutex_);
-  return failure_.has_value() || !unfinished_.contains(number);
-}
-
-void Engine::run() {
-  try {
-    while (go_on()) {
-    }
-  } catch (const std::exception& error) {
-    fail(Code::kIo, fmt::format("the engine of group '{}' cannot go on: {}", context_.name, error.what()));
-  }
-  abandon();
-  mesh_->leave(failure_ ? kLeaveInAnger : kLeave);
-  plane_.reset();
-}
-
-// One round; false when it was the last one.
-bool Engine::go_on() {
-  take_asked();
-  if (stop_) return false;
-  mesh_->receive();
-  while (advance_all()) {
-  }
-  look_for_news();
-  look_for_lost();
-  look_at_clock();
-  if (!active_.empty() && plane_->must_be_polled()) {
-    mesh_->sleep(0ms);
-    std::this_thread::sleep_for(20us);
+void Engine::take(Operation operation) {
+  QueuedOperation& queued = queue_.push(std::move(operation));
+  if (failure_) return;  // It stays unfinished.
+  // The others can go on with it while this member computes. What is received has time.
+  if (queued.operation.request.kind == OperationKind::kRecv || !queue_.is_next(queued)) return;
+  if (!queued.operation.is_message()) {
+    announce(queued);
   } else {
-    mesh_->sleep(active_.empty() ? kIdleSleep : kBusySleep);
+    go_on(queued, Effort::kOwnShare);
+  }
+  queue_.forget_finished();
+}
+
+bool Engine::advance(Effort effort) {
+  if (failure_ || !broken_.empty()) return false;
+  bool moved = false;
+  bool announcing = true;
+  std::ranges::fill(occupied_, 0);
+  for (QueuedOperation& queued : queue_) {
+    if (queued.is_finished()) continue;
+    const bool is_message = queued.operation.is_message();
+    if (!is_message && queued.stage == Stage::kQueued && announcing) moved |= announcing = announce(queued);
+    char& occupied = occupied_[queue_.lane_of(queued.operation)];
+    if (occupied != 0) continue;
+    moved |= go_on(queued, effort);
+    if (failure_ || !broken_.empty()) return true;
+    occupied = queued.is_finished() ? 0 : 1;
+  }
+  queue_.forget_finished();
+  return moved;
+}
+
+// What a library throws may come from a member that is gone or stopped: who that is, is looked for first.
+bool Engine::go_on(QueuedOperation& queued, Effort effort) {
+  try {
+    return queued.operation.is_message() ? advance_message(queued, effort) : advance_group(queued, effort);
+  } catch (const Error& error) {
+    fail({error.code(), error.what()});
+  } catch (const std::exception& error) {
+    library_broke(queued, error.what());
   }
   return true;
 }
 
-// After a failure, what is asked for stays unfinished: to wait for it throws.
-void Engine::take_asked() {
-  const std::lock_guard lock(mutex_);
-  for (Operation& operation : asked_) {
-    if (!failure_) active_.push_back({.operation = std::move(operation)});
-  }
-  asked_.clear();
+bool Engine::announce(QueuedOperation& queued) {
+  if (queue_.obstacle(queued.operation) != nullptr || !backend_.agreement->announce(queued.operation)) return false;
+  queued.stage = Stage::kAnnounced;
+  return true;
 }
 
-// True if something was finished: what waited for it may start now.
-bool Engine::advance_all() {
-  for (auto active = active_.begin(); active != active_.end(); ++active) {
-    if (!active->started) {
-      if (blocker_of(*active) != nullptr) continue;
-      start(*active);
-    }
-    bool finished = false;
-    try {
-      finished = broken_.empty() && advance(*active);
-    } catch (const Error& error) {
-      fail(error.code(), error.what());
-      return false;
-    } catch (const std::exception& error) {
-      transfer_broke(*active, error.what());
-    }
-    if (!finished) continue;
-    const std::uint64_t number = active->operation.number;
-    active_.erase(active);
-    finish(number);
+bool Engine::advance_group(QueuedOperation& queued, Effort effort) {
+  if (queued.stage == Stage::kQueued) return false;
+  const bool has_elements = queued.operation.data.count > 0;
+  if (has_elements && queued.transfer == nullptr && backend_.transport->begins() == Begins::kAtOnce) {
+    queued.transfer = backend_.transport->begin(queued.operation);
+  }
+  if (queued.stage == Stage::kAnnounced && !agree(queued)) return false;
+  if (!has_elements) {
+    queued.stage = Stage::kFinished;
+  } else if (!transfer(queued, *backend_.transport, effort)) {
+    return false;
+  }
+  if (queued.is_finished()) backend_.agreement->finished(queued.operation);
+  return true;
+}
+
+/// All have announced it: do they ask for the same?
+bool Engine::agree(QueuedOperation& queued) {
+  const Operation& operation = queued.operation;
+  bool same = true;
+  for (const std::uint32_t member : others_) {
+    const Request* request = backend_.agreement->request_of(member, operation);
+    if (request == nullptr) return false;
+    same = same && *request == operation.request;
+  }
+  if (same) {
+    queued.stage = Stage::kAgreed;
     return true;
   }
+  std::vector<Request> requests(settings_.ranks.size(), operation.request);
+  for (const std::uint32_t member : others_) requests[member] = *backend_.agreement->request_of(member, operation);
+  fail(findings_.disagreement(operation, requests));
   return false;
 }
 
-const Engine::Active* Engine::blocker_of(const Active& active) const {
-  for (const Active& earlier : active_) {
-    if (&earlier == &active) return nullptr;
-    if (lane_of(earlier.operation) == lane_of(active.operation)) return &earlier;
-    if (overlap(earlier.operation.data, active.operation.data)) return &earlier;
+bool Engine::advance_message(QueuedOperation& queued, Effort effort) {
+  if (queued.stage == Stage::kQueued) {
+    if (queue_.obstacle(queued.operation) != nullptr) return false;
+    queued.stage = Stage::kAgreed;
   }
-  return nullptr;
+  return transfer(queued, *backend_.messages, effort);
 }
 
-void Engine::start(Active& active) {
-  active.started = true;
-  active.since = Clock::now();
-  const Operation& operation = active.operation;
-  if (is_direct(operation)) return;
-  for (const std::uint32_t member : others()) {
-    mesh_->send(member, {Tag::kAsked, 0, operation.common_number}, operation.request);
-  }
-  if (operation.request.kind == OperationKind::kBarrier || operation.data.count == 0) return;
-  active.transfer = plane_->begin(operation);
+bool Engine::transfer(QueuedOperation& queued, Transport& transport, Effort effort) {
+  if (queued.transfer == nullptr) queued.transfer = transport.begin(queued.operation);
+  const Progress progress = queued.transfer->advance(effort);
+  if (progress == Progress::kFinished) queued.stage = Stage::kFinished;
+  return progress != Progress::kNothing;
 }
 
-bool Engine::advance(Active& active) {
-  if (is_direct(active.operation)) return advance_direct(active);
-  if (!active.agreed && !agree(active)) return false;
-  return active.transfer == nullptr || active.transfer->advance();
+void Engine::library_broke(const QueuedOperation& queued, const std::string& text) {
+  broken_ = fmt::format("{} failed: {}", findings_.name(queued.operation), text);
+  if (backend_.thread == Thread::kCaller) return fail(findings_.broken({}, broken_));
+  blame_.probe();
 }
 
-bool Engine::advance_direct(Active& active) {
-  const Operation& operation = active.operation;
-  const Request& request = operation.request;
-  const Tag tag{Tag::kDirect, 0, operation.common_number};
-  const std::span bytes(operation.at(0), operation.data.bytes());
-  if (request.kind == OperationKind::kSend) {
-    mesh_->send(request.member, tag, request, bytes);
-    return true;
-  }
-  const auto parcel = mesh_->take(request.member, tag);
-  if (!parcel) return false;
-  if (parcel->request.dtype != request.dtype || parcel->request.count != request.count ||
-      parcel->body.size() != bytes.size()) {
-    throw Error(Code::kShapeMismatch, "rank {} sent {}[{}] to rank {}, which asked for {}[{}]",
-                context_.ranks[request.member], name_of(parcel->request.dtype), parcel->request.count, context_.rank,
-                name_of(request.dtype), request.count);
-  }
-  if (!bytes.empty()) std::memcpy(bytes.data(), parcel->body.data(), bytes.size());
-  return true;
+bool Engine::rest(std::uint32_t looks, std::chrono::microseconds most) {
+  return backend_.agreement->rest({queue_.first_of_group(), looks, most},
+                                  [this] { return advance(Effort::kEverything); });
 }
 
-bool Engine::agree(Active& active) {
-  if (!missing(active).empty()) return false;
-  const std::uint64_t number = active.operation.common_number;
-  std::vector<Request> requests(mesh_->size(), active.operation.request);
-  for (const std::uint32_t member : others()) requests[member] = mesh_->take(member, {Tag::kAsked, 0, number})->request;
-  const std::string text = disagreement(requests, context_.ranks);
-  if (!text.empty()) {
-    throw Error(Code::kShapeMismatch, "operation {} of group '{}': {}", number, context_.name, text);
-  }
-  active.agreed = true;
-  return true;
+void Engine::fail(const Failure& failure, bool tell) {
+  if (failure_) return;
+  failure_ = failure;
+  if (tell) backend_.agreement->tell(failure);
+  give_up();
 }
 
-// At most one transfer is under way.
-void Engine::abandon() {
-  Transfer* under_way = nullptr;
-  for (const Active& active : active_) {
-    if (active.transfer) under_way = active.transfer.get();
-  }
-  if (!active_.empty()) plane_->abort(under_way);
-  active_.clear();
+/// Afterwards nothing touches the memory of operations any more.
+void Engine::give_up() {
+  if (queue_.empty()) return;
+  const QueuedOperation* first = queue_.first_of_group();
+  backend_.transport->abort(first == nullptr ? nullptr : first->transfer.get());
 }
 
-void Engine::finish(std::uint64_t number) {
-  pinged_.reset();
-  const std::lock_guard lock(mutex_);
-  unfinished_.erase(number);
-  changed_.notify_all();
+void Engine::look_for_news() {
+  if (failure_) return;
+  // Who is to blame is said in the words of the member that found it out.
+  if (const auto told = backend_.agreement->told()) fail(*told, false);
 }
 
-std::vector<std::uint32_t> Engine::others() const {
-  std::vector<std::uint32_t> members;
-  for (std::uint32_t member = 0; member < mesh_->size(); ++member) {
-    if (member != mesh_->own()) members.push_back(member);
-  }
+void Engine::look(std::optional<std::uint64_t> waited) {
+  look_for_news();
+  if (!failure_) look_for_lost();
+  if (failure_) return;
+  if (!broken_.empty() && blame_.had_time()) return fail(findings_.broken(blame_.unanswered(), broken_));
+  if (waited) look_at_clock(*waited);
+}
+
+/// The members that it waits for; nothing if it cannot tell.
+std::optional<std::vector<std::uint32_t>> Engine::missing(const QueuedOperation& queued) const {
+  if (queued.transfer != nullptr && queued.stage == Stage::kAgreed) return queued.transfer->missing();
+  if (queued.operation.is_message()) return std::vector<std::uint32_t>{queued.operation.request.member};
+  std::vector<std::uint32_t> members = others_;
+  std::erase_if(members, [&](std::uint32_t member) {
+    return backend_.agreement->request_of(member, queued.operation) != nullptr;
+  });
   return members;
 }
 
-}  // namespace trainyard
+// Who finds an error tells of it and may leave at once, and what a member did before it left may be visible only when
+// its absence is: so there is another look at both.
+void Engine::look_for_lost() {
+  for (QueuedOperation& queued : queue_) {
+    if (queued.stage != Stage::kAnnounced && queued.stage != Stage::kAgreed) continue;
+    const auto needed = missing(queued);
+    Presence how = Presence::kHere;
+    std::vector<std::uint32_t> gone;
+    for (const std::uint32_t member : needed.value_or(others_)) {
+      const Presence presence = backend_.attendance->presence(member);
+      // A transfer that cannot tell whom it needs is spoilt by any member that is lost, but not by one that left: it
+      // may have finished.
+      if (presence == Presence::kHere || (!needed && presence == Presence::kLeft)) continue;
+      how = presence;
+      gone.push_back(member);
+    }
+    if (gone.empty()) continue;
+    backend_.agreement->receive();
+    look_for_news();
+    if (failure_ || advance(Effort::kOwnShare)) return;
+    return fail(findings_.gone(gone, how, queued.operation));
+  }
+}
+
+void Engine::look_at_clock(std::uint64_t waited) {
+  const QueuedOperation* queued = queue_.find(waited);
+  if (queued == nullptr) return;
+  const QueuedOperation& held = queue_.held_up_by(*queued);
+  const auto needed = missing(held);
+  const bool is_own_turn = needed && needed->empty();
+  Answer answer{.waits = true, .waits_for = {}};
+  if (needed && !is_own_turn) answer.waits_for = needed->front();
+  backend_.attendance->show(answer);
+  shows_waiting_ = true;
+  if (is_own_turn) return blame_.start_again();
+  const std::vector<std::uint32_t>& candidates = needed ? *needed : others_;
+  Blame::Signs signs{waited, held.operation.number, static_cast<std::uint64_t>(held.stage) + candidates.size()};
+  for (const std::uint32_t member : candidates) signs.count += backend_.attendance->signs(member);
+  const auto silent = blame_.look(signs, candidates);
+  if (!silent.empty()) fail(findings_.silent(silent, held, settings_.timeout));
+}
+
+void Engine::stop_waiting() {
+  if (!shows_waiting_) return;
+  shows_waiting_ = false;
+  blame_.start_again();
+  backend_.attendance->show({});
+}
+
+}  // namespace trainyard::collectives

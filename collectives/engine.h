@@ -1,114 +1,86 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <list>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "collectives/data_plane.h"
-#include "collectives/mesh.h"
-#include "messages/error.h"
+#include "collectives/backend.h"
+#include "collectives/blame.h"
+#include "collectives/findings.h"
+#include "collectives/operation_queue.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
-/// Carries out the operations of one group in a thread of its own, so that they go on while their caller computes.
+/// The core of every collective: carries out the operations of one member of a group, lets the members compare what
+/// they ask for, and finds out who is to blame when nothing goes on. The backend says how members agree and moves the
+/// elements. One thread calls; a Driver says which.
 ///
-/// For each operation of the group every member tells all others what it was asked for. So all see at once who asked
-/// for something else, who has not asked yet when the time is over, and who is lost; the data plane has only to move
-/// data. Operations of the group run one after the other. A send and a recv wait only for earlier ones of their
-/// direction between the same two members, and for earlier operations on the same memory.
+/// After a failure nothing goes on any more, and failure() tells why.
 class Engine {
  public:
-  /// `plane` is connected.
-  Engine(const CollectiveContext& context, std::unique_ptr<Mesh> mesh, std::unique_ptr<DataPlane> plane);
-  /// Gives up what is under way.
+  struct Settings {
+    std::string group;                  ///< Its name.
+    std::vector<std::uint32_t> ranks;   ///< Of the run, by member.
+    std::uint32_t own = 0;              ///< This member.
+    std::chrono::milliseconds timeout;  ///< How long a silent member is waited for.
+  };
+
+  Engine(Settings settings, Backend backend);
+  /// Leaves the group.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Returns the number of the operation.
-  std::uint64_t ask(Operation operation);
-  void wait(std::uint64_t number);
-  bool done(std::uint64_t number) const;
+  /// Takes an operation and tells the others of it if that is possible at once. The first one has number 1.
+  void take(Operation operation);
+  bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
+  bool idle() const { return queue_.empty(); }
+
+  /// Does what can be done without waiting; true if anything moved.
+  bool advance(Effort effort);
+
+  /// Looks for what others tell.
+  void look_for_news();
+  /// Looks for news, for members that are gone, and, if `waited` is an operation, whether it has stood still for too
+  /// long.
+  void look(std::optional<std::uint64_t> waited);
+  /// The caller no longer waits.
+  void stop_waiting();
+
+  /// After nothing moved: see Agreement::rest.
+  bool rest(std::uint32_t looks, std::chrono::microseconds most);
+  bool must_be_polled() const { return backend_.transport->must_be_polled(); }
+
+  /// Ends the group. `tell`: the others do not know yet.
+  void fail(const Failure& failure, bool tell = true);
+  const std::optional<Failure>& failure() const { return failure_; }
+  const Findings& findings() const { return findings_; }
+  Backend& backend() { return backend_; }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  /// An operation that is not finished.
-  struct Active {
-    Operation operation;
-    bool started = false;
-    bool agreed = false;
-    Clock::time_point since;  ///< When it started.
-    std::unique_ptr<Transfer> transfer;
-  };
-  /// Why the group is of no use any more.
-  struct Failure {
-    Code code;
-    std::string finding;
-  };
-  struct Waiting {
-    std::uint64_t number;
-    Clock::time_point since;
-  };
-
-  void run();
-  bool go_on();
-  void take_asked();
-  bool advance_all();
-  /// An earlier one that must be finished before this one starts.
-  const Active* blocker_of(const Active& active) const;
-  void start(Active& active);
-  bool advance(Active& active);
-  bool advance_direct(Active& active);
-  bool agree(Active& active);
-  void abandon();
-  void finish(std::uint64_t number);
-
-  // Finding out what is wrong: engine_failures.cpp.
-  std::vector<std::uint32_t> missing(const Active& active) const;
-  void look_for_news();
+  bool go_on(QueuedOperation& queued, Effort effort);
+  bool announce(QueuedOperation& queued);
+  bool advance_group(QueuedOperation& queued, Effort effort);
+  bool advance_message(QueuedOperation& queued, Effort effort);
+  bool agree(QueuedOperation& queued);
+  bool transfer(QueuedOperation& queued, Transport& transport, Effort effort);
+  void library_broke(const QueuedOperation& queued, const std::string& text);
+  std::optional<std::vector<std::uint32_t>> missing(const QueuedOperation& queued) const;
+  void give_up();
   void look_for_lost();
-  void look_at_clock();
-  void transfer_broke(const Active& active, const std::string& text);
-  void ping_all();
-  std::vector<std::uint32_t> without_pong(const std::vector<std::uint32_t>& members) const;
-  void name_silent(const Active& active, std::chrono::milliseconds waited);
-  void fail(Code code, const std::string& finding, bool tell = true);
-  std::string ranks_of(const std::vector<std::uint32_t>& members) const;
-  std::string describe_operation(const Active& active) const;
-  std::vector<std::uint32_t> others() const;
+  void look_at_clock(std::uint64_t waited);
 
-  const CollectiveContext context_;
-  std::unique_ptr<Mesh> mesh_;
-  std::unique_ptr<DataPlane> plane_;
-
-  // Of the engine's thread alone.
-  std::list<Active> active_;  ///< In the order in which they were asked for.
-  std::uint64_t pings_ = 0;
-  std::optional<Clock::time_point> pinged_;
-  std::string broken_;  ///< What a transfer threw; meanwhile the guilty one is looked for.
-
-  mutable std::mutex mutex_;  ///< Of what follows.
-  std::condition_variable changed_;
-  std::deque<Operation> asked_;
-  std::set<std::uint64_t> unfinished_;
-  std::map<std::pair<int, std::uint32_t>, std::uint64_t> common_numbers_;
-  std::uint64_t next_number_ = 0;
-  std::optional<Waiting> waiting_;
+  const Settings settings_;
+  const Findings findings_;
+  Backend backend_;
+  Blame blame_;
+  OperationQueue queue_;
+  std::vector<std::uint32_t> others_;
+  std::vector<char> occupied_;  ///< By lane, during advance(): its first operation is not finished.
+  std::string broken_;          ///< What a library threw; meanwhile the member to blame is looked for.
+  bool shows_waiting_ = false;
   std::optional<Failure> failure_;
-  std::atomic<bool> stop_ = false;
-
-  std::thread thread_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

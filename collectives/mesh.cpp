@@ -17,7 +17,7 @@
 #include "core/transport/frames.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -66,14 +66,14 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-struct Mesh::Sockets {
+struct Mesh::Ends {
   zmq::context_t zmq{1};
   int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   // By member; nothing at the own place. A PAIR takes no second peer.
   std::vector<zmq::socket_t> data;
   std::vector<zmq::socket_t> monitors;
 
-  ~Sockets() { ::close(wakeup); }
+  ~Ends() { ::close(wakeup); }
 
   void add(std::uint32_t member) {
     data[member] = make_socket(zmq, zmq::socket_type::pair);
@@ -89,24 +89,26 @@ struct Mesh::Sockets {
   }
 };
 
-Mesh::Mesh(const CollectiveContext& context, Transport transport)
-    : presence_(context.ranks.size(), Presence::kHere), sockets_(std::make_unique<Sockets>()) {
+Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
+    : presence_(context.ranks.size(), Presence::kHere),
+      received_(context.ranks.size()),
+      ends_(std::make_unique<Ends>()) {
   own_ = static_cast<std::uint32_t>(std::ranges::find(context.ranks, context.rank) - context.ranks.begin());
-  sockets_->data.resize(size());
-  sockets_->monitors.resize(size());
-  open(context, transport);
+  ends_->data.resize(size());
+  ends_->monitors.resize(size());
+  open(context, sockets);
 }
 
 // Of every two members the lower one binds. Each leaves its part of the key and the addresses of those above it.
-void Mesh::open(const CollectiveContext& context, Transport transport) {
+void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<PrivateFolder> folder;
-  if (transport == Transport::kIpc) folder.emplace();
+  if (sockets == Sockets::kIpc) folder.emplace();
   std::string note = fmt::format("{}\n", random_key());
   for (std::uint32_t member = 0; member < size(); ++member) {
-    if (member != own_) sockets_->add(member);
+    if (member != own_) ends_->add(member);
     if (member <= own_) continue;
     const std::string wanted = folder ? fmt::format("ipc://{}/{}", folder->path(), member) : "tcp://127.0.0.1:*";
-    note += bind_socket(sockets_->data[member], wanted) + "\n";
+    note += bind_socket(ends_->data[member], wanted) + "\n";
   }
   const auto notes =
       exchange(*context.rendezvous, context.name + "/mesh", context.rank, context.ranks, note, context.timeout);
@@ -115,7 +117,7 @@ void Mesh::open(const CollectiveContext& context, Transport transport) {
     std::uint64_t part = 0;
     std::from_chars(lines.at(0).data(), lines.at(0).data() + lines.at(0).size(), part);
     key_ ^= part;
-    if (member < own_) sockets_->data[member].connect(lines.at(own_ - member));
+    if (member < own_) ends_->data[member].connect(lines.at(own_ - member));
   }
   greet(context);
 }
@@ -145,7 +147,7 @@ void Mesh::greet(const CollectiveContext& context) {
 
 // What has not been read by now is for nobody.
 Mesh::~Mesh() {
-  for (zmq::socket_t& socket : sockets_->data) {
+  for (zmq::socket_t& socket : ends_->data) {
     if (socket) socket.set(zmq::sockopt::linger, 0);
   }
 }
@@ -175,7 +177,7 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
   std::vector<zmq::message_t> frames;
   frames.emplace_back(&header, sizeof header);
   if (!body.empty()) frames.emplace_back(body.data(), body.size());
-  send_frames(sockets_->data[to], frames);
+  send_frames(ends_->data[to], frames);
 }
 
 // A connection breaks after the last message of its member was taken in: news of the break are read first, messages
@@ -184,7 +186,7 @@ void Mesh::receive() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;
     Frames event;
-    const bool broken = receive_frames(sockets_->monitors[member], event);
+    const bool broken = receive_frames(ends_->monitors[member], event);
     receive_from(member);
     if (broken && presence_[member] == Presence::kHere) presence_[member] = Presence::kLost;
   }
@@ -192,13 +194,14 @@ void Mesh::receive() {
 
 void Mesh::receive_from(std::uint32_t member) {
   Frames frames;
-  while (receive_frames(sockets_->data[member], frames)) {
+  while (receive_frames(ends_->data[member], frames)) {
     MeshHeader header;
     if (frames.empty() || frames[0].size() != sizeof header) continue;
     std::memcpy(&header, frames[0].data(), sizeof header);
     if (header.key != key_) continue;
+    if (header.tag.kind != Tag::kPing && header.tag.kind != Tag::kPong) ++received_[member];
     if (header.tag.kind == Tag::kPing) {
-      send(member, {Tag::kPong, 0, header.tag.number});
+      send(member, {Tag::kPong, 0, header.tag.number}, answer_);
     } else if (header.tag.kind == Tag::kGoodbye) {
       presence_[member] = Presence::kLeft;
     } else {
@@ -207,6 +210,11 @@ void Mesh::receive_from(std::uint32_t member) {
       arrived_.insert_or_assign({member, header.tag}, std::move(parcel));
     }
   }
+}
+
+const Parcel* Mesh::find(std::uint32_t from, const Tag& tag) const {
+  const auto found = arrived_.find({from, tag});
+  return found == arrived_.end() ? nullptr : &found->second;
 }
 
 std::optional<Parcel> Mesh::take(std::uint32_t from, const Tag& tag) {
@@ -218,22 +226,22 @@ std::optional<Parcel> Mesh::take(std::uint32_t from, const Tag& tag) {
 }
 
 void Mesh::sleep(std::chrono::milliseconds most) {
-  std::vector<zmq::pollitem_t> items{{nullptr, sockets_->wakeup, ZMQ_POLLIN, 0}};
+  std::vector<zmq::pollitem_t> items{{nullptr, ends_->wakeup, ZMQ_POLLIN, 0}};
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;
-    if (presence_[member] != Presence::kLost) items.push_back({sockets_->data[member].handle(), 0, ZMQ_POLLIN, 0});
-    items.push_back({sockets_->monitors[member].handle(), 0, ZMQ_POLLIN, 0});
+    if (presence_[member] != Presence::kLost) items.push_back({ends_->data[member].handle(), 0, ZMQ_POLLIN, 0});
+    items.push_back({ends_->monitors[member].handle(), 0, ZMQ_POLLIN, 0});
   }
   if (zmq_poll(items.data(), static_cast<int>(items.size()), most.count()) < 0 && zmq_errno() != EINTR) {
     throw Error(Code::kIo, "cannot wait for messages: {}", zmq_strerror(zmq_errno()));
   }
   std::uint64_t count = 0;
-  [[maybe_unused]] const auto ignored = ::read(sockets_->wakeup, &count, sizeof count);
+  [[maybe_unused]] const auto ignored = ::read(ends_->wakeup, &count, sizeof count);
 }
 
 void Mesh::wake() {
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto ignored = ::write(sockets_->wakeup, &one, sizeof one);
+  [[maybe_unused]] const auto ignored = ::write(ends_->wakeup, &one, sizeof one);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

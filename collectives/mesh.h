@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "collectives/agreement.h"
 #include "collectives/collective.h"
 #include "collectives/request.h"
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// What a message between two members is about. Plain data.
 struct Tag {
@@ -40,7 +41,8 @@ struct Parcel {
   Buffer body;
 };
 
-enum class Transport { kIpc, kTcp };
+/// What the sockets of a mesh are.
+enum class Sockets : std::uint8_t { kIpc, kTcp };
 
 /// A connection between every two members of a group: messages in order, kept until they are asked for, and the news
 /// that a member has left or is lost. libzmq sends and receives in a thread of its own, so nothing here waits but
@@ -51,10 +53,8 @@ enum class Transport { kIpc, kTcp };
 /// One thread at a time; only wake() may be called from any.
 class Mesh {
  public:
-  enum class Presence { kHere, kLeft, kLost };
-
   /// Connects. Throws kTimeout naming those that did not come.
-  Mesh(const CollectiveContext& context, Transport transport);
+  Mesh(const CollectiveContext& context, Sockets sockets);
   /// Drops what the others have not read yet; see leave().
   ~Mesh();
   Mesh(const Mesh&) = delete;
@@ -68,12 +68,18 @@ class Mesh {
 
   /// Takes in what has come; answers pings.
   void receive();
-  bool has(std::uint32_t from, const Tag& tag) const { return arrived_.contains({from, tag}); }
+  bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
+  /// The message, which stays here; null if it has not come.
+  const Parcel* find(std::uint32_t from, const Tag& tag) const;
   /// The message, which is forgotten here; nothing if it has not come.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
   /// True until a member has said goodbye or its connection has broken. What it sent before that is here by then.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
+  /// How many messages have come from a member, other than pings and their answers.
+  std::uint64_t received(std::uint32_t member) const { return received_[member]; }
+  /// What goes with every answer to a ping from now on.
+  void answer_pings_with(const Request& answer) { answer_ = answer; }
 
   /// Returns when something has come, after wake(), or when the time is over.
   void sleep(std::chrono::milliseconds most);
@@ -83,9 +89,9 @@ class Mesh {
   void leave(std::chrono::milliseconds patience);
 
  private:
-  struct Sockets;
+  struct Ends;
 
-  void open(const CollectiveContext& context, Transport transport);
+  void open(const CollectiveContext& context, Sockets sockets);
   void greet(const CollectiveContext& context);
   void receive_from(std::uint32_t member);
 
@@ -93,7 +99,9 @@ class Mesh {
   std::uint64_t key_ = 0;
   std::vector<Presence> presence_;
   std::map<std::pair<std::uint32_t, Tag>, Parcel> arrived_;
-  std::unique_ptr<Sockets> sockets_;
+  std::vector<std::uint64_t> received_;  ///< By member.
+  Request answer_;
+  std::unique_ptr<Ends> ends_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

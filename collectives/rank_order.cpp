@@ -7,7 +7,7 @@
 #include "messages/error.h"
 #include "messages/half.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 /// So many elements are reduced at a time that their sums stay in the cache.
@@ -158,4 +158,4 @@ void from_working_form(const WorkingForm& form, DType dtype, const void* from, v
   convert(form.dtype, from, dtype, to, count, form.divisor);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -3,16 +3,16 @@
 #include <cstdint>
 #include <span>
 
-#include "collectives/collective.h"
+#include "collectives/elements.h"
 #include "messages/dtype.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// Reduces arrays of `count` elements, one of each rank, element by element and in the order in which they are given:
 /// the same bits whatever is reduced with them. `output` may be one of the inputs.
 ///
 /// Halves are added in float32 and rounded once, whole numbers in 64 bits (their mean is cut towards zero); of truth
-/// values the sum is "any", product and mean are "all".
+/// values the sum is "any" and the product "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
 /// For libraries that do not know every type: in which type and with which operation they are to reduce, and the way
@@ -26,4 +26,4 @@ WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks);
 void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
 void from_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

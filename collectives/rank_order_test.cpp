@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 using ::testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(RankOrderTest, WorkingFormsDivideAMean) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::collectives

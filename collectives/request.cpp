@@ -5,10 +5,11 @@
 
 #include <algorithm>
 
-namespace trainyard {
-namespace {
+#include "messages/error.h"
 
-std::string_view word_of(OperationKind kind) {
+namespace trainyard::collectives {
+
+std::string_view name_of(OperationKind kind) {
   switch (kind) {
     case OperationKind::kAllReduce:
       return "all_reduce";
@@ -28,8 +29,6 @@ std::string_view word_of(OperationKind kind) {
   return "invalid";
 }
 
-}  // namespace
-
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, a number at a time.
   for (const std::uint64_t bound : bounds) hash = (hash ^ bound) * 0x100000001b3;
@@ -37,7 +36,7 @@ std::uint64_t hash_of(std::span<const std::uint64_t> bounds) {
 }
 
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks) {
-  std::string text(word_of(request.kind));
+  std::string text(name_of(request.kind));
   if (request.kind == OperationKind::kBarrier) return text;
   if (request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter) {
     text += fmt::format("({})", name_of(request.op));
@@ -46,6 +45,12 @@ std::string describe(const Request& request, const std::vector<std::uint32_t>& r
     text += fmt::format(" from rank {}", ranks[request.member]);
   }
   return text + fmt::format(" of {}[{}]", name_of(request.dtype), request.count);
+}
+
+void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to) {
+  if (sent.dtype == wanted.dtype && sent.count == wanted.count) return;
+  throw Error(Code::kShapeMismatch, "rank {} sent {}[{}] to rank {}, which asked for {}[{}]", from, name_of(sent.dtype),
+              sent.count, to, name_of(wanted.dtype), wanted.count);
 }
 
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks) {
@@ -79,4 +84,4 @@ std::string name_ranks(const std::vector<std::uint32_t>& ranks) {
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -3,25 +3,33 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "collectives/collective.h"
+#include "collectives/elements.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 enum class OperationKind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kBarrier, kSend, kRecv };
 
-/// What is asked of the group by one call; all members must ask for the same. Plain data: it travels between members of
-/// one host as it is.
+/// "all_reduce", "recv", ...
+std::string_view name_of(OperationKind kind);
+
+/// True for send and recv, in which two members take part; the other operations are those of the whole group.
+constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
+
+/// The fingerprint of an operation: what one call asks for. The members of a group compare their requests, so that a
+/// disagreement becomes an error that names both sides. It is plain data and travels between members as its bytes.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
   ReduceOp op = ReduceOp::kSum;  ///< Of all_reduce and reduce_scatter.
   DType dtype = DType::kUInt8;
   std::uint8_t unused = 0;
-  std::uint32_t member = 0;  ///< Root of a broadcast.
+  std::uint32_t member = 0;  ///< The root of a broadcast; the other end of a message.
   std::uint64_t count = 0;
-  std::uint64_t bounds = 0;  ///< Hash of the bounds that were given.
+  std::uint64_t bounds = 0;  ///< A hash of the bounds between the members' parts.
 
+  std::uint64_t bytes() const { return count * size_of(dtype); }
   friend bool operator==(const Request&, const Request&) = default;
 };
 static_assert(sizeof(Request) == 24);
@@ -29,14 +37,17 @@ static_assert(sizeof(Request) == 24);
 /// A number that differs for different bounds.
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 
-/// "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]"; `ranks`: of the members.
+/// "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` holds the rank of each member.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
-/// Says who asked for what, if not all have asked for the same: "ranks 0, 1 asked for a barrier, rank 2 for ...". Empty
-/// if they have. `requests`: one per member.
+/// Says who asked for what if not all members asked for the same: "ranks 0, 1 asked for barrier, rank 2 for ...". Empty
+/// if they agree. `requests` holds one request for each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
+
+/// Throws kShapeMismatch, naming both ends, if what `from` sent is not what this member, `to`, asked to receive.
+void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to);
 
 /// "rank 2", "ranks 1, 2".
 std::string name_ranks(const std::vector<std::uint32_t>& ranks);
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

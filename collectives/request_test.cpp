@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 Request all_reduce(std::uint64_t count) {
@@ -30,4 +30,4 @@ TEST(RequestTest, SaysWhenOnlyBoundsDiffer) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "collectives/gloo/process_group.h"
+#include "collectives/mesh_agreement.h"
 #include "collectives/rank_order.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 using namespace std::chrono_literals;
@@ -49,14 +50,14 @@ class GlooTransfer final : public Transfer {
   GlooTransfer(GlooGroup& group, Mesh& mesh, const Operation& operation)
       : group_(group), mesh_(mesh), operation_(operation) {}
 
-  bool advance() override {
+  Progress advance(Effort) override {
     if (!started_) start();
-    if (!all_ended()) return false;
+    if (!all_ended()) return Progress::kNothing;
     for (const auto& job : jobs_) {
       if (job->getFuture()->hasError()) std::rethrow_exception(job->getFuture()->exception_ptr());
     }
     finish();
-    return true;
+    return Progress::kFinished;
   }
 
   bool all_ended() const {
@@ -69,7 +70,7 @@ class GlooTransfer final : public Transfer {
     const Request& request = operation_.request;
     switch (request.kind) {
       case OperationKind::kBroadcast:
-        add(group_.start_broadcast(tensor_over({operation_.at(0), operation_.data.bytes()}), request.member));
+        add(group_.start_broadcast(tensor_over(operation_.whole()), request.member));
         break;
       case OperationKind::kAllGather:
         start_gather();
@@ -120,21 +121,16 @@ class GlooTransfer final : public Transfer {
 
   GlooGroup& group_;
   Mesh& mesh_;
-  const Operation operation_;
+  const Operation& operation_;
   bool started_ = false;
   WorkingForm form_{};
   Buffer working_;  ///< Elements in their working form, if that is another one.
   std::vector<GlooGroup::Job> jobs_;
 };
 
-class GlooPlane final : public DataPlane {
+class GlooTransport final : public Transport {
  public:
-  ~GlooPlane() override {
-    if (group_ && !aborted_) let_others_finish();
-  }
-
-  void connect(const CollectiveContext& context, Mesh& mesh) override {
-    mesh_ = &mesh;
+  GlooTransport(const CollectiveContext& context, Mesh& mesh) : mesh_(mesh) {
     try {
       group_ = GlooGroup::connect(context, mesh.own());
     } catch (const Error&) {
@@ -143,9 +139,12 @@ class GlooPlane final : public DataPlane {
       throw Error(Code::kIo, "{}: Gloo cannot connect: {}", context.where, error.what());
     }
   }
+  ~GlooTransport() override {
+    if (!aborted_) let_others_finish();
+  }
 
   std::unique_ptr<Transfer> begin(const Operation& operation) override {
-    return std::make_unique<GlooTransfer>(*group_, *mesh_, operation);
+    return std::make_unique<GlooTransfer>(*group_, mesh_, operation);
   }
 
   void abort(Transfer* under_way) override {
@@ -160,26 +159,31 @@ class GlooPlane final : public DataPlane {
   // about the same time.
   void let_others_finish() {
     const auto all_left = [&] {
-      for (std::uint32_t member = 0; member < mesh_->size(); ++member) {
-        if (member != mesh_->own() && mesh_->presence(member) == Mesh::Presence::kHere) return false;
+      for (std::uint32_t member = 0; member < mesh_.size(); ++member) {
+        if (member != mesh_.own() && mesh_.presence(member) == Presence::kHere) return false;
       }
       return true;
     };
     for (const auto until = Clock::now() + 1s; !all_left() && Clock::now() < until;) {
-      mesh_->sleep(10ms);
-      mesh_->receive();
+      mesh_.sleep(10ms);
+      mesh_.receive();
     }
   }
 
+  Mesh& mesh_;
   c10::intrusive_ptr<GlooGroup> group_;
-  Mesh* mesh_ = nullptr;
   bool aborted_ = false;
 };
 
 }  // namespace
 
-Gloo::Gloo(CollectiveContext& context) : EngineCollective(context, std::make_unique<GlooPlane>()) {}
+Backend Gloo::open() {
+  Mesh* mesh = nullptr;
+  Backend backend = over_mesh(context(), Sockets::kIpc, mesh);
+  backend.transport = std::make_unique<GlooTransport>(context(), *mesh);
+  return backend;
+}
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::Gloo, "gloo", "by Gloo, as LibTorch has it, on the loopback interface")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Gloo, "gloo", "by Gloo, as LibTorch has it, on the loopback interface")

@@ -9,7 +9,7 @@
 #include "collectives/gloo/store.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 constexpr const char* kLoopback = "lo";
@@ -98,4 +98,4 @@ void GlooGroup::abort() {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -8,7 +8,7 @@
 
 #include "collectives/collective.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// LibTorch's process group over Gloo, on the loopback interface. What this asks of it is the same in LibTorch 1.13 and
 /// 2.x; only its base class has changed.
@@ -31,4 +31,4 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
   void abort();
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -4,7 +4,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 [[noreturn]] void refuse(const char* what) { throw Error(Code::kUnsupported, "a rendezvous of ranks cannot {}", what); }
@@ -47,4 +47,4 @@ std::string NoteStore::note_of(const std::string& key) const {
   return note;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -7,7 +7,7 @@
 
 #include "core/rendezvous/rendezvous.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// c10d's store over the notes of a rendezvous: what Gloo needs to connect, which is to set, get and wait. What it
 /// could not do throws kUnsupported.
@@ -33,4 +33,4 @@ class NoteStore final : public c10d::Store {
   const std::string prefix_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -8,7 +8,7 @@
 #include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 void finalise() {
@@ -110,4 +110,4 @@ MPI_Op mpi_op(ReduceOp op) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -4,7 +4,7 @@
 
 #include "collectives/collective.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// Throws kIo with MPI's own words for a result that is no success.
 void check_mpi(int result, const char* what);
@@ -19,4 +19,4 @@ MPI_Comm make_communicator(const CollectiveContext& context);
 MPI_Datatype mpi_type(DType dtype);
 MPI_Op mpi_op(ReduceOp op);
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

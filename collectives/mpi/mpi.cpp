@@ -3,11 +3,12 @@
 #include <cstring>
 #include <limits>
 
+#include "collectives/mesh_agreement.h"
 #include "collectives/mpi/library.h"
 #include "collectives/rank_order.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 /// One operation: a copy of its elements, on which MPI works.
@@ -24,12 +25,13 @@ class MpiTransfer : public Transfer {
     if (request_ != MPI_REQUEST_NULL) static_cast<void>(new Buffer(copy_));
   }
 
-  bool advance() override {
+  Progress advance(Effort) override {
     if (copy_.empty()) start();
     int is_done = 0;
     check_mpi(MPI_Test(&request_, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (is_done != 0) finish();
-    return is_done != 0;
+    if (is_done == 0) return Progress::kNothing;
+    finish();
+    return Progress::kFinished;
   }
 
  protected:
@@ -49,7 +51,7 @@ class MpiMove final : public MpiTransfer {
 
  private:
   void start() override {
-    const std::uint64_t bytes = operation_.data.bytes();
+    const std::uint64_t bytes = operation_.bytes();
     copy_ = Buffer::heap(bytes);
     std::memcpy(copy_.data(), operation_.at(0), bytes);
     check_mpi(MPI_Type_contiguous(static_cast<int>(size_of(operation_.data.dtype)), MPI_BYTE, &element_),
@@ -71,7 +73,7 @@ class MpiMove final : public MpiTransfer {
   }
 
   void finish() override {
-    std::memcpy(operation_.at(0), copy_.data(), operation_.data.bytes());
+    std::memcpy(operation_.at(0), copy_.data(), operation_.bytes());
     MPI_Type_free(&element_);
   }
 
@@ -104,14 +106,10 @@ class MpiReduce final : public MpiTransfer {
   const WorkingForm form_;
 };
 
-class MpiPlane final : public DataPlane {
+class MpiTransport final : public Transport {
  public:
-  void check(const CollectiveContext& context) const override { check_started_by_mpirun(context); }
-
-  void connect(const CollectiveContext& context, Mesh&) override {
-    group_ = make_communicator(context);
-    size_ = static_cast<std::uint32_t>(context.ranks.size());
-  }
+  explicit MpiTransport(const CollectiveContext& context)
+      : group_(make_communicator(context)), size_(static_cast<std::uint32_t>(context.ranks.size())) {}
 
   std::unique_ptr<Transfer> begin(const Operation& operation) override {
     const OperationKind kind = operation.request.kind;
@@ -124,14 +122,21 @@ class MpiPlane final : public DataPlane {
   bool must_be_polled() const override { return true; }
 
  private:
-  MPI_Comm group_ = MPI_COMM_NULL;  ///< Stays until MPI ends: to free it, all would have to come once more.
-  std::uint32_t size_ = 0;
+  const MPI_Comm group_;  ///< Stays until MPI ends: to free it, all would have to come once more.
+  const std::uint32_t size_;
 };
 
 }  // namespace
 
-Mpi::Mpi(CollectiveContext& context) : EngineCollective(context, std::make_unique<MpiPlane>()) {}
+void Mpi::check() const { check_started_by_mpirun(context()); }
 
-}  // namespace trainyard
+Backend Mpi::open() {
+  Mesh* mesh = nullptr;
+  Backend backend = over_mesh(context(), Sockets::kIpc, mesh);
+  backend.transport = std::make_unique<MpiTransport>(context());
+  return backend;
+}
 
-TRAINYARD_COLLECTIVE(trainyard::Mpi, "mpi", "by Open MPI, between ranks that mpirun has started")
+}  // namespace trainyard::collectives
+
+TRAINYARD_COLLECTIVE(trainyard::collectives::Mpi, "mpi", "by Open MPI, between ranks that mpirun has started")

@@ -1,18 +1,23 @@
 #pragma once
 
-#include "collectives/engine_collective.h"
+#include "collectives/backend.h"
+#include "collectives/collective.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// Collectives by Open MPI, between ranks that mpirun has started; others get an error that says so. The first
 /// collective of a process calls MPI_Init_thread, the end of the process MPI_Finalize. Shared memory is all that MPI
 /// may use, unless OMPI_MCA_btl says otherwise.
 ///
 /// Elements are copied to memory of the operation and back: MPI cannot take an operation back, and its memory must stay
-/// even if a rank falls silent in the middle. Send, recv and barriers go over the sockets of the engine.
-class Mpi final : public EngineCollective {
+/// even if a rank falls silent in the middle. Send, recv and barriers go over the sockets of the mesh.
+class Mpi final : public Collective {
  public:
-  explicit Mpi(CollectiveContext& context);
+  explicit Mpi(CollectiveContext& context) : Collective(context) {}
+
+ private:
+  void check() const override;
+  Backend open() override;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

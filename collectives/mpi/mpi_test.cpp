@@ -12,7 +12,7 @@
 #include "core/testing/error_of.h"
 #include "core/testing/temporary_folder.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 using ::testing::HasSubstr;
@@ -95,4 +95,4 @@ TEST(MpiTest, SaysThatMpirunIsNeeded) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::collectives

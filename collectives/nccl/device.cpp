@@ -2,7 +2,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 void check_cuda(cudaError_t result, const char* what) {
   if (result != cudaSuccess) throw Error(Code::kIo, "{}: {}", what, cudaGetErrorString(result));
@@ -22,4 +22,4 @@ bool is_device_memory(const void* data) {
   return attributes.type == cudaMemoryTypeDevice;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// Throw kIo with the library's own words for a result that is no success.
 void check_cuda(cudaError_t result, const char* what);
@@ -29,4 +29,4 @@ class DeviceMemory {
 /// True for memory that only a device reaches.
 bool is_device_memory(const void* data);
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -3,12 +3,13 @@
 #include <cstring>
 #include <optional>
 
+#include "collectives/mesh_agreement.h"
 #include "collectives/nccl/device.h"
 #include "collectives/rank_order.h"
 #include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 /// What NCCL calls a type; it has all but int16 and truth values.
@@ -62,24 +63,38 @@ struct NcclEnd {
 class NcclTransfer final : public Transfer {
  public:
   NcclTransfer(const NcclEnd& end, const Operation& operation)
-      : end_(end), operation_(operation), in_place_(is_device_memory(operation.data.data)) {
+      : end_(end), operation_(operation), in_place_(operation.data.space.is_device()) {
+    check_place();
     check_cuda(cudaEventCreateWithFlags(&finished_, cudaEventDisableTiming), "cudaEventCreate");
   }
   ~NcclTransfer() override { cudaEventDestroy(finished_); }
 
-  bool advance() override {
+  Progress advance(Effort) override {
     if (!started_) start();
     ncclResult_t state = ncclSuccess;
     check_nccl(ncclCommGetAsyncError(end_.communicator, &state), "NCCL");
     check_nccl(state, "NCCL");
     const cudaError_t result = cudaEventQuery(finished_);
-    if (result == cudaErrorNotReady) return false;
+    if (result == cudaErrorNotReady) return Progress::kNothing;
     check_cuda(result, "NCCL's stream");
-    finish();
-    return true;
+    if (!in_place_) convert(false);
+    return Progress::kFinished;
   }
 
  private:
+  void check_place() const {
+    const MemorySpace space = operation_.data.space;
+    const bool is_there = is_device_memory(operation_.data.data);
+    if (is_there != space.is_device()) {
+      throw Error(Code::kInvalidArgument, "elements said to be in {} lie in memory of {}", name_of(space),
+                  is_there ? "a device" : "the host");
+    }
+    if (is_there && space.device != end_.device) {
+      throw Error(Code::kUnsupported, "elements lie in {}, but this group was made for device {}", name_of(space),
+                  end_.device);
+    }
+  }
+
   void start() {
     started_ = true;
     const Elements& data = operation_.data;
@@ -97,20 +112,15 @@ class NcclTransfer final : public Transfer {
     check_cuda(cudaEventRecord(finished_, end_.stream), "cudaEventRecord");
   }
 
-  bool reduces() const {
-    const OperationKind kind = operation_.request.kind;
-    return kind == OperationKind::kAllReduce || kind == OperationKind::kReduceScatter;
-  }
-
   WorkingForm form() const {
     const DType dtype = operation_.data.dtype;
-    if (!reduces() || in_place_) return {dtype, operation_.request.op, 1};
+    if (!operation_.reduces() || in_place_) return {dtype, operation_.request.op, 1};
     return working_form(operation_.request.op, dtype, end_.size);
   }
 
   void convert(bool there) {
     const Elements& data = operation_.data;
-    if (!reduces()) {
+    if (!operation_.reduces()) {
       std::memcpy(there ? staging_.data() : data.data, there ? data.data : staging_.data(), data.bytes());
     } else if (there) {
       to_working_form(form_, data.dtype, data.data, staging_.data(), data.count);
@@ -149,12 +159,8 @@ class NcclTransfer final : public Transfer {
                "ncclBroadcast");
   }
 
-  void finish() {
-    if (!in_place_) convert(false);
-  }
-
   const NcclEnd& end_;
-  const Operation operation_;
+  const Operation& operation_;
   const bool in_place_;
   bool started_ = false;
   WorkingForm form_{};
@@ -163,35 +169,27 @@ class NcclTransfer final : public Transfer {
   cudaEvent_t finished_ = nullptr;
 };
 
-class NcclPlane final : public DataPlane {
+class NcclTransport final : public Transport {
  public:
-  ~NcclPlane() override {
-    if (end_.communicator == nullptr) return;
-    cudaSetDevice(end_.device);
-    ncclCommDestroy(end_.communicator);
-    cudaStreamDestroy(end_.stream);
-  }
-
-  void check(const CollectiveContext& context) const override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-      throw Error(Code::kUnsupported, "{}: there is no CUDA device; choose another collective", context.where);
-    }
-  }
-
-  void connect(const CollectiveContext& context, Mesh& mesh) override {
-    end_.size = mesh.size();
+  NcclTransport(const CollectiveContext& context, std::uint32_t own) {
+    end_.size = static_cast<std::uint32_t>(context.ranks.size());
     check_cuda(cudaGetDevice(&end_.device), "cudaGetDevice");
     check_own_devices(context);
     ncclUniqueId id{};
-    if (mesh.own() == 0) {
+    if (own == 0) {
       check_nccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
       context.rendezvous->put(context.name + "/nccl", std::string(id.internal, sizeof id.internal));
     }
     context.rendezvous->get(context.name + "/nccl", context.timeout).copy(id.internal, sizeof id.internal);
     check_cuda(cudaStreamCreateWithFlags(&end_.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    check_nccl(ncclCommInitRank(&end_.communicator, static_cast<int>(end_.size), id, static_cast<int>(mesh.own())),
+    check_nccl(ncclCommInitRank(&end_.communicator, static_cast<int>(end_.size), id, static_cast<int>(own)),
                "ncclCommInitRank");
+  }
+  ~NcclTransport() override {
+    if (end_.communicator == nullptr) return;
+    cudaSetDevice(end_.device);
+    ncclCommDestroy(end_.communicator);
+    cudaStreamDestroy(end_.stream);
   }
 
   std::unique_ptr<Transfer> begin(const Operation& operation) override {
@@ -229,8 +227,22 @@ class NcclPlane final : public DataPlane {
 
 }  // namespace
 
-Nccl::Nccl(CollectiveContext& context) : EngineCollective(context, std::make_unique<NcclPlane>()) {}
+bool Nccl::serves(OperationKind kind, MemorySpace space) const { return !space.is_device() || !is_message(kind); }
 
-}  // namespace trainyard
+void Nccl::check() const {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    throw Error(Code::kUnsupported, "{}: there is no CUDA device; choose another collective", where());
+  }
+}
 
-TRAINYARD_COLLECTIVE(trainyard::Nccl, "nccl", "by NCCL, between ranks with a GPU each")
+Backend Nccl::open() {
+  Mesh* mesh = nullptr;
+  Backend backend = over_mesh(context(), Sockets::kIpc, mesh);
+  backend.transport = std::make_unique<NcclTransport>(context(), mesh->own());
+  return backend;
+}
+
+}  // namespace trainyard::collectives
+
+TRAINYARD_COLLECTIVE(trainyard::collectives::Nccl, "nccl", "by NCCL, between ranks with a GPU each")

@@ -1,17 +1,25 @@
 #pragma once
 
-#include "collectives/engine_collective.h"
+#include "collectives/backend.h"
+#include "collectives/collective.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 
 /// Collectives by NCCL, between ranks that have a GPU each: the one that is current where the group is made.
 ///
 /// The `data` of Elements may be device memory of that GPU, on which NCCL works in place; what was written there must
 /// be finished, the stream synchronised, before an operation is asked for. Host memory is copied there and back. Send,
-/// recv and barriers go over the sockets of the engine, and so take host memory only.
-class Nccl final : public EngineCollective {
+/// recv and barriers go over the sockets of the mesh, and so take host memory only.
+class Nccl final : public Collective {
  public:
-  explicit Nccl(CollectiveContext& context);
+  explicit Nccl(CollectiveContext& context) : Collective(context) {}
+
+  /// Device memory of the group's operations too; messages are from and to memory of the host.
+  bool serves(OperationKind kind, MemorySpace space) const override;
+
+ private:
+  void check() const override;
+  Backend open() override;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -11,7 +11,7 @@
 #include "collectives/testing/ranks.h"
 #include "core/plugin/loader.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,7 +70,8 @@ TEST(NcclTest, ReducesDeviceMemoryInPlace) {
     std::vector<float> values(1000, static_cast<float>(rank + 1));
     const DeviceMemory there(values.size() * sizeof(float));
     check_cuda(cudaMemcpy(there.data(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice), "copy");
-    world->all_reduce({there.data(), DType::kFloat32, values.size()}, ReduceOp::kMean).wait();
+    const MemorySpace device{MemoryKind::kDevice, static_cast<std::uint16_t>(rank)};
+    world->all_reduce({there.data(), DType::kFloat32, values.size(), device}, ReduceOp::kMean).wait();
     check_cuda(cudaMemcpy(values.data(), there.data(), values.size() * sizeof(float), cudaMemcpyDeviceToHost), "copy");
     return std::to_string(values.front()) + " " + std::to_string(values.back());
   });
@@ -78,4 +79,4 @@ TEST(NcclTest, ReducesDeviceMemoryInPlace) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::collectives

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/collective.h"
+#include "collectives/request.h"
 
 // What a rank lets the others see. It lies in shared memory: lock-free atomics and plain numbers, never a pointer. What
 // one side writes shares no cache line with what another one polls.
@@ -15,25 +15,12 @@
 
 namespace trainyard::shared_memory {
 
+using collectives::Request;
+
 constexpr std::size_t kLine = 64;
 
 /// So many collective operations have a descriptor at a time; a rank that asks for more publishes them later.
 constexpr std::uint64_t kInFlight = 32;
-
-enum class Kind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kBarrier, kSend, kRecv };
-
-/// What a rank asks for. All ranks must ask for the same.
-struct Request {
-  std::uint64_t count = 0;
-  std::uint64_t bounds = 0;  ///< A hash of them.
-  std::uint32_t root = 0;
-  Kind kind = Kind::kBarrier;
-  ReduceOp op = ReduceOp::kSum;
-  DType dtype = DType::kUInt8;
-
-  std::uint64_t bytes() const { return count * size_of(dtype); }
-  friend bool operator==(const Request&, const Request&) = default;
-};
 
 /// Where elements lie in registered memory.
 struct Place {
@@ -74,7 +61,7 @@ struct Need {
 };
 
 /// Why the group is broken, in the words of the rank that found out.
-struct Failure {
+struct FailureNote {
   enum State : std::uint32_t { kNone, kWriting, kThere };
   std::atomic<std::uint32_t> state;
   std::uint32_t code;
@@ -96,11 +83,12 @@ struct Control {
   // Signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
   std::atomic<std::uint32_t> beats;                   ///< Goes up while it waits.
-  std::atomic<std::uint32_t> waits_for;               ///< The member it waits for, plus 1; or 0.
-  std::atomic<std::uint32_t> left;                    ///< 1: it has given up the group.
-  std::atomic<std::int32_t> core;                     ///< Where it ran when it last asked or waited.
+  std::atomic<std::uint32_t>
+      waits_for;                    ///< 0: it does not wait; 1: it cannot tell for whom; otherwise the member plus 2.
+  std::atomic<std::uint32_t> left;  ///< 1: it has given up the group.
+  std::atomic<std::int32_t> core;   ///< Where it ran when it last asked or waited.
 
-  alignas(kLine) Failure failure;
+  alignas(kLine) FailureNote failure;
   std::int32_t pid;
   std::uint64_t start_ticks;  ///< When that process was started: a pid may be used again.
   cpu_set_t cpus;             ///< That it may run on.

@@ -181,31 +181,31 @@ void Group::sleep(std::uint32_t bell, std::chrono::nanoseconds time) {
 
 void Group::awake() { own().asleep.store(0, std::memory_order_relaxed); }
 
-void Group::publish_failure(Code code, const std::string& text) {
-  Failure& failure = own().failure;
-  if (failure.state.load(std::memory_order_relaxed) != Failure::kNone) return;
-  failure.state.store(Failure::kWriting, std::memory_order_relaxed);
-  failure.code = static_cast<std::uint32_t>(code);
-  text.copy(failure.text, sizeof failure.text - 1);  // The memory is zero: the end is there.
-  failure.state.store(Failure::kThere, std::memory_order_release);
+void Group::publish_failure(const collectives::Failure& failure) {
+  FailureNote& note = own().failure;
+  if (note.state.load(std::memory_order_relaxed) != FailureNote::kNone) return;
+  note.state.store(FailureNote::kWriting, std::memory_order_relaxed);
+  note.code = static_cast<std::uint32_t>(failure.code);
+  failure.text.copy(note.text, sizeof note.text - 1);  // The memory is zero: the end is there.
+  note.state.store(FailureNote::kThere, std::memory_order_release);
   wake_all();
 }
 
-std::optional<Error> Group::failure() const {
+std::optional<collectives::Failure> Group::failure() const {
   for (std::uint32_t member = 0; member < size(); ++member) {
-    const Failure& failure = of(member).failure;
-    if (member == rank_ || failure.state.load(std::memory_order_acquire) != Failure::kThere) continue;
-    return Error(static_cast<Code>(failure.code),
-                 std::string(failure.text, ::strnlen(failure.text, sizeof failure.text)));
+    const FailureNote& note = of(member).failure;
+    if (member == rank_ || note.state.load(std::memory_order_acquire) != FailureNote::kThere) continue;
+    return collectives::Failure{static_cast<Code>(note.code),
+                                std::string(note.text, ::strnlen(note.text, sizeof note.text))};
   }
   return {};
 }
 
-std::string Group::why_gone(std::uint32_t member) const {
+collectives::Presence Group::presence(std::uint32_t member) const {
   const Control& control = of(member);
-  if (control.left.load(std::memory_order_acquire) != 0) return "it has left the group";
-  if (control.pid == own().pid || start_ticks(control.pid) == control.start_ticks) return {};
-  return fmt::format("its process {} has ended", control.pid);
+  if (control.left.load(std::memory_order_acquire) != 0) return collectives::Presence::kLeft;
+  if (control.pid == own().pid || start_ticks(control.pid) == control.start_ticks) return collectives::Presence::kHere;
+  return collectives::Presence::kLost;
 }
 
 }  // namespace trainyard::shared_memory

@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "collectives/agreement.h"
+#include "collectives/collective.h"
 #include "collectives/shared_memory/control_block.h"
 #include "core/memory/memory_file.h"
 #include "core/memory/segment.h"
-#include "messages/error.h"
 
 namespace trainyard::shared_memory {
 
@@ -62,12 +63,11 @@ class Group {
   void awake();
 
   /// Tells the others, if nothing has been told before.
-  void publish_failure(Code code, const std::string& text);
+  void publish_failure(const collectives::Failure& failure);
   /// What another member has told.
-  std::optional<Error> failure() const;
+  std::optional<collectives::Failure> failure() const;
 
-  /// Empty if that member is there; else why not, in words: "its process 4711 has ended".
-  std::string why_gone(std::uint32_t member) const;
+  collectives::Presence presence(std::uint32_t member) const;
 
  private:
   void introduce_itself();

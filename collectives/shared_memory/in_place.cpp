@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives/shared_memory/ways.h"
+#include "collectives/shared_memory/transfers.h"
 
 // Operations on registered memory: the parts are cut into chunks, and every member takes chunks as long as there are
 // any, reads them in everybody's memory and writes the result where it belongs. A member that computes elsewhere, or
@@ -40,78 +40,108 @@ struct Chunk {
   std::uint64_t count;
 };
 
-Chunk chunk_of(const Operation& operation, std::uint64_t number) {
-  const auto after = std::ranges::upper_bound(operation.first_chunks, number);
-  const auto owner = static_cast<std::uint32_t>(after - operation.first_chunks.begin() - 1);
-  const std::uint64_t first =
-      operation.bounds[owner] + (number - operation.first_chunks[owner]) * operation.chunk_elements;
-  return {owner, first, std::min(operation.chunk_elements, operation.bounds[owner + 1] - first)};
-}
-
-void reduce_chunk(const Operation& operation, const Chunk& chunk) {
-  const std::uint64_t offset = chunk.first * operation.element_bytes();
-  std::vector<void*> places;
-  for (std::byte* place : operation.places) places.push_back(place + offset);
-  if (operation.gathers()) {
-    operation.reduce(places.data(), places.size(), places.data(), places.size(), chunk.count);
-  } else {
-    operation.reduce(places.data(), places.size(), &places[chunk.owner], 1, chunk.count);
+class InPlaceTransfer final : public SharedTransfer {
+ public:
+  InPlaceTransfer(Group& group, const Operation& operation, Reduce reduce, std::vector<std::byte*> places,
+                  std::uint64_t chunk_bytes)
+      : SharedTransfer(group, operation),
+        shared_(group),
+        reduce_(reduce),
+        places_(std::move(places)),
+        claims_(group.of(0).claims[operation.order % kInFlight]) {
+    cut(chunk_bytes);
   }
-}
 
-void copy_chunk(const Operation& operation, const Chunk& chunk) {
-  const std::uint64_t offset = chunk.first * operation.element_bytes();
-  for (std::uint32_t member = 0; member < operation.places.size(); ++member) {
-    if (member == chunk.owner) continue;
-    std::memcpy(operation.places[member] + offset, operation.places[chunk.owner] + offset,
-                chunk.count * operation.element_bytes());
+  Progress advance(Effort effort) override {
+    const std::uint64_t share = (total() + group_.size() - 1) / group_.size();
+    const std::uint64_t limit = effort == Effort::kEverything ? total() : share - std::min(share, chunks_done_);
+    const bool any_left = number_of(claims_.next.load(std::memory_order_relaxed), order()) < total();
+    const std::uint64_t taken = limit > 0 && any_left ? work(limit) : 0;
+    if (number_of(claims_.finished.load(std::memory_order_acquire), order()) == total()) return Progress::kFinished;
+    return taken > 0 ? Progress::kSome : Progress::kNothing;
   }
-}
 
-/// Takes chunks and does them until there are none, or until this member has had `limit` of them. Returns how many.
-std::uint64_t take_chunks(Claims& claims, const Operation& operation, std::uint64_t limit) {
-  const std::uint64_t total = operation.first_chunks.back();
-  for (std::uint64_t taken = 0; taken < limit; ++taken) {
-    const std::uint64_t number = add(claims.next, operation.sequence, 1, total);
-    if (number >= total) return taken;
-    const Chunk chunk = chunk_of(operation, number);
-    operation.reduces() ? reduce_chunk(operation, chunk) : copy_chunk(operation, chunk);
+  Need need() const override { return {kFinished, order()}; }
+
+ private:
+  std::uint64_t order() const { return operation_.order; }
+  std::uint64_t total() const { return first_chunks_.back(); }
+  std::size_t element_bytes() const { return size_of(operation_.data.dtype); }
+
+  // At least some for each member, but not so small that taking one costs more than doing it.
+  void cut(std::uint64_t chunk_bytes) {
+    const std::uint64_t bytes = std::min(chunk_bytes, std::max(kSmallestChunk, operation_.bytes() / group_.size() / 4));
+    chunk_elements_ = std::max<std::uint64_t>(1, bytes / kLine * kLine / element_bytes());
+    first_chunks_.assign(1, 0);
+    for (std::uint32_t member = 0; member < group_.size(); ++member) {
+      const std::uint64_t count = operation_.bounds[member + 1] - operation_.bounds[member];
+      first_chunks_.push_back(first_chunks_.back() + (count + chunk_elements_ - 1) / chunk_elements_);
+    }
   }
-  return limit;
-}
+
+  /// Takes up to `limit` chunks; returns how many. It says so before it takes one, so that the others know whom to wait
+  /// for.
+  std::uint64_t work(std::uint64_t limit) {
+    shared_.own().working.store(order(), std::memory_order_seq_cst);
+    const std::uint64_t taken = take_chunks(limit);
+    const bool last = taken > 0 && add(claims_.finished, order(), taken, total()) + taken == total();
+    shared_.own().working.store(0, std::memory_order_release);
+    if (last) shared_.wake_for_finished();
+    chunks_done_ += taken;
+    return taken;
+  }
+
+  std::uint64_t take_chunks(std::uint64_t limit) {
+    for (std::uint64_t taken = 0; taken < limit; ++taken) {
+      const std::uint64_t number = add(claims_.next, order(), 1, total());
+      if (number >= total()) return taken;
+      const Chunk chunk = chunk_of(number);
+      reduce_ != nullptr ? reduce_chunk(chunk) : copy_chunk(chunk);
+    }
+    return limit;
+  }
+
+  Chunk chunk_of(std::uint64_t number) const {
+    const auto after = std::ranges::upper_bound(first_chunks_, number);
+    const auto owner = static_cast<std::uint32_t>(after - first_chunks_.begin() - 1);
+    const std::uint64_t first = operation_.bounds[owner] + (number - first_chunks_[owner]) * chunk_elements_;
+    return {owner, first, std::min(chunk_elements_, operation_.bounds[owner + 1] - first)};
+  }
+
+  void reduce_chunk(const Chunk& chunk) const {
+    const std::uint64_t offset = chunk.first * element_bytes();
+    std::vector<void*> at;
+    at.reserve(places_.size());
+    for (std::byte* place : places_) at.push_back(place + offset);
+    if (operation_.gathers()) {
+      reduce_(at.data(), at.size(), at.data(), at.size(), chunk.count);
+    } else {
+      reduce_(at.data(), at.size(), &at[chunk.owner], 1, chunk.count);
+    }
+  }
+
+  void copy_chunk(const Chunk& chunk) const {
+    const std::uint64_t offset = chunk.first * element_bytes();
+    for (std::uint32_t member = 0; member < places_.size(); ++member) {
+      if (member == chunk.owner) continue;
+      std::memcpy(places_[member] + offset, places_[chunk.owner] + offset, chunk.count * element_bytes());
+    }
+  }
+
+  Group& shared_;
+  const Reduce reduce_;
+  const std::vector<std::byte*> places_;
+  Claims& claims_;
+  std::vector<std::uint64_t> first_chunks_;  ///< Of each part; one more for the end.
+  std::uint64_t chunk_elements_ = 0;
+  std::uint64_t chunks_done_ = 0;  ///< By this member.
+};
 
 }  // namespace
 
-void prepare_in_place(const Group& group, Operation& operation, std::uint64_t chunk_bytes) {
-  // At least some for each member, but not so small that taking one costs more than doing it.
-  const std::uint64_t bytes = std::min(chunk_bytes, std::max(kSmallestChunk, operation.bytes() / group.size() / 4));
-  operation.chunk_elements = std::max<std::uint64_t>(1, bytes / kLine * kLine / operation.element_bytes());
-  operation.first_chunks.assign(1, 0);
-  for (std::uint32_t member = 0; member < group.size(); ++member) {
-    const std::uint64_t count = operation.bounds[member + 1] - operation.bounds[member];
-    const std::uint64_t chunks = (count + operation.chunk_elements - 1) / operation.chunk_elements;
-    operation.first_chunks.push_back(operation.first_chunks.back() + chunks);
-  }
-}
-
-bool advance_in_place(Group& group, Operation& operation, bool everything) {
-  Claims& claims = group.of(0).claims[operation.sequence % kInFlight];
-  const std::uint64_t total = operation.first_chunks.back();
-  const std::uint64_t share = (total + group.size() - 1) / group.size();
-  const std::uint64_t limit = everything ? total : share - std::min(share, operation.chunks_done);
-  const bool any_left = number_of(claims.next.load(std::memory_order_relaxed), operation.sequence) < total;
-  std::uint64_t taken = 0;
-  if (limit > 0 && any_left) {
-    // Said before a chunk is taken, so that the others know whom to wait for.
-    group.own().working.store(operation.sequence, std::memory_order_seq_cst);
-    taken = take_chunks(claims, operation, limit);
-    const bool last = taken > 0 && add(claims.finished, operation.sequence, taken, total) + taken == total;
-    group.own().working.store(0, std::memory_order_release);
-    if (last) group.wake_for_finished();
-    operation.chunks_done += taken;
-  }
-  operation.finished = number_of(claims.finished.load(std::memory_order_acquire), operation.sequence) == total;
-  return taken > 0 || operation.finished;
+std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
+                                                 std::vector<std::byte*> places, std::uint64_t chunk_bytes) {
+  return std::make_unique<InPlaceTransfer>(group, operation, reduce, std::move(places), chunk_bytes);
 }
 
 }  // namespace trainyard::shared_memory

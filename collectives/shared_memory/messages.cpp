@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives/shared_memory/ways.h"
+#include "collectives/shared_memory/transfers.h"
 #include "messages/error.h"
 
 // Messages from one rank to another go through a ring in the sender's memory, a head and then the elements, piece by
@@ -10,6 +10,9 @@
 
 namespace trainyard::shared_memory {
 namespace {
+
+/// From here on a receiver copies a message of registered memory itself.
+constexpr std::uint64_t kDirectMessage = 32 << 10;
 
 /// Published at a time: the receiver copies one while the sender writes the next.
 constexpr std::uint64_t kRingPiece = 64 << 10;
@@ -31,104 +34,156 @@ void around(const Group& group, std::byte* ring, std::uint64_t position, std::ui
   if (first < bytes) copy(ring, first, bytes - first);
 }
 
-bool put_head(Group& group, Channel& channel, Operation& operation) {
-  const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
-  if (written + sizeof(Head) - channel.read.load(std::memory_order_acquire) > group.layout().ring_bytes) return false;
-  const Head head{operation.request, operation.direct ? operation.source : Place{}};
-  around(group, group.ring(group.rank(), operation.peer), written, sizeof head,
-         [&](std::byte* to, std::uint64_t done, std::uint64_t bytes) {
-           std::memcpy(to, reinterpret_cast<const std::byte*>(&head) + done, bytes);
-         });
-  channel.written.store(written + sizeof head, std::memory_order_release);
-  return true;
-}
+/// What both ends have in common.
+class RingTransfer : public Transfer {
+ public:
+  RingTransfer(Group& group, const Blocks& blocks, const Operation& operation, Channel& channel)
+      : group_(group), blocks_(blocks), operation_(operation), channel_(channel) {}
 
-bool put_piece(Group& group, Channel& channel, Operation& operation) {
-  const std::uint64_t written = channel.written.load(std::memory_order_relaxed);
-  const std::uint64_t room = group.layout().ring_bytes - (written - channel.read.load(std::memory_order_acquire));
-  const std::uint64_t piece = std::min({room, kRingPiece, padded(operation.bytes() - operation.moved)});
-  if (piece == 0) return false;
-  const std::uint64_t bytes = std::min(piece, operation.bytes() - operation.moved);
-  around(group, group.ring(group.rank(), operation.peer), written, bytes,
-         [&](std::byte* to, std::uint64_t done, std::uint64_t n) {
-           std::memcpy(to, operation.data + operation.moved + done, n);
-         });
-  operation.moved += bytes;
-  channel.written.store(written + piece, std::memory_order_release);
-  return true;
-}
+  std::optional<std::vector<std::uint32_t>> missing() const override { return {{peer()}}; }
 
-bool get_head(Group& group, Channel& channel, Operation& operation) {
-  const std::uint64_t read = channel.read.load(std::memory_order_relaxed);
-  if (channel.written.load(std::memory_order_acquire) == read) return false;
-  Head head;
-  around(group, group.ring(operation.peer, group.rank()), read, sizeof head,
-         [&](const std::byte* from, std::uint64_t done, std::uint64_t bytes) {
-           std::memcpy(reinterpret_cast<std::byte*>(&head) + done, from, bytes);
-         });
-  if (head.request.count != operation.request.count || head.request.dtype != operation.request.dtype) {
-    throw MessageMismatch{head.request};
+ protected:
+  std::uint32_t peer() const { return operation_.request.member; }
+  bool has_moved_all() const { return moved_ == operation_.bytes(); }
+  std::uint64_t left() const { return operation_.bytes() - moved_; }
+
+  Group& group_;
+  const Blocks& blocks_;
+  const Operation& operation_;
+  Channel& channel_;
+  bool begun_ = false;       ///< The head is in the ring, or was taken from it.
+  bool direct_ = false;      ///< The receiver copies from the sender's registered memory.
+  std::uint64_t moved_ = 0;  ///< Bytes.
+};
+
+class SendTransfer final : public RingTransfer {
+ public:
+  SendTransfer(Group& group, const Blocks& blocks, const Operation& operation)
+      : RingTransfer(group, blocks, operation, group.channel(group.rank(), operation.request.member)),
+        source_(blocks.find(operation.data.data, operation.bytes())) {
+    direct_ = source_.registered() && operation.bytes() >= kDirectMessage;
   }
-  operation.source = head.source;
-  operation.direct = head.source.registered();
-  channel.read.store(read + sizeof head, std::memory_order_release);
-  return true;
-}
 
-bool get_piece(Group& group, Channel& channel, Operation& operation) {
-  const std::uint64_t read = channel.read.load(std::memory_order_relaxed);
-  const std::uint64_t there = channel.written.load(std::memory_order_acquire) - read;
-  const std::uint64_t piece = std::min({there, kRingPiece, padded(operation.bytes() - operation.moved)});
-  if (piece == 0) return false;
-  const std::uint64_t bytes = std::min(piece, operation.bytes() - operation.moved);
-  around(group, group.ring(operation.peer, group.rank()), read, bytes,
-         [&](const std::byte* from, std::uint64_t done, std::uint64_t n) {
-           std::memcpy(operation.data + operation.moved + done, from, n);
-         });
-  operation.moved += bytes;
-  channel.read.store(read + piece, std::memory_order_release);
-  return true;
-}
+  Progress advance(Effort) override {
+    bool moved = false;
+    if (!begun_) begun_ = moved = put_head();
+    if (!begun_) return Progress::kNothing;
+    while (!direct_ && !has_moved_all() && put_piece()) {
+      moved = true;
+      group_.wake(peer());
+    }
+    if (moved) group_.wake(peer());
+    const bool is_over = direct_ ? channel_.taken.load(std::memory_order_acquire) >= operation_.order : has_moved_all();
+    if (is_over) return Progress::kFinished;
+    return moved ? Progress::kSome : Progress::kNothing;
+  }
 
-void copy_directly(const Blocks& blocks, Operation& operation) {
-  const std::byte* from = blocks.address(operation.peer, operation.source, operation.bytes());
-  if (from == nullptr)
-    throw Error(Code::kCorrupt, "a message lies outside of its sender's memory, {}", operation.bytes());
-  std::memcpy(operation.data, from, operation.bytes());
-  operation.moved = operation.bytes();
-}
+ private:
+  bool put_head() {
+    const std::uint64_t written = channel_.written.load(std::memory_order_relaxed);
+    const std::uint64_t room = group_.layout().ring_bytes - (written - channel_.read.load(std::memory_order_acquire));
+    if (room < sizeof(Head)) return false;
+    const Head head{operation_.request, direct_ ? source_ : Place{}};
+    around(group_, group_.ring(group_.rank(), peer()), written, sizeof head,
+           [&](std::byte* to, std::uint64_t done, std::uint64_t bytes) {
+             std::memcpy(to, reinterpret_cast<const std::byte*>(&head) + done, bytes);
+           });
+    channel_.written.store(written + sizeof head, std::memory_order_release);
+    return true;
+  }
+
+  bool put_piece() {
+    const std::uint64_t written = channel_.written.load(std::memory_order_relaxed);
+    const std::uint64_t room = group_.layout().ring_bytes - (written - channel_.read.load(std::memory_order_acquire));
+    const std::uint64_t piece = std::min({room, kRingPiece, padded(left())});
+    if (piece == 0) return false;
+    const std::uint64_t bytes = std::min(piece, left());
+    around(group_, group_.ring(group_.rank(), peer()), written, bytes,
+           [&](std::byte* to, std::uint64_t done, std::uint64_t n) {
+             std::memcpy(to, operation_.whole().data() + moved_ + done, n);
+           });
+    moved_ += bytes;
+    channel_.written.store(written + piece, std::memory_order_release);
+    return true;
+  }
+
+  const Place source_;
+};
+
+class ReceiveTransfer final : public RingTransfer {
+ public:
+  ReceiveTransfer(Group& group, const Blocks& blocks, const Operation& operation,
+                  const std::vector<std::uint32_t>& ranks)
+      : RingTransfer(group, blocks, operation, group.channel(operation.request.member, group.rank())), ranks_(ranks) {}
+
+  Progress advance(Effort) override {
+    bool moved = false;
+    if (!begun_) begun_ = moved = get_head();
+    if (!begun_) return Progress::kNothing;
+    if (direct_) copy_directly();
+    while (!has_moved_all() && get_piece()) {
+      moved = true;
+      group_.wake(peer());
+    }
+    if (has_moved_all()) channel_.taken.store(operation_.order, std::memory_order_release);
+    if (moved || has_moved_all()) group_.wake(peer());
+    if (has_moved_all()) return Progress::kFinished;
+    return moved ? Progress::kSome : Progress::kNothing;
+  }
+
+ private:
+  bool get_head() {
+    const std::uint64_t read = channel_.read.load(std::memory_order_relaxed);
+    if (channel_.written.load(std::memory_order_acquire) == read) return false;
+    Head head;
+    around(group_, group_.ring(peer(), group_.rank()), read, sizeof head,
+           [&](const std::byte* from, std::uint64_t done, std::uint64_t bytes) {
+             std::memcpy(reinterpret_cast<std::byte*>(&head) + done, from, bytes);
+           });
+    collectives::check_message(head.request, operation_.request, ranks_[peer()], ranks_[group_.rank()]);
+    source_ = head.source;
+    direct_ = head.source.registered();
+    channel_.read.store(read + sizeof head, std::memory_order_release);
+    return true;
+  }
+
+  bool get_piece() {
+    const std::uint64_t read = channel_.read.load(std::memory_order_relaxed);
+    const std::uint64_t there = channel_.written.load(std::memory_order_acquire) - read;
+    const std::uint64_t piece = std::min({there, kRingPiece, padded(left())});
+    if (piece == 0) return false;
+    const std::uint64_t bytes = std::min(piece, left());
+    around(group_, group_.ring(peer(), group_.rank()), read, bytes,
+           [&](const std::byte* from, std::uint64_t done, std::uint64_t n) {
+             std::memcpy(operation_.whole().data() + moved_ + done, from, n);
+           });
+    moved_ += bytes;
+    channel_.read.store(read + piece, std::memory_order_release);
+    return true;
+  }
+
+  void copy_directly() {
+    const std::byte* from = blocks_.address(peer(), source_, operation_.bytes());
+    if (from == nullptr) {
+      throw Error(Code::kCorrupt, "a message of {} bytes lies outside of its sender's memory", operation_.bytes());
+    }
+    std::memcpy(operation_.at(0), from, operation_.bytes());
+    moved_ = operation_.bytes();
+  }
+
+  const std::vector<std::uint32_t>& ranks_;
+  Place source_;
+};
 
 }  // namespace
 
-bool advance_send(Group& group, Operation& operation) {
-  Channel& channel = group.channel(group.rank(), operation.peer);
-  bool moved = false;
-  if (!operation.begun) operation.begun = moved = put_head(group, channel, operation);
-  if (!operation.begun) return false;
-  while (!operation.direct && operation.moved < operation.bytes() && put_piece(group, channel, operation)) {
-    moved = true;
-    group.wake(operation.peer);
-  }
-  operation.finished = operation.direct ? channel.taken.load(std::memory_order_acquire) >= operation.sequence
-                                        : operation.moved == operation.bytes();
-  if (moved) group.wake(operation.peer);
-  return moved || operation.finished;
+std::unique_ptr<Transfer> make_send_transfer(Group& group, const Blocks& blocks, const Operation& operation) {
+  return std::make_unique<SendTransfer>(group, blocks, operation);
 }
 
-bool advance_recv(Group& group, const Blocks& blocks, Operation& operation) {
-  Channel& channel = group.channel(operation.peer, group.rank());
-  bool moved = false;
-  if (!operation.begun) operation.begun = moved = get_head(group, channel, operation);
-  if (!operation.begun) return false;
-  if (operation.direct) copy_directly(blocks, operation);
-  while (operation.moved < operation.bytes() && get_piece(group, channel, operation)) {
-    moved = true;
-    group.wake(operation.peer);
-  }
-  operation.finished = operation.moved == operation.bytes();
-  if (operation.finished) channel.taken.store(operation.sequence, std::memory_order_release);
-  if (moved || operation.finished) group.wake(operation.peer);
-  return moved || operation.finished;
+std::unique_ptr<Transfer> make_receive_transfer(Group& group, const Blocks& blocks, const Operation& operation,
+                                                const std::vector<std::uint32_t>& ranks) {
+  return std::make_unique<ReceiveTransfer>(group, blocks, operation, ranks);
 }
 
 }  // namespace trainyard::shared_memory

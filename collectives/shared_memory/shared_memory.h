@@ -1,12 +1,10 @@
 #pragma once
 
-#include <memory>
-
+#include "collectives/backend.h"
 #include "collectives/collective.h"
-#include "collectives/shared_memory/engine.h"
-#include "core/memory/shared_pool.h"
+#include "core/config/parameter.h"
 
-namespace trainyard {
+namespace trainyard::shared_memory {
 
 /// Operations between processes, or threads, of one host, through memory that all have mapped.
 ///
@@ -23,35 +21,13 @@ namespace trainyard {
 ///
 /// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first the same at every rank
 /// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on every
-///             rank; kUnsupported for the mean of bools
+///             rank
 class SharedMemory final : public Collective {
  public:
-  explicit SharedMemory(CollectiveContext& context);
-
-  void connect() override;
-  Buffer allocate(std::size_t bytes) override;
-  void use(const Buffer& memory) override;
-
-  Work all_reduce(Elements data, ReduceOp op) override;
-  Work broadcast(Elements data, std::uint32_t root) override;
-  Work all_gather(Elements data, std::span<const std::uint64_t> bounds) override;
-  Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds) override;
-  Work barrier() override;
-  Work send(Elements data, std::uint32_t to) override;
-  Work recv(Elements data, std::uint32_t from) override;
-  void progress() override;
-
- protected:
-  void wait(std::uint64_t number) override;
-  bool done(std::uint64_t number) override;
+  explicit SharedMemory(CollectiveContext& context) : Collective(context) {}
 
  private:
-  Work ask(shared_memory::Kind kind, Elements data, std::vector<std::uint64_t> bounds, std::uint32_t root = 0);
-  Work ask(shared_memory::Operation operation);
-  Work reduce(shared_memory::Kind kind, Elements data, ReduceOp op, std::span<const std::uint64_t> bounds);
-  Work message(shared_memory::Kind kind, Elements data, std::uint32_t peer);
-  std::vector<std::uint64_t> parts(Elements data, std::span<const std::uint64_t> bounds) const;
-  void check_member(std::uint32_t member) const;
+  collectives::Backend open() override;
 
   Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank looks before it sleeps",
                                    at_least(0) | in_unit("us")};
@@ -67,11 +43,6 @@ class SharedMemory final : public Collective {
                                          between(1 << 16, 1 << 30) | in_unit("bytes")};
   Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10, "of the ring for messages to each other rank",
                                       between(1 << 12, 1 << 30) | in_unit("bytes")};
-
-  SharedPool pool_;
-  std::unique_ptr<shared_memory::Group> group_;  ///< Null: not connected, or the only member.
-  shared_memory::Blocks blocks_;
-  std::unique_ptr<shared_memory::Engine> engine_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::shared_memory

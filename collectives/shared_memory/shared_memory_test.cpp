@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "collectives/shared_memory/test_ranks.h"
+#include "core/memory/shared_pool.h"
 #include "core/testing/error_of.h"
 
 namespace trainyard {
@@ -54,10 +55,10 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 
 /// Runs `body` with memory that holds the rank's input, once in registered memory and once in memory of its own.
 std::vector<std::string> both_ways(std::uint32_t ranks, std::size_t count,
-                                   const std::function<std::string(SharedMemory&, std::span<float>)>& body) {
+                                   const std::function<std::string(Collective&, std::span<float>)>& body) {
   return on_threads(
       ranks,
-      [&](SharedMemory& group) -> std::string {
+      [&](Collective& group) -> std::string {
         const Buffer registered = group.allocate(count * sizeof(float));
         const Floats input = input_of(group.rank(), count);
         std::ranges::copy(input, floats_in(registered).begin());
@@ -74,7 +75,7 @@ TEST(SharedMemoryTest, AllReduceGivesTheSameBitsWhicheverWayItGoes) {
     for (const std::size_t count : {1u, 100u, 257u, 5000u, 40'001u}) {
       const Floats wanted = sum_of(ranks, count);
       EXPECT_THAT(both_ways(ranks, count,
-                            [&](SharedMemory& group, std::span<float> data) {
+                            [&](Collective& group, std::span<float> data) {
                               group.all_reduce(all_of(data), ReduceOp::kSum).wait();
                               return same_bits(data, wanted) ? "" : "other bits";
                             }),
@@ -89,7 +90,7 @@ TEST(SharedMemoryTest, AllReduceGivesTheSameBitsHoweverItIsCut) {
   const Floats wanted = sum_of(4, kCount);
   for (const std::size_t bucket : {97u, 1000u, 3331u, 10'007u}) {
     EXPECT_THAT(both_ways(4, kCount,
-                          [&](SharedMemory& group, std::span<float> data) {
+                          [&](Collective& group, std::span<float> data) {
                             std::vector<Work> works;
                             for (std::size_t at = 0; at < kCount; at += bucket) {
                               const auto part = data.subspan(at, std::min(bucket, kCount - at));
@@ -112,7 +113,7 @@ TEST(SharedMemoryTest, ReduceScatterLeavesEachRankItsPart) {
     const std::size_t count = bounds.back();
     const Floats wanted = sum_of(3, count);
     EXPECT_THAT(both_ways(3, count,
-                          [&](SharedMemory& group, std::span<float> data) {
+                          [&](Collective& group, std::span<float> data) {
                             group.reduce_scatter(all_of(data), ReduceOp::kSum, bounds).wait();
                             const std::uint64_t first = bounds[group.rank()];
                             const std::uint64_t size = bounds[group.rank() + 1] - first;
@@ -133,7 +134,7 @@ TEST(SharedMemoryTest, AllGatherBringsEveryPartToAll) {
       wanted.insert(wanted.end(), input.begin() + bounds[rank], input.begin() + bounds[rank + 1]);
     }
     EXPECT_THAT(both_ways(3, bounds.back(),
-                          [&](SharedMemory& group, std::span<float> data) {
+                          [&](Collective& group, std::span<float> data) {
                             group.all_gather(all_of(data), bounds).wait();
                             return same_bits(data, wanted) ? "" : "other bits";
                           }),
@@ -146,7 +147,7 @@ TEST(SharedMemoryTest, BroadcastBringsTheRootsElementsToAll) {
   for (const std::size_t count : {0u, 3u, 30'000u}) {
     const Floats wanted = input_of(2, count);
     EXPECT_THAT(both_ways(3, count,
-                          [&](SharedMemory& group, std::span<float> data) {
+                          [&](Collective& group, std::span<float> data) {
                             group.broadcast(all_of(data), 2).wait();
                             return same_bits(data, wanted) ? "" : "other bits";
                           }),
@@ -160,7 +161,7 @@ TEST(SharedMemoryTest, OperationsOnTheSameMemoryFollowEachOtherWithoutAWaitBetwe
   Floats wanted = sum_of(3, kCount);
   for (float& value : wanted) value = (value + value + value) / 3;
   EXPECT_THAT(both_ways(3, kCount,
-                        [&](SharedMemory& group, std::span<float> data) {
+                        [&](Collective& group, std::span<float> data) {
                           group.all_reduce(all_of(data), ReduceOp::kSum);
                           group.all_reduce(all_of(data.first(10)), ReduceOp::kMean);
                           group.all_reduce(all_of(data.subspan(10)), ReduceOp::kMean);
@@ -175,7 +176,7 @@ TEST(SharedMemoryTest, ManyOperationsMayBeUnderWay) {
   constexpr std::size_t kOperations = 400;
   const Floats wanted = sum_of(2, kEach * kOperations);
   EXPECT_THAT(both_ways(2, kEach * kOperations,
-                        [&](SharedMemory& group, std::span<float> data) {
+                        [&](Collective& group, std::span<float> data) {
                           std::vector<Work> works;
                           for (std::size_t i = 0; i < kOperations; ++i) {
                             works.push_back(group.all_reduce(all_of(data.subspan(i * kEach, kEach)), ReduceOp::kSum));
@@ -196,7 +197,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
   constexpr std::size_t kCount = 20'000;
   EXPECT_THAT(on_threads(
                   2,
-                  [&](SharedMemory& group) -> std::string {
+                  [&](Collective& group) -> std::string {
                     const Buffer memory = group.allocate(kCount * sizeof(float));
                     std::ranges::copy(input_of(group.rank(), kCount), floats_in(memory).begin());
                     Work work = group.all_reduce(all_of(floats_in(memory)), ReduceOp::kSum);
@@ -218,7 +219,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
 TEST(SharedMemoryTest, MessagesCrossWithoutADeadlock) {
   constexpr std::size_t kCount = 400'000;  // More than the rings hold.
   EXPECT_THAT(both_ways(3, kCount,
-                        [&](SharedMemory& group, std::span<float> data) {
+                        [&](Collective& group, std::span<float> data) {
                           std::vector<Floats> got(3, Floats(kCount));
                           std::vector<Work> works;
                           for (std::uint32_t other = 0; other < 3; ++other) {
@@ -238,7 +239,7 @@ TEST(SharedMemoryTest, MessagesCrossWithoutADeadlock) {
 
 TEST(SharedMemoryTest, MessagesBetweenTwoRanksKeepTheirOrder) {
   EXPECT_THAT(on_threads(2,
-                         [](SharedMemory& group) -> std::string {
+                         [](Collective& group) -> std::string {
                            std::int64_t numbers[1000];
                            if (group.rank() == 0) {
                              std::iota(std::begin(numbers), std::end(numbers), 0);
@@ -256,41 +257,41 @@ TEST(SharedMemoryTest, MessagesBetweenTwoRanksKeepTheirOrder) {
 }
 
 TEST(SharedMemoryTest, EveryRankIsToldWhoAskedForWhat) {
-  const auto said = on_threads(3, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(3, [](Collective& group) -> std::string {
     Floats data(group.rank() == 2 ? 120 : 100);
     group.all_reduce(all_of(data), group.rank() == 2 ? ReduceOp::kMax : ReduceOp::kSum).wait();
     return "";
   });
   // Number 1 is the barrier of connect().
-  EXPECT_THAT(said, Each("test: operation 2: rank 0 asks for all_reduce(sum) of float32[100], rank 2 for "
-                         "all_reduce(max) of float32[120]"));
+  EXPECT_THAT(said, Each("test: operation 2 of group 'world': ranks 0, 1 asked for all_reduce(sum) of float32[100], "
+                         "rank 2 for all_reduce(max) of float32[120]"));
 }
 
 TEST(SharedMemoryTest, OtherBoundsAreSeen) {
-  const auto said = on_threads(2, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(2, [](Collective& group) -> std::string {
     Floats data(10);
     const std::vector<std::uint64_t> bounds{0, group.rank() == 0 ? 4u : 5u, 10};
     group.all_gather(all_of(data), bounds).wait();
     return "";
   });
-  EXPECT_THAT(said, Each("test: operation 2: rank 0 asks for all_gather of float32[10], rank 1 for all_gather of "
-                         "float32[10] with other bounds"));
+  EXPECT_THAT(said,
+              Each("test: operation 2 of group 'world': rank 0 asked for all_gather of float32[10] with bounds of "
+                   "its own, rank 1 for all_gather of float32[10] with bounds of its own"));
 }
 
 TEST(SharedMemoryTest, MessagesOfAnotherSizeAreSeenOnBothSides) {
-  const auto said = on_threads(2, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(2, [](Collective& group) -> std::string {
     Floats data(group.rank() == 0 ? 3 : 5);
     if (group.rank() == 0) group.send(all_of(data), 1).wait();
     if (group.rank() == 1) group.recv(all_of(data), 0).wait();
     group.barrier().wait();
     return "";
   });
-  EXPECT_THAT(said, Each("test: message 1 from rank 0 to rank 1 is a send of float32[3] to rank 1, but what is asked "
-                         "for is a recv of float32[5] from rank 0"));
+  EXPECT_THAT(said, Each("test: rank 0 sent float32[3] to rank 1, which asked for float32[5]"));
 }
 
 TEST(SharedMemoryTest, AGroupThatIsBrokenStaysSo) {
-  const auto said = on_threads(2, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(2, [](Collective& group) -> std::string {
     Floats data(group.rank() == 0 ? 3 : 5);
     const auto first = testing::error_of([&] { group.broadcast(all_of(data), 0).wait(); });
     const auto second = testing::error_of([&] { group.barrier().wait(); });
@@ -300,7 +301,7 @@ TEST(SharedMemoryTest, AGroupThatIsBrokenStaysSo) {
 }
 
 TEST(SharedMemoryTest, ARankThatLeavesIsNamedByAllThatWaitForIt) {
-  const auto said = on_threads(3, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(3, [](Collective& group) -> std::string {
     if (group.rank() == 1) return "";
     Floats data(10);
     // Rank 2 waits for rank 0, which is not to blame.
@@ -308,14 +309,14 @@ TEST(SharedMemoryTest, ARankThatLeavesIsNamedByAllThatWaitForIt) {
     if (group.rank() == 0) group.barrier().wait();
     return "not told";
   });
-  EXPECT_EQ(said[0], "test: rank 1 is gone (it has left the group) in operation 2 (barrier)");
-  EXPECT_THAT(said[2], HasSubstr("rank 1 is gone"));
+  EXPECT_EQ(said[0], "test: rank 1 left the group before operation 2 of group 'world', barrier was finished");
+  EXPECT_EQ(said[2], said[0]);
 }
 
 TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
   std::atomic<int> told = 0;
   const auto said = on_threads(3,
-                               [&](SharedMemory& group) -> std::string {
+                               [&](Collective& group) -> std::string {
                                  Floats data(10);
                                  if (group.rank() == 1) {  // Silent, until the others have said so.
                                    while (told < 2) std::this_thread::yield();
@@ -329,23 +330,24 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
                                  return error.second;
                                },
                                {.timeout = std::chrono::milliseconds(300)});
-  EXPECT_THAT(said[0], HasSubstr("rank 1 has been silent for 0.3 s"));
-  EXPECT_THAT(said[2], HasSubstr("rank 1 has been silent for 0.3 s"));
+  EXPECT_THAT(said[0], HasSubstr("rank 1 "));
+  EXPECT_THAT(said[0], HasSubstr(" 0.3 s"));
+  EXPECT_EQ(said[2], said[0]);
 }
 
 TEST(SharedMemoryTest, AMissingCallBecomesAnErrorOnBothSidesOfACircle) {
   const auto said = on_threads(2,
-                               [](SharedMemory& group) -> std::string {
+                               [](Collective& group) -> std::string {
                                  float value = 0;
                                  group.recv({&value, DType::kFloat32, 1}, 1 - group.rank()).wait();
                                  return "";
                                },
                                {.timeout = std::chrono::milliseconds(200)});
-  EXPECT_THAT(said, Each(HasSubstr("has been silent for 0.2 s in message 1 (recv of float32[1] from rank")));
+  EXPECT_THAT(said, Each(HasSubstr("has been silent for 0.2 s in message 1 from rank")));
 }
 
 TEST(SharedMemoryTest, MemoryOfDifferentSizesIsSeen) {
-  const auto said = on_threads(2, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(2, [](Collective& group) -> std::string {
     group.allocate(group.rank() == 0 ? 100 : 200);
     return "";
   });
@@ -355,7 +357,7 @@ TEST(SharedMemoryTest, MemoryOfDifferentSizesIsSeen) {
 TEST(SharedMemoryTest, MemoryThatSomebodyHasOnTheHeapIsNotWorkedOnInPlaceByAnybody) {
   EXPECT_THAT(on_threads(
                   2,
-                  [](SharedMemory& group) -> std::string {
+                  [](Collective& group) -> std::string {
                     SharedPool pool;
                     const std::size_t bytes = 5000 * sizeof(float);
                     const Buffer memory = group.rank() == 0 ? Buffer::heap(bytes) : pool.allocate_permanent(bytes);
@@ -370,7 +372,7 @@ TEST(SharedMemoryTest, MemoryThatSomebodyHasOnTheHeapIsNotWorkedOnInPlaceByAnybo
 
 TEST(SharedMemoryTest, OneMemberHasNothingToDo) {
   EXPECT_THAT(on_threads(1,
-                         [](SharedMemory& group) -> std::string {
+                         [](Collective& group) -> std::string {
                            const Buffer memory = group.allocate(40);
                            group.use(memory);
                            Floats data{1, 2};
@@ -384,7 +386,7 @@ TEST(SharedMemoryTest, OneMemberHasNothingToDo) {
 }
 
 TEST(SharedMemoryTest, RefusesWhatThereIsNot) {
-  const auto said = on_threads(2, [](SharedMemory& group) -> std::string {
+  const auto said = on_threads(2, [](Collective& group) -> std::string {
     bool flag = true;
     const auto refusal = [](auto action) { return testing::error_of(action).second + "\n"; };
     return refusal([&] {
@@ -398,8 +400,8 @@ TEST(SharedMemoryTest, RefusesWhatThereIsNot) {
            });
   });
   EXPECT_EQ(said[1],
-            "test: there is no mean of bool\n"
-            "test: there is no member 2 in a group of 2\n"
+            "test: there is no mean of bool; allowed are sum, min, max and product\n"
+            "test: the root of a broadcast is member 2 of a group of 2; allowed are 0 to 1\n"
             "test: rank 1 cannot send to itself\n");
 }
 
@@ -413,7 +415,7 @@ TEST(SharedMemoryTest, ParametersMustBeTheSameEverywhere) {
     context.rendezvous = notes.get();
     context.name = "world";
     context.ranks = {0, 1};
-    return testing::error_of([&] { SharedMemory(context).connect(); }).second;
+    return testing::error_of([&] { shared_memory::SharedMemory(context).connect(); }).second;
   };
   std::string other;
   {

@@ -1,57 +1,68 @@
 #include <cstring>
 
-#include "collectives/shared_memory/ways.h"
+#include "collectives/shared_memory/transfers.h"
 
-// Small operations: each rank has its input in a slot of its own memory when it publishes the operation. When all have,
+// Small operations: each rank has its input in a slot of its own memory when it announces the operation. When all have,
 // each reads the others' slots and works out the result, all in the same order. One meeting, and nobody waits for
 // anybody's result.
 
 namespace trainyard::shared_memory {
 
+// Registered memory pays from a smaller size on.
+bool fits_slot(const Group& group, const Descriptor& descriptor) {
+  constexpr std::uint64_t kRegisteredPays = 4;
+  const std::uint64_t bytes = descriptor.request.bytes() * (descriptor.place.registered() ? kRegisteredPays : 1);
+  return bytes <= group.layout().slot_bytes;
+}
+
 void put_into_slot(Group& group, const Operation& operation) {
-  std::byte* slot = group.slot(group.rank(), operation.sequence);
-  if (operation.reduces()) {
-    std::memcpy(slot, operation.data, operation.bytes());
-    return;
-  }
-  const std::uint64_t begin = operation.bounds[group.rank()] * operation.element_bytes();
-  const std::uint64_t end = operation.bounds[group.rank() + 1] * operation.element_bytes();
-  if (begin != end) std::memcpy(slot, operation.data + begin, end - begin);
+  std::byte* slot = group.slot(group.rank(), operation.order);
+  const std::span<const std::byte> input = operation.reduces() ? operation.whole() : operation.part(group.rank());
+  if (!input.empty()) std::memcpy(slot, input.data(), input.size());
 }
 
 namespace {
 
-void reduce_slots(const Group& group, const Operation& operation) {
-  const std::uint64_t first = operation.gathers() ? 0 : operation.bounds[group.rank()];
-  const std::uint64_t last = operation.gathers() ? operation.request.count : operation.bounds[group.rank() + 1];
-  const std::uint64_t offset = first * operation.element_bytes();
-  std::vector<const void*> inputs(group.size());
-  for (std::uint32_t member = 0; member < group.size(); ++member) {
-    const std::byte* input = member == group.rank() ? operation.data : group.slot(member, operation.sequence);
-    inputs[member] = input + offset;
-  }
-  void* output = operation.data + offset;
-  operation.reduce(inputs.data(), inputs.size(), &output, 1, last - first);
-}
+class SlotTransfer final : public SharedTransfer {
+ public:
+  SlotTransfer(const Group& group, const Operation& operation, Reduce reduce)
+      : SharedTransfer(group, operation), reduce_(reduce) {}
 
-void gather_slots(const Group& group, const Operation& operation) {
-  for (std::uint32_t member = 0; member < group.size(); ++member) {
-    const std::uint64_t begin = operation.bounds[member] * operation.element_bytes();
-    const std::uint64_t end = operation.bounds[member + 1] * operation.element_bytes();
-    if (member == group.rank() || begin == end) continue;
-    std::memcpy(operation.data + begin, group.slot(member, operation.sequence), end - begin);
+  Progress advance(Effort) override {
+    reduce_ != nullptr ? reduce() : gather();
+    return Progress::kFinished;
   }
-}
+
+  Need need() const override { return {kArrived, operation_.order}; }
+
+ private:
+  void reduce() const {
+    const std::uint64_t first = operation_.gathers() ? 0 : operation_.bounds[group_.rank()];
+    const std::uint64_t last = operation_.gathers() ? operation_.data.count : operation_.bounds[group_.rank() + 1];
+    const std::uint64_t offset = first * size_of(operation_.data.dtype);
+    std::vector<const void*> inputs(group_.size());
+    for (std::uint32_t member = 0; member < group_.size(); ++member) {
+      inputs[member] = (member == group_.rank() ? operation_.at(0) : group_.slot(member, operation_.order)) + offset;
+    }
+    void* output = operation_.at(first);
+    reduce_(inputs.data(), inputs.size(), &output, 1, last - first);
+  }
+
+  void gather() const {
+    for (std::uint32_t member = 0; member < group_.size(); ++member) {
+      const std::span<std::byte> part = operation_.part(member);
+      if (member == group_.rank() || part.empty()) continue;
+      std::memcpy(part.data(), group_.slot(member, operation_.order), part.size());
+    }
+  }
+
+  const Reduce reduce_;
+};
 
 }  // namespace
 
-void finish_in_slots(Group& group, Operation& operation) {
-  if (operation.reduces()) {
-    reduce_slots(group, operation);
-  } else {
-    gather_slots(group, operation);
-  }
-  operation.finished = true;
+std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce) {
+  return std::make_unique<SlotTransfer>(group, operation, reduce);
 }
 
 }  // namespace trainyard::shared_memory

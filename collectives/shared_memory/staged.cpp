@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collectives/shared_memory/ways.h"
+#include "collectives/shared_memory/transfers.h"
 
 // Operations on memory that the others cannot reach. Every member's part is cut into pieces. Piece k of all parts goes
 // through buffer k % kBuffers of each member's staging memory, in three steps:
@@ -28,119 +28,131 @@ struct Piece {
   std::uint64_t offset = 0;  ///< In bytes.
 };
 
-/// Piece `number` of member `owner`'s part.
-Piece piece_of(const Operation& operation, std::uint32_t owner, std::uint64_t number) {
-  const std::uint64_t end = operation.bounds[owner + 1];
-  const std::uint64_t first = std::min(end, operation.bounds[owner] + number * operation.piece_elements);
-  Piece piece{first, std::min(operation.piece_elements, end - first), 0};
-  if (operation.reduces()) piece.offset = owner * operation.piece_elements * operation.element_bytes();
-  return piece;
-}
-
-std::byte* buffer_of(const Group& group, std::uint32_t member, std::uint64_t number) {
-  return group.staging(member) + number % kBuffers * (group.layout().staging_bytes / kBuffers);
-}
+/// How many steps of `step`'s number must be over in each member.
+std::uint64_t after(Step step, std::uint64_t number) { return (number + step) * kStepsPerRound + step + 1; }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-void give(const Group& group, const Operation& operation, std::uint64_t number) {
-  for (std::uint32_t owner = 0; owner < group.size(); ++owner) {
-    // Of a reduction others need their parts of mine; else they need my own part.
-    if ((owner == group.rank()) == operation.reduces()) continue;
-    const Piece piece = piece_of(operation, owner, number);
-    copy_bytes(buffer_of(group, group.rank(), number) + piece.offset,
-               operation.data + piece.first * operation.element_bytes(), piece.count * operation.element_bytes());
+class StagedTransfer final : public SharedTransfer {
+ public:
+  StagedTransfer(Group& group, const Operation& operation, Reduce reduce)
+      : SharedTransfer(group, operation),
+        shared_(group),
+        reduce_(reduce),
+        first_step_(group.count(group.rank(), kSteps)) {  // All have done the same operations and the same steps.
+    const std::uint64_t sections = reduce != nullptr ? group.size() : 1;
+    piece_elements_ = std::max<std::uint64_t>(1, buffer_bytes() / sections / element_bytes());
+    std::uint64_t longest = 0;
+    for (std::uint32_t member = 0; member < group.size(); ++member) {
+      longest = std::max(longest, operation.bounds[member + 1] - operation.bounds[member]);
+    }
+    pieces_ = (longest + piece_elements_ - 1) / piece_elements_;
   }
-}
 
-void reduce(const Group& group, const Operation& operation, std::uint64_t number) {
-  const Piece piece = piece_of(operation, group.rank(), number);
-  if (piece.count == 0) return;
-  std::byte* mine = operation.data + piece.first * operation.element_bytes();
-  std::vector<const void*> inputs;
-  for (std::uint32_t member = 0; member < group.size(); ++member) {
-    inputs.push_back(member == group.rank() ? mine : buffer_of(group, member, number) + piece.offset);
+  Progress advance(Effort) override {
+    const std::uint64_t steps = (pieces_ + kStepsPerRound - 1) * kStepsPerRound;
+    const std::uint64_t before = step_;
+    while (step_ < steps && group_.everyone_reached(kSteps, steps_needed())) {
+      do_step();
+      shared_.count_up(kSteps, first_step_ + ++step_);
+    }
+    if (step_ == steps) return Progress::kFinished;
+    return step_ != before ? Progress::kSome : Progress::kNothing;
   }
-  void* outputs[2] = {mine, buffer_of(group, group.rank(), number) + piece.offset};
-  operation.reduce(inputs.data(), inputs.size(), outputs, operation.gathers() ? 2 : 1, piece.count);
-}
 
-void take(const Group& group, const Operation& operation, std::uint64_t number) {
-  for (std::uint32_t owner = 0; owner < group.size(); ++owner) {
-    if (owner == group.rank()) continue;
-    const Piece piece = piece_of(operation, owner, number);
-    copy_bytes(operation.data + piece.first * operation.element_bytes(), buffer_of(group, owner, number) + piece.offset,
-               piece.count * operation.element_bytes());
+  Need need() const override { return {kSteps, steps_needed()}; }
+
+ private:
+  std::size_t element_bytes() const { return size_of(operation_.data.dtype); }
+  std::uint64_t buffer_bytes() const { return group_.layout().staging_bytes / kBuffers; }
+  std::byte* buffer_of(std::uint32_t member, std::uint64_t number) const {
+    return group_.staging(member) + number % kBuffers * buffer_bytes();
   }
-}
+  /// The number of the piece that this step works on, if there is such a piece; otherwise at least pieces_.
+  std::uint64_t piece_number() const { return step_ / kStepsPerRound - step_ % kStepsPerRound; }
 
-/// The number of the piece that a step works on, if there is such a piece; else operation.pieces or more.
-std::uint64_t piece_number(std::uint64_t step) { return step / kStepsPerRound - step % kStepsPerRound; }
-
-void do_step(const Group& group, const Operation& operation) {
-  const std::uint64_t number = piece_number(operation.step);
-  if (number >= operation.pieces) return;
-  switch (operation.step % kStepsPerRound) {
-    case kGive:
-      return give(group, operation, number);
-    case kReduce:
-      if (operation.reduces()) reduce(group, operation, number);
-      return;
-    case kTake:
-      if (operation.gathers()) take(group, operation, number);
-      return;
+  /// Piece `number` of member `owner`'s part.
+  Piece piece_of(std::uint32_t owner, std::uint64_t number) const {
+    const std::uint64_t end = operation_.bounds[owner + 1];
+    const std::uint64_t first = std::min(end, operation_.bounds[owner] + number * piece_elements_);
+    Piece piece{first, std::min(piece_elements_, end - first), 0};
+    if (reduce_ != nullptr) piece.offset = owner * piece_elements_ * element_bytes();
+    return piece;
   }
-}
 
-/// How many steps of `step`'s number must be over in each member.
-std::uint64_t after(Step step, std::uint64_t number) { return (number + step) * kStepsPerRound + step + 1; }
+  // Of the first piece: the buffers may still be read for the operation before.
+  std::uint64_t steps_needed() const {
+    const std::uint64_t number = piece_number();
+    if (number >= pieces_) return first_step_;
+    switch (step_ % kStepsPerRound) {
+      case kGive:
+        return first_step_ + (number < kBuffers ? 0 : after(kTake, number - kBuffers));
+      case kReduce:
+        return first_step_ + (reduce_ != nullptr ? after(kGive, number) : 0);
+      default:
+        return first_step_ + (operation_.gathers() ? after(reduce_ != nullptr ? kReduce : kGive, number) : 0);
+    }
+  }
+
+  void do_step() const {
+    const std::uint64_t number = piece_number();
+    if (number >= pieces_) return;
+    switch (step_ % kStepsPerRound) {
+      case kGive:
+        return give(number);
+      case kReduce:
+        if (reduce_ != nullptr) reduce(number);
+        return;
+      default:
+        if (operation_.gathers()) take(number);
+    }
+  }
+
+  void give(std::uint64_t number) const {
+    for (std::uint32_t owner = 0; owner < group_.size(); ++owner) {
+      // Of a reduction others need their parts of mine; otherwise they need my own part.
+      if ((owner == group_.rank()) == (reduce_ != nullptr)) continue;
+      const Piece piece = piece_of(owner, number);
+      copy_bytes(buffer_of(group_.rank(), number) + piece.offset, operation_.at(piece.first),
+                 piece.count * element_bytes());
+    }
+  }
+
+  void reduce(std::uint64_t number) const {
+    const Piece piece = piece_of(group_.rank(), number);
+    if (piece.count == 0) return;
+    std::byte* mine = operation_.at(piece.first);
+    std::vector<const void*> inputs;
+    inputs.reserve(group_.size());
+    for (std::uint32_t member = 0; member < group_.size(); ++member) {
+      inputs.push_back(member == group_.rank() ? mine : buffer_of(member, number) + piece.offset);
+    }
+    void* outputs[2] = {mine, buffer_of(group_.rank(), number) + piece.offset};
+    reduce_(inputs.data(), inputs.size(), outputs, operation_.gathers() ? 2 : 1, piece.count);
+  }
+
+  void take(std::uint64_t number) const {
+    for (std::uint32_t owner = 0; owner < group_.size(); ++owner) {
+      if (owner == group_.rank()) continue;
+      const Piece piece = piece_of(owner, number);
+      copy_bytes(operation_.at(piece.first), buffer_of(owner, number) + piece.offset, piece.count * element_bytes());
+    }
+  }
+
+  Group& shared_;
+  const Reduce reduce_;
+  const std::uint64_t first_step_;
+  std::uint64_t step_ = 0;
+  std::uint64_t piece_elements_ = 0;  ///< Of one member's part in one piece.
+  std::uint64_t pieces_ = 0;
+};
 
 }  // namespace
 
-void prepare_staged(const Group& group, Operation& operation) {
-  const std::uint64_t buffer = group.layout().staging_bytes / kBuffers;
-  const std::uint64_t sections = operation.reduces() ? group.size() : 1;
-  operation.piece_elements = std::max<std::uint64_t>(1, buffer / sections / operation.element_bytes());
-  std::uint64_t longest = 0;
-  for (std::uint32_t member = 0; member < group.size(); ++member) {
-    longest = std::max(longest, operation.bounds[member + 1] - operation.bounds[member]);
-  }
-  operation.pieces = (longest + operation.piece_elements - 1) / operation.piece_elements;
-  // All members have done the same operations, so all count from the same number.
-  operation.first_step = group.count(group.rank(), kSteps);
-}
-
-// Of the first piece: the buffers may still be read for the operation before.
-std::uint64_t steps_needed(const Group&, const Operation& operation) {
-  const std::uint64_t number = piece_number(operation.step);
-  std::uint64_t needed = 0;
-  if (number < operation.pieces) {
-    switch (operation.step % kStepsPerRound) {
-      case kGive:
-        needed = number < kBuffers ? 0 : after(kTake, number - kBuffers);
-        break;
-      case kReduce:
-        needed = operation.reduces() ? after(kGive, number) : 0;
-        break;
-      case kTake:
-        needed = operation.gathers() ? after(operation.reduces() ? kReduce : kGive, number) : 0;
-        break;
-    }
-  }
-  return operation.first_step + needed;
-}
-
-bool advance_staged(Group& group, Operation& operation) {
-  const std::uint64_t steps = (operation.pieces + kStepsPerRound - 1) * kStepsPerRound;
-  const std::uint64_t before = operation.step;
-  while (operation.step < steps && group.everyone_reached(kSteps, steps_needed(group, operation))) {
-    do_step(group, operation);
-    group.count_up(kSteps, operation.first_step + ++operation.step);
-  }
-  operation.finished = operation.step == steps;
-  return operation.step != before || operation.finished;
+std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce) {
+  return std::make_unique<StagedTransfer>(group, operation, reduce);
 }
 
 }  // namespace trainyard::shared_memory

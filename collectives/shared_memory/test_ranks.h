@@ -18,7 +18,7 @@ struct RankOptions {
 };
 
 /// What a rank does with its collective, and what it says afterwards.
-using RankBody = std::function<std::string(SharedMemory&)>;
+using RankBody = std::function<std::string(Collective&)>;
 
 /// Runs ranks 0 to count - 1 as threads of this process. Returns what each said, or the error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});

@@ -27,7 +27,7 @@ std::string run_rank(std::uint32_t rank, std::uint32_t count, Rendezvous& notes,
   context.timeout = options.timeout;
   for (std::uint32_t i = 0; i < count; ++i) context.ranks.push_back(i);
   try {
-    SharedMemory collective(context);
+    shared_memory::SharedMemory collective(context);
     collective.connect();
     return body(collective);
   } catch (const std::exception& error) {

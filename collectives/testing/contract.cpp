@@ -44,7 +44,7 @@ std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
 /// Few, about what a block holds, and enough for other algorithms; none is divisible by the number of ranks.
 constexpr std::array<std::uint64_t, 3> kCounts{1, 1025, 17'003};
 
-// What the mean of truth values is, nobody has said.
+// There is no mean of truth values.
 bool has_meaning(ReduceOp op, DType dtype) { return op != ReduceOp::kMean || dtype != DType::kBool; }
 
 void all_reduces_every_op_and_type(Collective& group, Rendezvous&) {

@@ -10,6 +10,10 @@
 namespace trainyard::testing {
 namespace {
 
+using collectives::from_working_form;
+using collectives::to_working_form;
+using collectives::WorkingForm;
+
 bool is_floating(DType dtype) {
   return dtype == DType::kFloat16 || dtype == DType::kBFloat16 || dtype == DType::kFloat32 || dtype == DType::kFloat64;
 }

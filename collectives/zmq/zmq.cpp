@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "collectives/mesh_agreement.h"
 #include "collectives/rank_order.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 /// Up to here everybody gets everything, which takes one message less; above, what is sent matters more.
@@ -26,14 +27,17 @@ class ZmqTransfer : public Transfer {
   ZmqTransfer(Mesh& mesh, const Operation& operation)
       : mesh_(mesh), operation_(operation), others_(all_but(mesh.own(), mesh.size())) {}
 
-  std::vector<std::uint32_t> missing() const override {
+  std::optional<std::vector<std::uint32_t>> missing() const override {
     std::vector<std::uint32_t> members = senders_;
     std::erase_if(members, [&](std::uint32_t member) { return mesh_.has(member, tag()); });
     return members;
   }
 
  protected:
-  Tag tag() const { return {Tag::kData, stage_, operation_.common_number}; }
+  Tag tag() const { return {Tag::kData, stage_, operation_.order}; }
+  bool all_sent() const {
+    return std::ranges::all_of(senders_, [&](std::uint32_t member) { return mesh_.has(member, tag()); });
+  }
   void send(std::uint32_t member, std::span<const std::byte> bytes) {
     if (!bytes.empty()) mesh_.send(member, tag(), operation_.request, bytes);
   }
@@ -45,7 +49,7 @@ class ZmqTransfer : public Transfer {
   }
 
   Mesh& mesh_;
-  const Operation operation_;
+  const Operation& operation_;
   const std::vector<std::uint32_t> others_;
   std::vector<std::uint32_t> senders_;  ///< Who sends in this stage.
   std::uint32_t stage_ = 0;
@@ -54,20 +58,19 @@ class ZmqTransfer : public Transfer {
 class ZmqBroadcast final : public ZmqTransfer {
  public:
   ZmqBroadcast(Mesh& mesh, const Operation& operation) : ZmqTransfer(mesh, operation) {
-    const std::span bytes(operation.at(0), operation.data.bytes());
     if (operation.request.member != mesh.own()) {
       senders_ = {operation.request.member};
     } else {
-      for (const std::uint32_t member : others_) send(member, bytes);
+      for (const std::uint32_t member : others_) send(member, operation.whole());
     }
   }
 
-  bool advance() override {
-    if (!missing().empty()) return false;
+  Progress advance(Effort) override {
+    if (!all_sent()) return Progress::kNothing;
     for (const std::uint32_t member : senders_) {
-      std::memcpy(operation_.at(0), take(member, operation_.data.bytes()).data(), operation_.data.bytes());
+      std::memcpy(operation_.at(0), take(member, operation_.bytes()).data(), operation_.bytes());
     }
-    return true;
+    return Progress::kFinished;
   }
 };
 
@@ -82,13 +85,13 @@ class ZmqGather final : public ZmqTransfer {
     }
   }
 
-  bool advance() override {
-    if (!missing().empty()) return false;
+  Progress advance(Effort) override {
+    if (!all_sent()) return Progress::kNothing;
     for (const std::uint32_t member : senders_) {
       const std::span part = operation_.part(member);
       std::memcpy(part.data(), take(member, part.size()).data(), part.size());
     }
-    return true;
+    return Progress::kFinished;
   }
 };
 
@@ -102,22 +105,24 @@ class ZmqReduce final : public ZmqTransfer {
     if (!piece_of(mesh.own()).empty()) senders_ = others_;
   }
 
-  std::vector<std::uint32_t> missing() const override { return gather_ ? gather_->missing() : ZmqTransfer::missing(); }
+  std::optional<std::vector<std::uint32_t>> missing() const override {
+    return gather_ ? gather_->missing() : ZmqTransfer::missing();
+  }
 
-  bool advance() override {
+  Progress advance(Effort effort) override {
     if (!gather_) {
-      if (!missing().empty()) return false;
+      if (!all_sent()) return Progress::kNothing;
       reduce();
-      if (what_ != What::kPartsThenGather) return true;
+      if (what_ != What::kPartsThenGather) return Progress::kFinished;
       gather_ = std::make_unique<ZmqGather>(mesh_, operation_, 1);
     }
-    return gather_->advance();
+    return gather_->advance(effort);
   }
 
  private:
   /// What a member reduces.
   std::span<std::byte> piece_of(std::uint32_t member) const {
-    if (what_ == What::kEverything) return {operation_.at(0), operation_.data.bytes()};
+    if (what_ == What::kEverything) return operation_.whole();
     return operation_.part(member);
   }
 
@@ -138,33 +143,41 @@ class ZmqReduce final : public ZmqTransfer {
   std::unique_ptr<ZmqGather> gather_;
 };
 
-class ZmqPlane final : public DataPlane {
+class ZmqTransport final : public Transport {
  public:
-  void connect(const CollectiveContext&, Mesh& mesh) override { mesh_ = &mesh; }
+  explicit ZmqTransport(Mesh& mesh) : mesh_(mesh) {}
 
   std::unique_ptr<Transfer> begin(const Operation& operation) override {
     using What = ZmqReduce::What;
     switch (operation.request.kind) {
       case OperationKind::kBroadcast:
-        return std::make_unique<ZmqBroadcast>(*mesh_, operation);
+        return std::make_unique<ZmqBroadcast>(mesh_, operation);
       case OperationKind::kAllGather:
-        return std::make_unique<ZmqGather>(*mesh_, operation);
+        return std::make_unique<ZmqGather>(mesh_, operation);
       case OperationKind::kReduceScatter:
-        return std::make_unique<ZmqReduce>(*mesh_, operation, What::kOwnPart);
+        return std::make_unique<ZmqReduce>(mesh_, operation, What::kOwnPart);
       default:
         return std::make_unique<ZmqReduce>(
-            *mesh_, operation, operation.data.bytes() <= kLittleBytes ? What::kEverything : What::kPartsThenGather);
+            mesh_, operation, operation.bytes() <= kLittleBytes ? What::kEverything : What::kPartsThenGather);
     }
   }
 
+  // What is sent before the others have come saves a message's time.
+  Begins begins() const override { return Begins::kAtOnce; }
+
  private:
-  Mesh* mesh_ = nullptr;
+  Mesh& mesh_;
 };
 
 }  // namespace
 
-Zmq::Zmq(CollectiveContext& context) : EngineCollective(context, std::make_unique<ZmqPlane>()) {}
+Backend Zmq::open() {
+  Mesh* mesh = nullptr;
+  Backend backend = over_mesh(context(), *transport_ == "tcp" ? Sockets::kTcp : Sockets::kIpc, mesh);
+  backend.transport = std::make_unique<ZmqTransport>(*mesh);
+  return backend;
+}
 
-}  // namespace trainyard
+}  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::Zmq, "zmq", "over sockets of libzmq: slow, and always there")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Zmq, "zmq", "over sockets of libzmq: slow, and always there")

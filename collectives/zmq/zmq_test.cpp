@@ -10,7 +10,7 @@
 #include "core/plugin/loader.h"
 #include "core/testing/temporary_folder.h"
 
-namespace trainyard {
+namespace trainyard::collectives {
 namespace {
 
 class ZmqTest : public ::testing::TestWithParam<const char*> {};
@@ -41,4 +41,4 @@ INSTANTIATE_TEST_SUITE_P(Transports, ZmqTest, ::testing::Values("ipc", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::collectives

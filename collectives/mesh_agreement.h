@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+
+#include "collectives/backend.h"
+#include "collectives/mesh.h"
+
+namespace trainyard::collectives {
+
+/// Agreement over a mesh of sockets: every member sends each request to all others, so that each sees by itself who
+/// asks for something else and who has not come. An agreement costs a message each way.
+class MeshAgreement final : public Agreement {
+ public:
+  /// Connects; throws what Mesh throws.
+  MeshAgreement(const CollectiveContext& context, Sockets sockets) : mesh_(context, sockets) {}
+
+  Mesh& mesh() { return mesh_; }
+
+  bool announce(const Operation& operation) override;
+  const Request* request_of(std::uint32_t member, const Operation& operation) const override;
+  void finished(const Operation& operation) override;
+  void tell(const Failure& failure) override;
+  std::optional<Failure> told() override;
+  void receive() override { mesh_.receive(); }
+  bool rest(const Pause& pause, const std::function<bool()>& look_again) override;
+  void wake() override { mesh_.wake(); }
+  void leave(bool failed) override;
+
+ private:
+  Mesh mesh_;
+};
+
+/// Attendance over the same mesh: pings, which the engine of a member answers whatever its caller computes.
+class MeshAttendance final : public Attendance {
+ public:
+  explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
+
+  Presence presence(std::uint32_t member) override { return mesh_.presence(member); }
+  std::uint64_t signs(std::uint32_t member) const override { return mesh_.received(member); }
+  void show(const Answer& answer) override;
+  void probe() override;
+  std::optional<Answer> answer(std::uint32_t member) const override;
+
+ private:
+  Mesh& mesh_;
+  std::uint64_t probes_ = 0;
+};
+
+/// Messages between two members over the same mesh, from and to memory of the host.
+class MeshMessages final : public Transport {
+ public:
+  MeshMessages(Mesh& mesh, std::vector<std::uint32_t> ranks) : mesh_(mesh), ranks_(std::move(ranks)) {}
+
+  std::unique_ptr<Transfer> begin(const Operation& operation) override;
+
+ private:
+  Mesh& mesh_;
+  const std::vector<std::uint32_t> ranks_;
+};
+
+/// Connects a mesh and returns a backend that lacks only a transport for the operations of the group. Most backends are
+/// this and a transport. `mesh` is set to the mesh, which lives as long as the agreement of the backend.
+Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
+
+}  // namespace trainyard::collectives

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/elements.h"
+#include "collectives/request.h"
+
+namespace trainyard::collectives {
+
+/// One operation as this member asked for it.
+struct Operation {
+  Request request;
+  Elements data;
+  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: all of a
+  /// broadcast is its root's part, and a reduction without given bounds is cut into equal parts.
+  std::vector<std::uint64_t> bounds;
+  std::uint64_t number = 0;  ///< Among all operations of this member, from 1.
+  /// Among the operations of the group, or among the messages in this direction between the two members, from 1. It is
+  /// the same number at all members that take part.
+  std::uint64_t order = 0;
+
+  std::byte* at(std::uint64_t element) const {
+    return static_cast<std::byte*>(data.data) + element * size_of(data.dtype);
+  }
+  std::uint64_t bytes() const { return data.bytes(); }
+  /// All bytes.
+  std::span<std::byte> whole() const { return {at(0), bytes()}; }
+  /// The bytes of a member's part.
+  std::span<std::byte> part(std::uint32_t member) const {
+    return {at(bounds[member]), (bounds[member + 1] - bounds[member]) * size_of(data.dtype)};
+  }
+
+  bool is_message() const { return collectives::is_message(request.kind); }
+  /// The elements of all members are combined; otherwise they only move from one place to others.
+  bool reduces() const {
+    return request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter;
+  }
+  /// Every member gets all parts; otherwise each gets its own.
+  bool gathers() const { return request.kind != OperationKind::kReduceScatter; }
+  bool writes() const { return request.kind != OperationKind::kSend; }
+  bool overlaps(const Operation& other) const {
+    return at(0) < other.at(0) + other.bytes() && other.at(0) < at(0) + bytes();
+  }
+};
+
+}  // namespace trainyard::collectives

@@ -1,0 +1,121 @@
+#include "collectives/shared_memory/agreement.h"
+
+#include <sched.h>
+
+#include "collectives/operation_queue.h"
+#include "collectives/shared_memory/transfers.h"
+
+namespace trainyard::shared_memory {
+namespace {
+
+using collectives::Answer;
+using collectives::Pause;
+using collectives::QueuedOperation;
+using collectives::Stage;
+
+/// Looks without asking for the time.
+constexpr std::uint32_t kSpins = 32;
+/// Times that a member gives way to others on its processor before it sleeps, where there are too few.
+constexpr std::uint32_t kYields = 4;
+
+/// In Control::waits_for.
+constexpr std::uint32_t kWaitsForNobody = 0;
+constexpr std::uint32_t kCannotTell = 1;
+constexpr std::uint32_t kFirstMember = 2;
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// What the first operation of the group needs before it can go on.
+Need need_of(const QueuedOperation* first) {
+  if (first == nullptr) return {};
+  const std::uint64_t order = first->operation.order;
+  if (first->stage == Stage::kQueued) return order > kInFlight ? Need{kDone, order - kInFlight} : Need{};
+  if (first->transfer != nullptr) return static_cast<const SharedTransfer&>(*first->transfer).need();
+  return {kArrived, order};
+}
+
+}  // namespace
+
+// The place of its descriptor, and its slot, are free when all are past the operation that had them before.
+bool SharedAgreement::announce(const Operation& operation) {
+  const std::uint64_t order = operation.order;
+  if (order > all_done_ + kInFlight) {
+    if (!group_->everyone_reached(kDone, order - kInFlight)) return false;
+    all_done_ = order - kInFlight;
+  }
+  group_->note_core();
+  Descriptor& descriptor = group_->own().descriptors[order % kInFlight];
+  descriptor = {operation.request, blocks_.find(operation.data.data, operation.bytes())};
+  if (fits_slot(*group_, descriptor)) put_into_slot(*group_, operation);
+  group_->count_up(kArrived, order);
+  return true;
+}
+
+const Request* SharedAgreement::request_of(std::uint32_t member, const Operation& operation) const {
+  if (group_->count(member, kArrived) < operation.order) return nullptr;
+  return &group_->of(member).descriptors[operation.order % kInFlight].request;
+}
+
+bool SharedAgreement::rest(const Pause& pause, const std::function<bool()>& look_again) {
+  if (looks_on(pause.looks)) return false;
+  const std::uint32_t bell = group_->announce_sleep(need_of(pause.first));
+  if (!look_again()) group_->sleep(bell, pause.most);
+  group_->awake();
+  return true;
+}
+
+/// True as long as looking again is better than sleeping.
+bool SharedAgreement::looks_on(std::uint32_t looks) {
+  if (looks == 1) {
+    group_->note_core();
+    spins_ = !group_->crowded();
+    spins_since_.reset();
+  }
+  if (!spins_) {
+    if (looks > kYields) return false;
+    ::sched_yield();
+    return true;
+  }
+  relax();
+  if (looks % kSpins != 0) return true;
+  const auto now = Clock::now();
+  if (!spins_since_) spins_since_ = now;
+  return now - *spins_since_ < spin_;
+}
+
+std::uint64_t SharedAttendance::signs(std::uint32_t member) const {
+  std::uint64_t signs = 0;
+  for (const Counter counter : {kArrived, kDone, kSteps}) signs += group_.count(member, counter);
+  if (member == group_.rank()) return signs;
+  return signs + group_.channel(group_.rank(), member).read.load(std::memory_order_relaxed) +
+         group_.channel(member, group_.rank()).written.load(std::memory_order_relaxed);
+}
+
+void SharedAttendance::show(const Answer& answer) {
+  const std::uint32_t waits_for = !answer.waits      ? kWaitsForNobody
+                                  : answer.waits_for ? kFirstMember + *answer.waits_for
+                                                     : kCannotTell;
+  group_.own().waits_for.store(waits_for, std::memory_order_relaxed);
+  if (answer.waits) group_.own().beats.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SharedAttendance::probe() {
+  for (std::uint32_t member = 0; member < group_.size(); ++member) {
+    beats_[member] = group_.of(member).beats.load(std::memory_order_relaxed);
+  }
+}
+
+std::optional<Answer> SharedAttendance::answer(std::uint32_t member) const {
+  const Control& control = group_.of(member);
+  if (control.beats.load(std::memory_order_relaxed) == beats_[member]) return {};
+  const std::uint32_t waits_for = control.waits_for.load(std::memory_order_relaxed);
+  Answer answer{.waits = waits_for != kWaitsForNobody, .waits_for = {}};
+  if (waits_for >= kFirstMember) answer.waits_for = waits_for - kFirstMember;
+  return answer;
+}
+
+}  // namespace trainyard::shared_memory

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collectives/agreement.h"
+#include "collectives/shared_memory/blocks.h"
+#include "collectives/shared_memory/group.h"
+
+namespace trainyard::shared_memory {
+
+/// Agreement through the members' control blocks: a member publishes a descriptor and counts up, and the others read
+/// it. It keeps what all parts of the backend share: the control blocks, and the memory that all have mapped.
+class SharedAgreement final : public collectives::Agreement {
+ public:
+  /// `spin` is how long a waiting member looks before it sleeps.
+  SharedAgreement(std::unique_ptr<Group> group, std::chrono::microseconds spin)
+      : group_(std::move(group)), spin_(spin) {}
+
+  Group& group() { return *group_; }
+  Blocks& blocks() { return blocks_; }
+
+  bool announce(const collectives::Operation& operation) override;
+  const Request* request_of(std::uint32_t member, const collectives::Operation& operation) const override;
+  void finished(const collectives::Operation& operation) override { group_->count_up(kDone, operation.order); }
+  void tell(const collectives::Failure& failure) override { group_->publish_failure(failure); }
+  std::optional<collectives::Failure> told() override { return group_->failure(); }
+  bool rest(const collectives::Pause& pause, const std::function<bool()>& look_again) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool looks_on(std::uint32_t looks);
+
+  std::unique_ptr<Group> group_;
+  Blocks blocks_;
+  const std::chrono::microseconds spin_;
+  std::uint64_t all_done_ = 0;  ///< Operations of the group that all members were seen to have finished.
+  bool spins_ = false;          ///< In this pause.
+  std::optional<Clock::time_point> spins_since_;
+};
+
+/// Attendance through the same blocks. A member answers by counting up its beats, which it does only while it waits.
+class SharedAttendance final : public collectives::Attendance {
+ public:
+  explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}
+
+  collectives::Presence presence(std::uint32_t member) override { return group_.presence(member); }
+  std::uint64_t signs(std::uint32_t member) const override;
+  void show(const collectives::Answer& answer) override;
+  void probe() override;
+  std::optional<collectives::Answer> answer(std::uint32_t member) const override;
+
+ private:
+  Group& group_;
+  std::vector<std::uint32_t> beats_;  ///< Of each member when it was last asked.
+};
+
+}  // namespace trainyard::shared_memory

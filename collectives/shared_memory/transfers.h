@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "collectives/shared_memory/blocks.h"
+#include "collectives/shared_memory/group.h"
+#include "collectives/shared_memory/kernels.h"
+#include "collectives/transport.h"
+
+// The three ways in which an operation of the group moves its elements, and messages. Which way is taken follows from
+// the descriptors of all members alone, so that all members take the same one:
+//
+//   slots     small: each rank has put its input into a slot, and each works out the result for itself
+//   in place  registered: chunks are taken by whoever has time, and written where they belong
+//   staged    anything else: piece by piece through buffers that stay in the cache
+//
+// A `reduce` of null means that elements are only moved.
+
+namespace trainyard::shared_memory {
+
+using collectives::Effort;
+using collectives::Operation;
+using collectives::Progress;
+using collectives::Transfer;
+
+/// A transfer of an operation of the group.
+class SharedTransfer : public Transfer {
+ public:
+  SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
+
+  /// What this member needs of the others before it can go on.
+  virtual Need need() const = 0;
+  std::optional<std::vector<std::uint32_t>> missing() const final;
+
+ protected:
+  const Group& group_;
+  const Operation& operation_;
+};
+
+bool fits_slot(const Group& group, const Descriptor& descriptor);
+/// Before the operation is announced.
+void put_into_slot(Group& group, const Operation& operation);
+std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce);
+
+/// `places` says where the elements lie at each member; `chunk_bytes` is the largest part of one member's memory that
+/// is worked on at a time.
+std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
+                                                 std::vector<std::byte*> places, std::uint64_t chunk_bytes);
+
+std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce);
+
+/// `ranks` holds the rank of each member.
+std::unique_ptr<Transfer> make_send_transfer(Group& group, const Blocks& blocks, const Operation& operation);
+std::unique_ptr<Transfer> make_receive_transfer(Group& group, const Blocks& blocks, const Operation& operation,
+                                                const std::vector<std::uint32_t>& ranks);
+
+}  // namespace trainyard::shared_memory

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/shared_memory/transfers.h"
+#include "core/memory/shared_pool.h"
+
+namespace trainyard::shared_memory {
+
+/// Moves the elements of operations of the group, in the way that their size and place call for.
+class SharedTransport final : public collectives::Transport {
+ public:
+  /// `chunk_bytes`: of each member's memory, that one member works on at a time.
+  SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
+      : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
+
+  std::unique_ptr<Transfer> begin(const Operation& operation) override;
+  Buffer allocate(std::size_t bytes) override { return pool_.allocate_permanent(bytes); }
+  bool maps_memory() const override { return true; }
+  void map(const Buffer& own, std::span<const SharedHandle> handles) override;
+
+ private:
+  const Descriptor& descriptor_of(std::uint32_t member, const Operation& operation) const;
+  std::vector<std::byte*> find_places(const Operation& operation) const;
+
+  Group& group_;
+  Blocks& blocks_;
+  const std::uint64_t chunk_bytes_;
+  SharedPool pool_;
+};
+
+/// Messages between two members, through rings.
+class RingMessages final : public collectives::Transport {
+ public:
+  RingMessages(Group& group, const Blocks& blocks, std::vector<std::uint32_t> ranks)
+      : group_(group), blocks_(blocks), ranks_(std::move(ranks)) {}
+
+  std::unique_ptr<Transfer> begin(const Operation& operation) override;
+
+ private:
+  Group& group_;
+  const Blocks& blocks_;
+  const std::vector<std::uint32_t> ranks_;
+};
+
+}  // namespace trainyard::shared_memory

@@ -1,0 +1,134 @@
+#include "collectives/thread_driver.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+namespace trainyard::collectives {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long the thread sleeps at most: while nothing is under way there is nobody to look after.
+constexpr std::chrono::microseconds kBusySleep = 50ms;
+constexpr std::chrono::microseconds kIdleSleep = 2000ms;
+/// While nothing announces progress.
+constexpr std::chrono::microseconds kPollingSleep = 20us;
+
+}  // namespace
+
+ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
+    : Driver(std::move(where), std::move(engine)), agreement_(*engine_->backend().agreement) {
+  // Signals are for threads that expect them: here they would interrupt system calls of libraries.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ThreadDriver::~ThreadDriver() {
+  {
+    const std::lock_guard lock(mutex_);  // The thread, which needs it to stop, takes the agreement away.
+    stop_ = true;
+    changed_.notify_all();
+    agreement_.wake();
+  }
+  thread_.join();
+}
+
+std::uint64_t ThreadDriver::ask(Operation operation) {
+  std::uint64_t number;
+  {
+    const std::lock_guard lock(mutex_);
+    throw_if_failed();
+    number = ++last_number_;  // The engine counts in the same order.
+    unfinished_.insert(number);
+    asked_.push_back(std::move(operation));
+  }
+  agreement_.wake();
+  return number;
+}
+
+void ThreadDriver::wait(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  if (!unfinished_.contains(number)) return;
+  waited_ = number;
+  changed_.wait(lock, [&] { return failure_.has_value() || !unfinished_.contains(number); });
+  waited_.reset();
+  if (unfinished_.contains(number)) throw_if_failed();
+}
+
+bool ThreadDriver::done(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return failure_.has_value() || !unfinished_.contains(number);
+}
+
+void ThreadDriver::progress() {
+  const std::lock_guard lock(mutex_);
+  throw_if_failed();
+}
+
+// Returns when the engine has told the others: whoever reports may leave at once.
+void ThreadDriver::fail(const Failure& failure) {
+  std::unique_lock lock(mutex_);
+  if (!failure_ && !reported_) reported_ = failure;
+  agreement_.wake();
+  changed_.wait(lock, [&] { return failure_.has_value(); });
+}
+
+void ThreadDriver::run() {
+  try {
+    while (go_on()) {
+    }
+  } catch (const std::exception& error) {
+    engine_->fail({Code::kIo, fmt::format("the thread of the group cannot go on: {}", error.what())});
+    publish();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stop_; });
+  }
+  engine_.reset();  // Leaves the group.
+}
+
+// One round; false when it was the last one.
+bool ThreadDriver::go_on() {
+  std::vector<Operation> asked;
+  std::optional<Failure> reported;
+  std::optional<std::uint64_t> waited;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stop_) return false;
+    asked.swap(asked_);
+    reported.swap(reported_);
+    waited = waited_;
+  }
+  for (Operation& operation : asked) engine_->take(std::move(operation));
+  if (reported) engine_->fail(*reported);
+  engine_->backend().agreement->receive();
+  while (engine_->advance(Effort::kEverything)) {
+  }
+  if (!waited) engine_->stop_waiting();
+  engine_->look(waited);
+  publish();
+  const bool busy = !engine_->idle() && !engine_->failure();
+  engine_->rest(1, !busy ? kIdleSleep : engine_->must_be_polled() ? kPollingSleep : kBusySleep);
+  return true;
+}
+
+void ThreadDriver::publish() {
+  const std::lock_guard lock(mutex_);
+  const std::size_t before = unfinished_.size();
+  // What has not been taken yet is beyond the last number of the engine.
+  std::erase_if(unfinished_, [&](std::uint64_t number) {
+    return number <= last_number_ - asked_.size() && engine_->finished(number);
+  });
+  const bool fails = engine_->failure().has_value() && !failure_;
+  if (fails) failure_ = engine_->failure();
+  if (fails || unfinished_.size() != before) changed_.notify_all();
+}
+
+void ThreadDriver::throw_if_failed() const {
+  if (failure_) throw Error(failure_->code, "{}: {}", where_, failure_->text);
+}
+
+}  // namespace trainyard::collectives

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectives/driver.h"
+
+namespace trainyard::collectives {
+
+/// The engine works on a thread of its own, so that operations go on while their caller computes.
+class ThreadDriver final : public Driver {
+ public:
+  ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
+  /// Gives up what is under way.
+  ~ThreadDriver() override;
+
+  std::uint64_t ask(Operation operation) override;
+  void wait(std::uint64_t number) override;
+  bool done(std::uint64_t number) override;
+  void progress() override;
+  void fail(const Failure& failure) override;
+
+ private:
+  void run();
+  bool go_on();
+  void publish();
+  void throw_if_failed() const;
+
+  std::mutex mutex_;  ///< Of what follows.
+  std::condition_variable changed_;
+  std::vector<Operation> asked_;
+  std::set<std::uint64_t> unfinished_;
+  std::uint64_t last_number_ = 0;
+  std::optional<std::uint64_t> waited_;  ///< For which the caller waits.
+  std::optional<Failure> reported_;      ///< By the caller.
+  std::optional<Failure> failure_;
+  bool stop_ = false;
+
+  Agreement& agreement_;  ///< Of the engine, to be woken; there until the thread has stopped.
+  std::thread thread_;
+};
+
+}  // namespace trainyard::collectives
