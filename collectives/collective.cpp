@@ -24,8 +24,8 @@ bool on_one_host(const CollectiveContext& context) {
   return !hosts.front().empty() && std::ranges::all_of(hosts, [&](const auto& host) { return host == hosts.front(); });
 }
 
-bool is_there(const PluginLoader& plugins, const std::string& name) {
-  return std::ranges::any_of(plugins.list(), [&](const PluginLoader::Found& found) {
+bool is_there(const core::PluginLoader& plugins, const std::string& name) {
+  return std::ranges::any_of(plugins.list(), [&](const core::PluginLoader::Found& found) {
     return found.label.kind == Collective::kKind && found.label.name == name;
   });
 }

@@ -28,7 +28,7 @@ constexpr auto kPatient = 30s;
 
 std::vector<std::string> backends() {
   std::vector<std::string> names;
-  for (const auto& found : PluginLoader(PluginLoader::default_directories()).list()) {
+  for (const auto& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
     if (found.label.kind == Collective::kKind) names.push_back(found.label.name);
   }
   return names;
@@ -43,8 +43,9 @@ std::vector<std::uint32_t> first_ranks(std::uint32_t count) {
 /// A member of a group. Each has a loader, as a process would.
 class Member {
  public:
-  Member(const std::string& backend, std::uint32_t rank, Rendezvous& notes, const std::vector<std::uint32_t>& ranks,
-         std::chrono::milliseconds timeout = kPatient, const std::string& name = "world") {
+  Member(const std::string& backend, std::uint32_t rank, core::Rendezvous& notes,
+         const std::vector<std::uint32_t>& ranks, std::chrono::milliseconds timeout = kPatient,
+         const std::string& name = "world") {
     CollectiveContext context;
     context.where = "the test";
     context.rank = rank;
@@ -59,7 +60,8 @@ class Member {
   Collective& operator*() { return *group_; }
 
  private:
-  std::unique_ptr<PluginLoader> plugins_ = std::make_unique<PluginLoader>(PluginLoader::default_directories());
+  std::unique_ptr<core::PluginLoader> plugins_ =
+      std::make_unique<core::PluginLoader>(core::PluginLoader::default_directories());
   std::unique_ptr<Collective> group_;
 };
 
@@ -89,7 +91,7 @@ TEST_P(CollectiveContractTest, HoldsForOneToFourThreads) {
   const auto& [backend, number] = GetParam();
   const testing::ContractCheck& check = testing::contract_checks()[number];
   for (std::uint32_t count = 1; count <= kMostRanks; ++count) {
-    const auto ends = testing::run_threads(count, [&](std::uint32_t rank, Rendezvous& notes) {
+    const auto ends = testing::run_threads(count, [&](std::uint32_t rank, core::Rendezvous& notes) {
       Member group(backend, rank, notes, first_ranks(count));
       check.run(*group, notes);
       return "";
@@ -110,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(EveryBackend, CollectiveContractTest,
 class CollectiveTest : public ::testing::TestWithParam<std::string> {
  protected:
   /// A group of all ranks that begins with a barrier, so that each is known to be there.
-  Member world(std::uint32_t rank, Rendezvous& notes, std::uint32_t count, std::chrono::milliseconds timeout) {
+  Member world(std::uint32_t rank, core::Rendezvous& notes, std::uint32_t count, std::chrono::milliseconds timeout) {
     Member group(GetParam(), rank, notes, first_ranks(count), timeout);
     group->barrier().wait();
     return group;
@@ -118,7 +120,7 @@ class CollectiveTest : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(CollectiveTest, HoldsForProcesses) {
-  const auto ends = testing::run_processes(3, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_processes(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group(GetParam(), rank, notes, first_ranks(3));
     for (const testing::ContractCheck& check : testing::contract_checks()) check.run(*group, notes);
     return "";
@@ -128,7 +130,7 @@ TEST_P(CollectiveTest, HoldsForProcesses) {
 }
 
 TEST_P(CollectiveTest, GroupsOfSomeRanksWorkBesideTheWorld) {
-  const auto ends = testing::run_threads(4, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(4, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member all(GetParam(), rank, notes, first_ranks(4));
     Member half(GetParam(), rank, notes, {rank % 2, rank % 2 + 2}, kPatient, rank % 2 == 0 ? "even" : "odd");
     std::int64_t of_all = rank, of_half = rank;
@@ -159,7 +161,7 @@ void expect_names(const std::vector<RankEnd>& ends, std::uint32_t guilty, const 
 }
 
 TEST_P(CollectiveTest, SilentRankIsNamedByAllOthers) {
-  const auto ends = testing::run_threads(4, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(4, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 4, 800ms);
     if (rank == 2) {
       for (const std::uint32_t other : {0, 1, 3}) notes.get(fmt::format("failed.{}", other), kPatient);
@@ -175,7 +177,7 @@ TEST_P(CollectiveTest, SilentRankIsNamedByAllOthers) {
 }
 
 TEST_P(CollectiveTest, SilentSenderIsNamed) {
-  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 2, 500ms);
     if (rank == 1) {
       notes.get("failed", kPatient);
@@ -191,7 +193,7 @@ TEST_P(CollectiveTest, SilentSenderIsNamed) {
 }
 
 TEST_P(CollectiveTest, RankThatDoesNotComeIsNamed) {
-  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
     if (rank != 1) Member(GetParam(), rank, notes, first_ranks(3), 300ms);
     return "";
   });
@@ -214,7 +216,7 @@ std::string reduce_until(Collective& group, int signal) {
 }
 
 TEST_P(CollectiveTest, KilledRankIsNamedByAllOthers) {
-  const auto act = [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto act = [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 4, 20s);
     return reduce_until(*group, rank == 2 ? SIGKILL : 0);
   };
@@ -224,7 +226,7 @@ TEST_P(CollectiveTest, KilledRankIsNamedByAllOthers) {
 }
 
 TEST_P(CollectiveTest, StoppedRankIsNamedByAllOthers) {
-  const auto act = [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto act = [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 3, 4s);
     return reduce_until(*group, rank == 1 ? SIGSTOP : 0);
   };
@@ -236,7 +238,7 @@ TEST_P(CollectiveTest, StoppedRankIsNamedByAllOthers) {
 /// Rank 2 asks for something else than the others.
 std::vector<RankEnd> disagree(const std::string& backend, const Elements& wanted, ReduceOp op, const Elements& other,
                               ReduceOp other_op) {
-  return testing::run_threads(3, [&](std::uint32_t rank, Rendezvous& notes) {
+  return testing::run_threads(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group(backend, rank, notes, first_ranks(3), 5s);
     std::vector<double> memory(100'000);
     Elements elements = rank == 2 ? other : wanted;
@@ -353,7 +355,7 @@ TEST_P(CollectiveTest, MeanOfTruthValuesIsRefused) {
 }
 
 TEST_P(CollectiveTest, BoundsThatDoNotCutAreRefused) {
-  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group(GetParam(), rank, notes, first_ranks(2));
     std::vector<float> values(10);
     const std::vector<std::uint64_t> bounds{0, 7, 9};

@@ -76,7 +76,7 @@ struct Mesh::Ends {
   ~Ends() { ::close(wakeup); }
 
   void add(std::uint32_t member) {
-    data[member] = make_socket(zmq, zmq::socket_type::pair);
+    data[member] = core::make_socket(zmq, zmq::socket_type::pair);
     data[member].set(zmq::sockopt::maxmsgsize, std::int64_t{-1});
     // Who is lost stays so. Not -1, with which libzmq drops what came before the connection broke.
     data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
@@ -108,10 +108,10 @@ void Mesh::open(const CollectiveContext& context, Sockets sockets) {
     if (member != own_) ends_->add(member);
     if (member <= own_) continue;
     const std::string wanted = folder ? fmt::format("ipc://{}/{}", folder->path(), member) : "tcp://127.0.0.1:*";
-    note += bind_socket(ends_->data[member], wanted) + "\n";
+    note += core::bind_socket(ends_->data[member], wanted) + "\n";
   }
   const auto notes =
-      exchange(*context.rendezvous, context.name + "/mesh", context.rank, context.ranks, note, context.timeout);
+      core::exchange(*context.rendezvous, context.name + "/mesh", context.rank, context.ranks, note, context.timeout);
   for (std::uint32_t member = 0; member < size(); ++member) {
     const std::vector<std::string> lines = lines_of(notes[member]);
     std::uint64_t part = 0;
@@ -177,7 +177,7 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
   std::vector<zmq::message_t> frames;
   frames.emplace_back(&header, sizeof header);
   if (!body.empty()) frames.emplace_back(body.data(), body.size());
-  send_frames(ends_->data[to], frames);
+  core::send_frames(ends_->data[to], frames);
 }
 
 // A connection breaks after the last message of its member was taken in: news of the break are read first, messages
@@ -185,16 +185,16 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
 void Mesh::receive() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;
-    Frames event;
-    const bool broken = receive_frames(ends_->monitors[member], event);
+    core::Frames event;
+    const bool broken = core::receive_frames(ends_->monitors[member], event);
     receive_from(member);
     if (broken && presence_[member] == Presence::kHere) presence_[member] = Presence::kLost;
   }
 }
 
 void Mesh::receive_from(std::uint32_t member) {
-  Frames frames;
-  while (receive_frames(ends_->data[member], frames)) {
+  core::Frames frames;
+  while (core::receive_frames(ends_->data[member], frames)) {
     MeshHeader header;
     if (frames.empty() || frames[0].size() != sizeof header) continue;
     std::memcpy(&header, frames[0].data(), sizeof header);
@@ -206,7 +206,7 @@ void Mesh::receive_from(std::uint32_t member) {
       presence_[member] = Presence::kLeft;
     } else {
       Parcel parcel{header.request, {}};
-      if (frames.size() > 1) parcel.body = buffer_of(std::move(frames[1]));
+      if (frames.size() > 1) parcel.body = core::buffer_of(std::move(frames[1]));
       arrived_.insert_or_assign({member, header.tag}, std::move(parcel));
     }
   }

@@ -37,8 +37,8 @@ ModelContext context_of(std::uint32_t rank, std::uint32_t ranks) {
 }
 
 TEST(ModelTest, RanksExchangeTensorsInTheMiddleOfAStep) {
-  const auto ends = testing::run_threads(3, [](std::uint32_t rank, Rendezvous& notes) {
-    PluginLoader plugins(PluginLoader::default_directories());
+  const auto ends = testing::run_threads(3, [](std::uint32_t rank, core::Rendezvous& notes) {
+    core::PluginLoader plugins(core::PluginLoader::default_directories());
     ModelContext context = context_of(rank, 3);
     context.rendezvous = &notes;
     context.plugins = &plugins;

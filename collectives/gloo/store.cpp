@@ -11,7 +11,7 @@ namespace {
 
 }  // namespace
 
-NoteStore::NoteStore(Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout)
+NoteStore::NoteStore(core::Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout)
     : c10d::Store(timeout), notes_(notes), prefix_(std::move(prefix)) {}
 
 void NoteStore::set(const std::string& key, const std::vector<uint8_t>& value) {

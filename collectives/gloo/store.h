@@ -14,7 +14,7 @@ namespace trainyard::collectives {
 class NoteStore final : public c10d::Store {
  public:
   /// Keys begin with `prefix`. Nothing is waited for longer than `timeout`, whatever Gloo says.
-  NoteStore(Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
+  NoteStore(core::Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
 
   using c10d::Store::set;
   void set(const std::string& key, const std::vector<uint8_t>& value) override;
@@ -29,7 +29,7 @@ class NoteStore final : public c10d::Store {
  private:
   std::string note_of(const std::string& key) const;
 
-  Rendezvous& notes_;
+  core::Rendezvous& notes_;
   const std::string prefix_;
 };
 

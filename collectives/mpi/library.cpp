@@ -60,8 +60,8 @@ MPI_Comm make_communicator(const CollectiveContext& context) {
   int own = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &own), "MPI_Comm_rank");
   std::vector<int> members;
-  for (const std::string& text : exchange(*context.rendezvous, context.name + "/mpi", context.rank, context.ranks,
-                                          std::to_string(own), context.timeout)) {
+  for (const std::string& text : core::exchange(*context.rendezvous, context.name + "/mpi", context.rank, context.ranks,
+                                                std::to_string(own), context.timeout)) {
     members.push_back(std::stoi(text));
   }
   MPI_Group world, group;

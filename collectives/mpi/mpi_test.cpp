@@ -19,8 +19,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kFolder = "TRAINYARD_MPI_TEST_FOLDER";
 
-CollectiveContext context_of(PluginLoader& plugins, Rendezvous& notes, std::uint32_t rank, const std::string& name,
-                             std::vector<std::uint32_t> ranks) {
+CollectiveContext context_of(core::PluginLoader& plugins, core::Rendezvous& notes, std::uint32_t rank,
+                             const std::string& name, std::vector<std::uint32_t> ranks) {
   CollectiveContext context;
   context.where = "the test";
   context.plugins = &plugins;
@@ -40,10 +40,10 @@ std::uint32_t number_of(const char* variable) {
 // What mpirun runs: the world, and a group beside it in which ranks are counted from the other end than MPI's.
 TEST(MpiTest, DISABLED_Rank) {
   ASSERT_NE(std::getenv(kFolder), nullptr) << "for mpirun alone";
-  const auto notes = make_folder_rendezvous(std::getenv(kFolder));
+  const auto notes = core::make_folder_rendezvous(std::getenv(kFolder));
   const std::uint32_t size = number_of("OMPI_COMM_WORLD_SIZE");
   const std::uint32_t rank = size - 1 - number_of("OMPI_COMM_WORLD_RANK");
-  PluginLoader plugins(PluginLoader::default_directories());
+  core::PluginLoader plugins(core::PluginLoader::default_directories());
   std::vector<std::uint32_t> ranks(size);
   std::iota(ranks.begin(), ranks.end(), 0);
   const auto world = make_collective({"mpi"}, context_of(plugins, *notes, rank, "world", ranks));
@@ -84,8 +84,8 @@ INSTANTIATE_TEST_SUITE_P(Ranks, MpiRunTest, ::testing::Values(2, 3, 4));
 
 TEST(MpiTest, SaysThatMpirunIsNeeded) {
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) GTEST_SKIP() << "started by mpirun";
-  const auto notes = make_local_rendezvous();
-  PluginLoader plugins(PluginLoader::default_directories());
+  const auto notes = core::make_local_rendezvous();
+  core::PluginLoader plugins(core::PluginLoader::default_directories());
   // Before rank 1 is waited for, which does not come.
   const auto [code, text] = testing::error_of([&] {
     make_collective({"mpi"}, context_of(plugins, *notes, 0, "world", {0, 1}));

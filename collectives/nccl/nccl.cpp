@@ -212,7 +212,7 @@ class NcclTransport final : public Transport {
     char name[64] = "";
     check_cuda(cudaDeviceGetPCIBusId(name, sizeof name, end_.device), "cudaDeviceGetPCIBusId");
     const auto devices =
-        exchange(*context.rendezvous, context.name + "/gpu", context.rank, context.ranks, name, context.timeout);
+        core::exchange(*context.rendezvous, context.name + "/gpu", context.rank, context.ranks, name, context.timeout);
     for (std::size_t i = 0; i < devices.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (devices[i] != devices[j]) continue;

@@ -16,7 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::unique_ptr<Collective> world_of(PluginLoader& plugins, Rendezvous& notes, std::uint32_t rank, std::uint32_t size) {
+std::unique_ptr<Collective> world_of(core::PluginLoader& plugins, core::Rendezvous& notes, std::uint32_t rank,
+                                     std::uint32_t size) {
   CollectiveContext context;
   context.where = "the test";
   context.plugins = &plugins;
@@ -30,7 +31,7 @@ std::unique_ptr<Collective> world_of(PluginLoader& plugins, Rendezvous& notes, s
 
 /// In a process that is forked, so that this one leaves CUDA alone.
 int devices() {
-  const auto ends = testing::run_processes(1, [](std::uint32_t, Rendezvous&) {
+  const auto ends = testing::run_processes(1, [](std::uint32_t, core::Rendezvous&) {
     int count = 0;
     return std::to_string(cudaGetDeviceCount(&count) == cudaSuccess ? count : 0);
   });
@@ -39,8 +40,8 @@ int devices() {
 
 TEST(NcclTest, SaysThatThereIsNoDevice) {
   if (devices() > 0) GTEST_SKIP() << "there is one";
-  const auto ends = testing::run_processes(2, [](std::uint32_t rank, Rendezvous& notes) {
-    PluginLoader plugins(PluginLoader::default_directories());
+  const auto ends = testing::run_processes(2, [](std::uint32_t rank, core::Rendezvous& notes) {
+    core::PluginLoader plugins(core::PluginLoader::default_directories());
     world_of(plugins, notes, rank, 2);
     return "";
   });
@@ -52,9 +53,9 @@ TEST(NcclTest, SaysThatThereIsNoDevice) {
 
 TEST(NcclTest, RanksOnOneGpuAreRefused) {
   if (devices() == 0) GTEST_SKIP() << "skipped: no device";
-  const auto ends = testing::run_processes(2, [](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_processes(2, [](std::uint32_t rank, core::Rendezvous& notes) {
     cudaSetDevice(0);
-    PluginLoader plugins(PluginLoader::default_directories());
+    core::PluginLoader plugins(core::PluginLoader::default_directories());
     world_of(plugins, notes, rank, 2);
     return "";
   });
@@ -63,9 +64,9 @@ TEST(NcclTest, RanksOnOneGpuAreRefused) {
 
 TEST(NcclTest, ReducesDeviceMemoryInPlace) {
   if (devices() < 2) GTEST_SKIP() << "skipped: " << devices() << " device(s), two are needed";
-  const auto ends = testing::run_processes(2, [](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_processes(2, [](std::uint32_t rank, core::Rendezvous& notes) {
     check_cuda(cudaSetDevice(static_cast<int>(rank)), "cudaSetDevice");
-    PluginLoader plugins(PluginLoader::default_directories());
+    core::PluginLoader plugins(core::PluginLoader::default_directories());
     const auto world = world_of(plugins, notes, rank, 2);
     std::vector<float> values(1000, static_cast<float>(rank + 1));
     const DeviceMemory there(values.size() * sizeof(float));

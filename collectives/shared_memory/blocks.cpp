@@ -11,7 +11,7 @@ namespace {
 void populate(std::byte* data, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t begin = address / kPage * kPage;
+  const std::uintptr_t begin = address / core::kPage * core::kPage;
   ::madvise(reinterpret_cast<void*>(begin), address + bytes - begin, MADV_POPULATE_WRITE);
 #endif
 }
@@ -25,7 +25,7 @@ Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std
       block.addresses.push_back(own.data());
     } else {
       const SharedHandle& handle = handles[member];
-      const MemoryFile file = MemoryFile::open(handle);
+      const core::MemoryFile file = core::MemoryFile::open(handle);
       block.mappings.emplace_back(file.fd(), handle.segment_bytes, true);
       block.addresses.push_back(block.mappings.back().data() + handle.offset);
     }

@@ -11,8 +11,8 @@ namespace trainyard::shared_memory {
 /// A run of memory that every member has, and that all have mapped.
 struct Block {
   Buffer own;
-  std::vector<Mapping> mappings;      ///< Of the others' segments.
-  std::vector<std::byte*> addresses;  ///< Where each member's memory lies here.
+  std::vector<core::Mapping> mappings;  ///< Of the others' segments.
+  std::vector<std::byte*> addresses;    ///< Where each member's memory lies here.
 };
 
 /// Maps the memory that the others' handles name; `handles` in the order of members, `rank` is this one. The pages are

@@ -13,7 +13,7 @@
 namespace trainyard::shared_memory {
 namespace {
 
-std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+std::size_t whole_pages(std::size_t bytes) { return (bytes + core::kPage - 1) / core::kPage * core::kPage; }
 
 /// What a member tells the others at the rendezvous. Plain data, sent as its bytes.
 struct Introduction {
@@ -42,9 +42,9 @@ std::string words_of(const Layout& layout) {
 }  // namespace
 
 Group::Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout)
-    : rank_(rank), layout_(layout), file_(MemoryFile::make(whole_pages(layout.bytes()))) {
+    : rank_(rank), layout_(layout), file_(core::MemoryFile::make(whole_pages(layout.bytes()))) {
   blocks_.resize(layout.members);
-  blocks_[rank_] = Mapping(file_.fd(), whole_pages(layout.bytes()), true);
+  blocks_[rank_] = core::Mapping(file_.fd(), whole_pages(layout.bytes()), true);
   introduce_itself();
   try {
     connect(context);
@@ -77,8 +77,8 @@ void Group::connect(const CollectiveContext& context) {
       throw Error(Code::kInvalidArgument, "{} has {}, rank {} has {}; all must have the same", who,
                   words_of(other.layout), context.rank, words_of(layout_));
     }
-    const MemoryFile file = MemoryFile::open(other.handle);
-    blocks_[member] = Mapping(file.fd(), whole_pages(layout_.bytes()), true);
+    const core::MemoryFile file = core::MemoryFile::open(other.handle);
+    blocks_[member] = core::Mapping(file.fd(), whole_pages(layout_.bytes()), true);
   }
 }
 

@@ -77,8 +77,8 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  MemoryFile file_;              ///< Open as long as others may want to map it.
-  std::vector<Mapping> blocks_;  ///< One a member.
+  core::MemoryFile file_;              ///< Open as long as others may want to map it.
+  std::vector<core::Mapping> blocks_;  ///< One a member.
   bool too_few_cores_ = false;
 };
 

@@ -358,7 +358,7 @@ TEST(SharedMemoryTest, MemoryThatSomebodyHasOnTheHeapIsNotWorkedOnInPlaceByAnybo
   EXPECT_THAT(on_threads(
                   2,
                   [](Collective& group) -> std::string {
-                    SharedPool pool;
+                    core::SharedPool pool;
                     const std::size_t bytes = 5000 * sizeof(float);
                     const Buffer memory = group.rank() == 0 ? Buffer::heap(bytes) : pool.allocate_permanent(bytes);
                     group.use(memory);
@@ -406,7 +406,7 @@ TEST(SharedMemoryTest, RefusesWhatThereIsNot) {
 }
 
 TEST(SharedMemoryTest, ParametersMustBeTheSameEverywhere) {
-  const auto notes = make_local_rendezvous();
+  const auto notes = core::make_local_rendezvous();
   const auto connect = [&](std::uint32_t rank, const char* parameters) {
     CollectiveContext context;
     context.where = "test";

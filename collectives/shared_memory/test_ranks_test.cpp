@@ -15,7 +15,7 @@
 namespace trainyard::testing {
 namespace {
 
-std::string run_rank(std::uint32_t rank, std::uint32_t count, Rendezvous& notes, const RankBody& body,
+std::string run_rank(std::uint32_t rank, std::uint32_t count, core::Rendezvous& notes, const RankBody& body,
                      const RankOptions& options) {
   CollectiveContext context;
   context.where = "test";
@@ -38,7 +38,7 @@ std::string run_rank(std::uint32_t rank, std::uint32_t count, Rendezvous& notes,
 }  // namespace
 
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options) {
-  const auto notes = make_local_rendezvous();
+  const auto notes = core::make_local_rendezvous();
   std::vector<std::string> said(count);
   std::vector<std::jthread> threads;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -56,7 +56,7 @@ RankProcesses::RankProcesses(std::uint32_t count, const RankBody& body, const Ra
       continue;
     }
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const auto notes = make_folder_rendezvous(folder_.path("notes"));
+    const auto notes = core::make_folder_rendezvous(folder_.path("notes"));
     const std::string text = run_rank(rank, count, *notes, body, options);
     std::ofstream(folder_.path(fmt::format("said.{}", rank))) << text << std::flush;
     ::_exit(0);

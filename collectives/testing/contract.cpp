@@ -47,7 +47,7 @@ constexpr std::array<std::uint64_t, 3> kCounts{1, 1025, 17'003};
 // There is no mean of truth values.
 bool has_meaning(ReduceOp op, DType dtype) { return op != ReduceOp::kMean || dtype != DType::kBool; }
 
-void all_reduces_every_op_and_type(Collective& group, Rendezvous&) {
+void all_reduces_every_op_and_type(Collective& group, core::Rendezvous&) {
   for (const DType dtype : all_dtypes()) {
     for (const ReduceOp op : all_ops()) {
       if (!has_meaning(op, dtype)) continue;
@@ -60,7 +60,7 @@ void all_reduces_every_op_and_type(Collective& group, Rendezvous&) {
   }
 }
 
-void gives_every_rank_the_same_bits(Collective& group, Rendezvous&) {
+void gives_every_rank_the_same_bits(Collective& group, core::Rendezvous&) {
   for (const DType dtype : {DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
     Values values(dtype, 4099);
     for (std::uint64_t i = 0; i < values.size(); ++i) values.set(i, 1.0 / static_cast<double>(3 + i + group.rank()));
@@ -71,7 +71,7 @@ void gives_every_rank_the_same_bits(Collective& group, Rendezvous&) {
   }
 }
 
-void broadcasts_from_every_root(Collective& group, Rendezvous&) {
+void broadcasts_from_every_root(Collective& group, core::Rendezvous&) {
   for (const DType dtype : all_dtypes()) {
     for (std::uint32_t root = 0; root < group.size(); ++root) {
       for (const std::uint64_t count : kCounts) {
@@ -99,7 +99,7 @@ void gathers_parts(Collective& group, DType dtype, std::uint64_t count, const st
   }
 }
 
-void gathers_equal_uneven_and_empty_parts(Collective& group, Rendezvous&) {
+void gathers_equal_uneven_and_empty_parts(Collective& group, core::Rendezvous&) {
   for (const DType dtype : all_dtypes()) {
     for (const std::uint64_t count : kCounts) {
       gathers_parts(group, dtype, count, {});
@@ -116,7 +116,7 @@ void reduces_parts(Collective& group, ReduceOp op, DType dtype, std::uint64_t co
   expect_reduced(group, op, dtype, values, bounds[group.rank()], bounds[group.rank() + 1]);
 }
 
-void reduces_equal_uneven_and_empty_parts(Collective& group, Rendezvous&) {
+void reduces_equal_uneven_and_empty_parts(Collective& group, core::Rendezvous&) {
   for (const DType dtype : all_dtypes()) {
     for (const ReduceOp op : all_ops()) {
       if (!has_meaning(op, dtype)) continue;
@@ -128,7 +128,7 @@ void reduces_equal_uneven_and_empty_parts(Collective& group, Rendezvous&) {
   }
 }
 
-void leaves_a_barrier_when_all_have_come(Collective& group, Rendezvous& notes) {
+void leaves_a_barrier_when_all_have_come(Collective& group, core::Rendezvous& notes) {
   for (int round = 0; round < 5; ++round) {
     const auto key = [&](std::uint32_t rank) { return fmt::format("barrier/{}/{}.{}", group.name(), round, rank); };
     notes.put(key(group.rank()), "here");
@@ -141,7 +141,7 @@ void leaves_a_barrier_when_all_have_come(Collective& group, Rendezvous& notes) {
 }
 
 // Receives are asked for first: both ends wait for each other, and neither may stand in the way of its own send.
-void sends_both_ways_at_once(Collective& group, Rendezvous&) {
+void sends_both_ways_at_once(Collective& group, core::Rendezvous&) {
   constexpr std::uint64_t kCount = 50'000;
   std::vector<Values> incoming, outgoing;
   std::vector<Work> works;
@@ -170,7 +170,7 @@ void sends_both_ways_at_once(Collective& group, Rendezvous&) {
 }
 
 // The others have no part in it and go on.
-void sends_along_a_chain_beside_operations_of_all(Collective& group, Rendezvous&) {
+void sends_along_a_chain_beside_operations_of_all(Collective& group, core::Rendezvous&) {
   std::int64_t sum = group.rank();
   std::int64_t before = 0;
   Work all = group.all_reduce({&sum, DType::kInt64, 1}, ReduceOp::kSum);
@@ -182,7 +182,7 @@ void sends_along_a_chain_beside_operations_of_all(Collective& group, Rendezvous&
   expect_equal<std::int64_t>("sum", sum, group.size() * (group.size() - 1) / 2);
 }
 
-void finishes_many_at_once_whatever_is_waited_for_first(Collective& group, Rendezvous&) {
+void finishes_many_at_once_whatever_is_waited_for_first(Collective& group, core::Rendezvous&) {
   constexpr std::uint32_t kMany = 24;
   for (const bool forwards : {true, false}) {
     std::vector<Values> values;
@@ -203,7 +203,7 @@ void finishes_many_at_once_whatever_is_waited_for_first(Collective& group, Rende
   }
 }
 
-void carries_out_operations_on_the_same_memory_in_order(Collective& group, Rendezvous&) {
+void carries_out_operations_on_the_same_memory_in_order(Collective& group, core::Rendezvous&) {
   const std::uint64_t count = 10'007;
   Values values = samples(group, DType::kFloat64, count);
   Work first = group.reduce_scatter(values.elements(), ReduceOp::kSum);
@@ -215,7 +215,7 @@ void carries_out_operations_on_the_same_memory_in_order(Collective& group, Rende
   expect_reduced(group, ReduceOp::kSum, DType::kFloat64, values, 0, count);
 }
 
-void is_done_in_the_end(Collective& group, Rendezvous&) {
+void is_done_in_the_end(Collective& group, core::Rendezvous&) {
   Values values = samples(group, DType::kInt32, 5000);
   Work work = group.all_reduce(values.elements(), ReduceOp::kMax);
   while (!work.done()) group.progress();
@@ -223,7 +223,7 @@ void is_done_in_the_end(Collective& group, Rendezvous&) {
   expect_reduced(group, ReduceOp::kMax, DType::kInt32, values, 0, values.size());
 }
 
-void gathers_texts_of_any_length(Collective& group, Rendezvous&) {
+void gathers_texts_of_any_length(Collective& group, core::Rendezvous&) {
   const auto text_of = [](std::uint32_t rank) { return std::string(rank * 1000, static_cast<char>('a' + rank)); };
   const auto texts = group.all_gather_texts(text_of(group.rank()));
   expect_equal<std::size_t>("texts", texts.size(), group.size());
@@ -231,7 +231,7 @@ void gathers_texts_of_any_length(Collective& group, Rendezvous&) {
   for (const std::string& text : group.all_gather_texts("")) expect_equal<std::string>("text", text, "");
 }
 
-void works_on_memory_of_its_own_and_of_others(Collective& group, Rendezvous&) {
+void works_on_memory_of_its_own_and_of_others(Collective& group, core::Rendezvous&) {
   constexpr std::uint64_t kCount = 20'000;
   const Buffer own = group.allocate(kCount * sizeof(float));
   const Buffer other = Buffer::heap(kCount * sizeof(float));
@@ -249,14 +249,14 @@ void works_on_memory_of_its_own_and_of_others(Collective& group, Rendezvous&) {
   }
 }
 
-void takes_nothing_for_an_operation(Collective& group, Rendezvous&) {
+void takes_nothing_for_an_operation(Collective& group, core::Rendezvous&) {
   group.all_reduce({nullptr, DType::kFloat32, 0}, ReduceOp::kSum).wait();
   group.broadcast({nullptr, DType::kFloat32, 0}, group.size() - 1).wait();
   group.all_gather({nullptr, DType::kFloat32, 0}).wait();
   group.reduce_scatter({nullptr, DType::kFloat32, 0}, ReduceOp::kSum).wait();
 }
 
-void repeats_little_operations(Collective& group, Rendezvous&) {
+void repeats_little_operations(Collective& group, core::Rendezvous&) {
   for (std::int64_t i = 0; i < 200; ++i) {
     std::int64_t value = i + group.rank();
     group.all_reduce({&value, DType::kInt64, 1}, ReduceOp::kMin).wait();

@@ -10,7 +10,7 @@ namespace trainyard::testing {
 /// if a result is wrong.
 struct ContractCheck {
   const char* name;
-  void (*run)(Collective& group, Rendezvous& notes);
+  void (*run)(Collective& group, core::Rendezvous& notes);
 };
 
 /// In an order in which they can be run on one group, one after the other.

@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kLongest = std::chrono::seconds(60);
 
-RankEnd end_of(const RankFunction& function, std::uint32_t rank, Rendezvous& notes) {
+RankEnd end_of(const RankFunction& function, std::uint32_t rank, core::Rendezvous& notes) {
   RankEnd end;
   try {
     end.text = function(rank, notes);
@@ -42,7 +42,7 @@ class Child {
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(ends[0]);
-      const auto notes = make_folder_rendezvous(folder);
+      const auto notes = core::make_folder_rendezvous(folder);
       const RankEnd end = end_of(function, rank, *notes);
       const std::string said = std::string(1, end.returned ? 'y' : 'n') + static_cast<char>(end.code) + end.text;
       [[maybe_unused]] const auto ignored = ::write(ends[1], said.data(), said.size());
@@ -83,7 +83,7 @@ class Child {
 }  // namespace
 
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function) {
-  const auto notes = make_local_rendezvous();
+  const auto notes = core::make_local_rendezvous();
   std::vector<RankEnd> ends(count);
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < count; ++rank) {

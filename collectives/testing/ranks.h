@@ -18,7 +18,7 @@ struct RankEnd {
 };
 
 /// What a rank does. Its notes reach the other ranks.
-using RankFunction = std::function<std::string(std::uint32_t rank, Rendezvous& notes)>;
+using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezvous& notes)>;
 
 /// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);

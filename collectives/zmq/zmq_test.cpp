@@ -19,8 +19,8 @@ class ZmqTest : public ::testing::TestWithParam<const char*> {};
 TEST_P(ZmqTest, HoldsTheContractAndLeavesNothingBehind) {
   const testing::TemporaryFolder folder;
   ::setenv("TMPDIR", folder.path().c_str(), 1);
-  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, Rendezvous& notes) {
-    PluginLoader plugins(PluginLoader::default_directories());
+  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
+    core::PluginLoader plugins(core::PluginLoader::default_directories());
     CollectiveContext context;
     context.where = "the test";
     context.plugins = &plugins;

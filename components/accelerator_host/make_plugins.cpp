@@ -44,7 +44,7 @@ int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
 std::string best_accelerator(const ComponentContext& context) {
   std::string best;
   int best_rank = 0;
-  for (const PluginLoader::Found& found : context.plugins->list()) {
+  for (const core::PluginLoader::Found& found : context.plugins->list()) {
     if (found.label.kind != Accelerator::kKind || !abi_matches(found.label.abi_tag, host_abi_tag())) continue;
     const int rank = automatic_rank({found.label.name, "{}"}, context);
     if (rank <= best_rank) continue;

@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-Prefetcher::Prefetcher(const SampleReader& reader, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+Prefetcher::Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
                        std::size_t workers, std::function<void()> wake)
     : reader_(reader), layout_(layout), pool_(pool), wake_(std::move(wake)), slots_(slots) {
   for (std::size_t i = 0; i < workers; ++i) {

@@ -39,7 +39,7 @@ class Prefetcher {
 
   /// `layout` is that of the reader's fields; both must outlive the prefetcher. `wake` is called on a worker's thread
   /// when `head` has returned null and may now return a slot.
-  Prefetcher(const SampleReader& reader, const BatchLayout& layout, SharedPool& pool, std::size_t slots,
+  Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
   /// Ends the workers after the samples that they are reading.
@@ -79,7 +79,7 @@ class Prefetcher {
 
   const SampleReader& reader_;
   const BatchLayout& layout_;
-  SharedPool& pool_;
+  core::SharedPool& pool_;
   std::function<void()> wake_;
   std::vector<Slot> slots_;
   Scratch own_scratch_;  ///< For reading without workers.

@@ -45,7 +45,7 @@ class PrefetcherTest : public ::testing::Test {
   Numbers numbers_{context_, control_};
   SampleReader reader_{numbers_, 1};
   BatchLayout layout_{reader_.fields()};
-  SharedPool pool_;
+  core::SharedPool pool_;
   BatchPlan plan_{{.split = "train", .samples = 95, .batch_size = 10}, "test"};
   std::mutex mutex_;
   std::condition_variable changed_;

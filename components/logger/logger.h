@@ -90,7 +90,7 @@ class Logger final : public Component {
   std::chrono::steady_clock::time_point last_flush_{};
   bool files_dirty_ = false;
   bool timer_armed_ = false;
-  EventLoop::TimerId timer_{};
+  core::EventLoop::TimerId timer_{};
 };
 
 }  // namespace trainyard

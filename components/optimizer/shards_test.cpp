@@ -226,7 +226,7 @@ class SharedStateTest : public ::testing::Test {
   }
 
   Memory memory_ = make_memory(DType::kFloat32);
-  std::shared_ptr<Rendezvous> rendezvous_ = make_local_rendezvous();
+  std::shared_ptr<core::Rendezvous> rendezvous_ = core::make_local_rendezvous();
 };
 
 TEST_F(SharedStateTest, StepsOfSeveralRanksAreThoseOfOne) {

@@ -53,7 +53,7 @@ Tensor new_state(const std::string& name, const ArenaInfo& arena, double initial
 
 std::string note_of(std::size_t number) { return fmt::format("optimizer_state/{}", number); }
 
-void offer(const Tensor& block, std::size_t number, Rendezvous& rendezvous) {
+void offer(const Tensor& block, std::size_t number, core::Rendezvous& rendezvous) {
   const SharedHandle& handle = block.buffer.shared().value();
   rendezvous.put(note_of(number), {reinterpret_cast<const char*>(&handle), sizeof handle});
 }
@@ -68,7 +68,7 @@ Tensor borrowed_state(const ArenaInfo& arena, std::size_t number, const PluginCo
                 handle.bytes, arena.rank, block.bytes());
   }
   // It is not counted, like all permanent memory, so the number of this process does not matter.
-  block.buffer = SharedImports(0).open(handle);
+  block.buffer = core::SharedImports(0).open(handle);
   return block;
 }
 

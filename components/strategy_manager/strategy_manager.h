@@ -150,8 +150,8 @@ class StrategyManager final : public Component {
   std::size_t datasets_ = 0;  ///< Loaders that have spoken.
   std::uint32_t models_ = 0;  ///< Ranks that are ready.
   std::optional<RunState> start_;
-  std::optional<manager::RunSchedule> schedule_;  ///< From the begin of the run on.
-  std::optional<EventLoop::TimerId> clock_;       ///< Of max_time_s.
+  std::optional<manager::RunSchedule> schedule_;   ///< From the begin of the run on.
+  std::optional<core::EventLoop::TimerId> clock_;  ///< Of max_time_s.
   bool finished_ = false;
 };
 

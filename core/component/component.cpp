@@ -70,7 +70,7 @@ bool Component::held() const {
 }
 
 // What already waits goes first, so the order within an edge is never broken.
-void Component::deliver(Delivery delivery) {
+void Component::deliver(core::Delivery delivery) {
   if (!held_.empty() || held()) {
     held_.push_back(std::move(delivery));
   } else {
@@ -78,7 +78,7 @@ void Component::deliver(Delivery delivery) {
   }
 }
 
-void Component::dispatch(const Delivery& delivery) {
+void Component::dispatch(const core::Delivery& delivery) {
   // A message that is put aside has not been consumed, so its credit stays with it and holds the sender back.
   if (delivery.input->put_aside(delivery)) return;
   // A failed or finalized component still gives credit back, so that it cannot keep the others from ending.
@@ -93,7 +93,7 @@ void Component::dispatch(const Delivery& delivery) {
 // This is asked again for every message, since each handler may block an output.
 void Component::release_held() {
   while (!held_.empty() && !held()) {
-    const Delivery delivery = std::move(held_.front());
+    const core::Delivery delivery = std::move(held_.front());
     held_.pop_front();
     dispatch(delivery);
   }
@@ -128,7 +128,7 @@ InputBase::InputBase(Component& owner, std::string name, std::string help, const
 }
 
 // While resume() delivers messages, those from the queue pass; new ones line up behind them.
-bool InputBase::put_aside(const Delivery& delivery) {
+bool InputBase::put_aside(const core::Delivery& delivery) {
   if (!paused_ && (resuming_ || aside_.empty())) return false;
   aside_.push_back(delivery);
   return true;
@@ -139,7 +139,7 @@ void InputBase::resume() {
   if (resuming_) return;  // The handler that the loop below has called has called this.
   resuming_ = true;
   while (!paused_ && !aside_.empty()) {
-    const Delivery delivery = std::move(aside_.front());
+    const core::Delivery delivery = std::move(aside_.front());
     aside_.pop_front();
     owner_.dispatch(delivery);
   }

@@ -65,7 +65,7 @@ class Component : public Configurable {
   /// Read and changed only on the component's event loop.
   State state() const { return state_; }
   /// The event loop that runs the handlers. Other threads reach it by loop().post().
-  EventLoop& loop() const { return *context_.loop; }
+  core::EventLoop& loop() const { return *context_.loop; }
 
   /// The ports in the order of declaration. They are members of the derived class and live as long as it does.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
@@ -80,7 +80,7 @@ class Component : public Configurable {
 
   /// Passes a message to its handler now, or later if the component is not active yet or is held back by its own
   /// outputs.
-  void deliver(Delivery delivery);
+  void deliver(core::Delivery delivery);
 
   /// Called when an output may send again: delivers what was held back.
   void release_held();
@@ -117,7 +117,7 @@ class Component : public Configurable {
 
   // True if the component must not be given messages now.
   bool held() const;
-  void dispatch(const Delivery& delivery);
+  void dispatch(const core::Delivery& delivery);
 
   ComponentContext context_;
   ComponentTraits traits_;
@@ -127,7 +127,7 @@ class Component : public Configurable {
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
   // What arrived while held() was true, in order, whatever the input. The windows of the edges that lead here bound it.
-  std::deque<Delivery> held_;
+  std::deque<core::Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };
 

@@ -6,15 +6,17 @@
 
 #include "core/plugin/plugin_context.h"
 
-namespace trainyard {
-
+namespace trainyard::core {
 class EventLoop;
+}  // namespace trainyard::core
+
+namespace trainyard {
 
 /// What a component is constructed with. The component keeps a copy; what it points to outlives every component.
 struct ComponentContext : PluginContext {
-  std::string name;           ///< The full name in the run, such as "rank0/optimizer".
-  std::uint32_t index = 0;    ///< The index in the plan, which is Header::source of what the component sends.
-  EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
+  std::string name;                 ///< The full name in the run, such as "rank0/optimizer".
+  std::uint32_t index = 0;          ///< The index in the plan, which is Header::source of what the component sends.
+  core::EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
 
   /// Where the launch file sets each parameter, such as "mnist.toml:12", by the parameter's name; empty without a
   /// launch file.

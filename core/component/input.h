@@ -36,7 +36,7 @@ class InputBase {
   void set_connections(std::size_t count) { connections_ = count; }
 
   /// Runs the handler. Whoever delivers makes sure that the envelope's message has this input's type.
-  virtual void handle(const Envelope& envelope) = 0;
+  virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Called by a component that cannot use more of this input now. What arrives waits and keeps its credit, so the
   /// sender is held back while other inputs are served. It may be called only from the component's own handlers and
@@ -47,7 +47,7 @@ class InputBase {
   void resume();
 
   /// For the runtime: sets the delivery aside and returns true if the input is paused.
-  bool put_aside(const Delivery& delivery);
+  bool put_aside(const core::Delivery& delivery);
 
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
@@ -66,7 +66,7 @@ class InputBase {
   std::size_t connections_ = 0;
   bool paused_ = false;
   bool resuming_ = false;
-  std::deque<Delivery> aside_;  ///< The messages that arrived while the input was paused.
+  std::deque<core::Delivery> aside_;  ///< The messages that arrived while the input was paused.
 };
 
 /// A port where messages of one type come in. The handler runs on the component's event loop, never concurrently with
@@ -89,7 +89,7 @@ class Input final : public InputBase {
     }
   }
 
-  void handle(const Envelope& envelope) override {
+  void handle(const core::Envelope& envelope) override {
     handler_(std::static_pointer_cast<const T>(envelope.message),
              MessageInfo{envelope.sequence, envelope.send_time_ns, envelope.trace, envelope.source});
   }

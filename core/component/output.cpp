@@ -20,13 +20,13 @@ OutputBase::~OutputBase() = default;
 // Edges that drop messages are always ready: nobody waits for their reader.
 bool OutputBase::ready() const {
   return std::ranges::all_of(edges_,
-                             [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
+                             [](const core::Edge* edge) { return edge->policy() != Policy::kBlock || edge->ready(); });
 }
 
-void OutputBase::add_edge(Edge& edge) { edges_.push_back(&edge); }
+void OutputBase::add_edge(core::Edge& edge) { edges_.push_back(&edge); }
 
 // A blocking edge that held the component back has room again.
-void OutputBase::remove_edge(Edge& edge) {
+void OutputBase::remove_edge(core::Edge& edge) {
   if (std::erase(edges_, &edge) != 0 && edge.policy() == Policy::kBlock && edge.waiting() != 0) room_again(true);
 }
 
@@ -44,7 +44,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
     ++sequence_;
     return;
   }
-  Envelope envelope;
+  core::Envelope envelope;
   envelope.type = &type_;
   envelope.sequence = sequence_++;
   envelope.send_time_ns = std::chrono::system_clock::now().time_since_epoch().count();
@@ -54,7 +54,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
   envelope.source = owner_.context().index;
   envelope.message = std::move(message);
   // Each edge takes a reference to the same message; no copy is made for several readers.
-  for (Edge* edge : edges_) edge->send(envelope);
+  for (core::Edge* edge : edges_) edge->send(envelope);
 }
 
 }  // namespace trainyard

@@ -10,9 +10,11 @@
 #include "core/component/port.h"
 #include "messages/message_type.h"
 
-namespace trainyard {
-
+namespace trainyard::core {
 class Edge;
+}  // namespace trainyard::core
+
+namespace trainyard {
 
 /// The part of an output that does not depend on its message type. Everything here runs on the owner's event loop.
 class OutputBase {
@@ -41,10 +43,10 @@ class OutputBase {
   // The following functions are for the runtime.
 
   /// Adds an edge, which the output does not own. Whoever made the edge removes it before destroying it.
-  void add_edge(Edge& edge);
-  void remove_edge(Edge& edge);
+  void add_edge(core::Edge& edge);
+  void remove_edge(core::Edge& edge);
   /// The edges, which the output does not own. Only for the owner's loop.
-  const std::vector<Edge*>& edges() const { return edges_; }
+  const std::vector<core::Edge*>& edges() const { return edges_; }
   /// Called when a blocking edge can carry messages again. `was_waiting` is true if the edge had kept messages back and
   /// has none left.
   void room_again(bool was_waiting);
@@ -66,7 +68,7 @@ class OutputBase {
   std::string help_;
   const MessageType& type_;
   OutputOptions options_;
-  std::vector<Edge*> edges_;
+  std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
   int blocked_edges_ = 0;  ///< The number of blocking edges that keep messages back for lack of credit.
   std::function<void()> on_ready_;

@@ -5,8 +5,10 @@
 #include "core/edge/envelope.h"
 
 namespace trainyard {
-
 class InputBase;
+}  // namespace trainyard
+
+namespace trainyard::core {
 
 /// The receiving end of an edge. It is told when a message has been handled, so that the credit can go back.
 class Receiver {
@@ -24,4 +26,4 @@ struct Delivery {
   Receiver* receiver = nullptr;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

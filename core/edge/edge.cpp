@@ -2,7 +2,7 @@
 
 #include "core/component/output.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 Edge::Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages,
            std::uint64_t window_bytes)
@@ -65,4 +65,4 @@ void Edge::carry(const Envelope& envelope) {
   transmit(envelope);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -8,8 +8,10 @@
 #include "core/edge/envelope.h"
 
 namespace trainyard {
-
 class OutputBase;
+}  // namespace trainyard
+
+namespace trainyard::core {
 
 /// The counters of an edge, written by the sender's thread and readable from any. They are relaxed atomics: each is
 /// right by itself, and no two need to agree.
@@ -90,4 +92,4 @@ class Edge {
   EdgeCounters counters_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -7,7 +7,7 @@
 #include "core/testing/pipe.h"
 #include "messages/scalar.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 using testing::Pipe;
@@ -256,4 +256,4 @@ TEST(GoneReceiverTest, WhatStillWaitsForSomebodyWhoComesAgainAtOnceIsNotLost) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

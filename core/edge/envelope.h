@@ -4,8 +4,10 @@
 #include <memory>
 
 namespace trainyard {
-
 struct MessageType;
+}  // namespace trainyard
+
+namespace trainyard::core {
 
 /// A message on its way through an edge: a reference to the immutable message, and what the header says about it. It is
 /// copied for every edge, so it is small, and the copy costs one increment of a reference count.
@@ -19,4 +21,4 @@ struct Envelope {
   std::uint32_t source = 0;  ///< The component index of the sender.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

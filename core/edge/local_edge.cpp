@@ -2,7 +2,7 @@
 
 #include "core/loop/event_loop.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 LocalEdge::LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
                      std::uint64_t window_messages, std::uint64_t window_bytes)
@@ -24,4 +24,4 @@ void LocalEdge::consumed(const Envelope& envelope) {
   if (!had_room || waiting() != 0) on_room();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -3,7 +3,7 @@
 #include "core/edge/delivery.h"
 #include "core/edge/edge.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 class EventLoop;
 
@@ -27,4 +27,4 @@ class LocalEdge final : public Edge, public Receiver {
   std::uint64_t bytes_ = 0;     ///< Bytes under way.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -2,7 +2,7 @@
 
 #include "core/component/component.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // Both wake-ups follow the same protocol (core/loop/wakeup.h): make the work visible, fence, then check whether anybody
 // waits.
@@ -82,4 +82,4 @@ bool QueueEdge::Incoming::poll() {
   return taken != 0;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

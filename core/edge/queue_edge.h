@@ -7,7 +7,7 @@
 #include "core/loop/event_loop.h"
 #include "core/loop/spsc_ring.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The edge between two event loops of one process: a message is an entry in a lock-free ring, and the credits are two
 /// counters.
@@ -67,4 +67,4 @@ class QueueEdge final : public Edge, public Receiver {
   mutable std::atomic<bool> wants_wake_{false};
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -9,7 +9,7 @@
 #include "core/component/component.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // A turn of the loop serves its own queue, the sources, what was posted, and the timers. If there was nothing to do,
 // the loop sleeps. Every turn is bounded, so nothing can starve the rest.
@@ -152,4 +152,4 @@ void EventLoop::stop() {
   wakeup_.notify();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

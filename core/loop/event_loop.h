@@ -13,7 +13,7 @@
 #include "core/edge/delivery.h"
 #include "core/loop/wakeup.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Something that can have work for an event loop: an edge from another thread, or a socket. The loop does not own it.
 /// It must be removed, on the loop's thread, before it is destroyed.
@@ -122,4 +122,4 @@ class EventLoop {
   std::atomic<bool> stopping_{false};
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -4,7 +4,7 @@
 
 #include <latch>
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -78,4 +78,4 @@ TEST(EventLoopTest, ATaskMayPostAndTheLoopStopsWhenTold) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// A bounded queue from one thread to another, without locks and without allocation after construction.
 ///
@@ -48,4 +48,4 @@ class SpscRing {
   alignas(64) std::atomic<std::size_t> tail_{0};
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -10,7 +10,7 @@
 #include "core/memory/memory_file.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 namespace {
 
@@ -55,7 +55,7 @@ void Wakeup::done() {
   }
 }
 
-void Wakeup::notify() { trainyard::notify(asleep(), pipe_[1]); }
+void Wakeup::notify() { core::notify(asleep(), pipe_[1]); }
 
 PeerWakeup::PeerWakeup(const WakeupHandle& handle) {
   const MemoryFile file = MemoryFile::open(handle.state);  // The process is still the same one, so the pipe is too.
@@ -69,6 +69,6 @@ PeerWakeup::PeerWakeup(const WakeupHandle& handle) {
 
 PeerWakeup::~PeerWakeup() { ::close(pipe_); }
 
-void PeerWakeup::notify() { trainyard::notify(*reinterpret_cast<Flag*>(page_.data()), pipe_); }
+void PeerWakeup::notify() { core::notify(*reinterpret_cast<Flag*>(page_.data()), pipe_); }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

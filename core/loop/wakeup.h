@@ -6,7 +6,7 @@
 #include "core/memory/segment.h"
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Where another process of this host finds a Wakeup.
 struct WakeupHandle {
@@ -72,4 +72,4 @@ class PeerWakeup {
   int pipe_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -10,7 +10,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 /// Sleeps on the wakeup for at most `limit_ms`. Returns true if it was woken.
@@ -61,4 +61,4 @@ TEST(WakeupTest, WakingAProcessThatIsGoneDoesNotKill) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

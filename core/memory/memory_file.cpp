@@ -12,7 +12,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 MemoryFile MemoryFile::make(std::size_t bytes) {
   MemoryFile file(::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -64,4 +64,4 @@ SharedHandle MemoryFile::handle_of(int fd) {
   return {.pid = ::getpid(), .fd = fd, .inode = status.st_ino, .segment_bytes = bytes, .bytes = bytes};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

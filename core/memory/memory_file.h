@@ -4,7 +4,7 @@
 
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The unit in which memory is mapped, in bytes.
 constexpr std::size_t kPage = 4096;
@@ -40,4 +40,4 @@ class MemoryFile {
   int fd_ = -1;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -8,7 +8,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 Mapping::Mapping(int fd, std::size_t bytes, bool writable) : bytes_(bytes) {
   void* address = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
@@ -31,4 +31,4 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
   return *this;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

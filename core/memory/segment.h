@@ -6,7 +6,7 @@
 
 #include "core/memory/shared_pool.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The first page of a counted segment, which its owner and every reader see. It lies in shared memory, so it holds
 /// lock-free atomics only, and never a pointer.
@@ -44,4 +44,4 @@ class Mapping {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

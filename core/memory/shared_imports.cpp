@@ -6,7 +6,7 @@
 #include "core/memory/segment.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 /// The handle comes from another process, so what it says must lie within the memory that it names, and outside of the
@@ -60,4 +60,4 @@ Buffer SharedImports::open(const SharedHandle& handle) {
   return {std::move(owner), data, handle.bytes, handle};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

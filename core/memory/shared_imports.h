@@ -5,7 +5,7 @@
 
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The reading side of SharedPool: maps each segment of other processes once, and gives references back. It is not
 /// thread-safe: every event loop that receives has its own. Its buffers may be released on any thread.
@@ -27,4 +27,4 @@ class SharedImports {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

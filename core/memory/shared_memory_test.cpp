@@ -8,7 +8,7 @@
 #include "core/memory/shared_pool.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 constexpr std::uint32_t kReader = 3;
@@ -100,4 +100,4 @@ TEST(SharedImportsTest, RefusesHandlesThatDoNotFitTheMemoryTheyName) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

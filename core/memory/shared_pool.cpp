@@ -9,7 +9,7 @@
 #include "core/memory/segment.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // The life of a segment: the first allocate() of its size makes it. It is in use while this process has a reference,
 // and read elsewhere while any counter in its first page is not zero. It is free when both have ended, and it is not
@@ -109,4 +109,4 @@ std::size_t SharedPool::reserved_bytes() const {
   return bytes;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

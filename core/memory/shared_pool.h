@@ -6,7 +6,7 @@
 
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Memory that other processes of this host can map: sealed memfds that are written once, read in place, and used again
 /// when every reader has released them.
@@ -49,4 +49,4 @@ class SharedPool {
   std::shared_ptr<Impl> impl_;  ///< Shared with the buffers, which may outlive the pool.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

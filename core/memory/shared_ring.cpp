@@ -10,7 +10,7 @@
 #include "core/memory/memory_file.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // The ring in memory:
 //
@@ -169,4 +169,4 @@ bool SharedRing::credit_wanted() const {
   return control().credit_wanted.load(std::memory_order_relaxed) != 0;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

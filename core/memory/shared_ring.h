@@ -7,7 +7,7 @@
 
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// A queue of byte records in memory that two processes of one host have mapped. One writes and one reads; nobody else
 /// looks. A record is copied in once and read in place, without system calls or locks.
@@ -76,4 +76,4 @@ class SharedRing {
   std::uint64_t reserved_ = 0;  ///< The size of the record being written, including its length field.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -12,7 +12,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 void write(SharedRing& ring, const std::string& record) {
@@ -130,4 +130,4 @@ TEST(SharedRingTest, OnlyARingIsOpenedAsARing) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

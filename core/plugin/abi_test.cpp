@@ -70,7 +70,7 @@ TEST_F(PluginFileTest, TheLabelIsReadWithoutLoading) {
 
 TEST_F(PluginFileTest, APluginOfAnotherAbiIsRefusedWithBothTags) {
   const std::string path = library("old", "model\\nold\\n1\\nd\\ntrainyard-0.0 cxxabi-1 cxx11-0 torch-none");
-  PluginLoader loader({directory_});
+  core::PluginLoader loader({directory_});
   const std::string error = error_of([&] { loader.load(path); });
   EXPECT_THAT(error, HasSubstr("trainyard-0.0 cxxabi-1 cxx11-0 torch-none"));
   EXPECT_THAT(error, HasSubstr(std::string(host_abi_tag())));
@@ -91,7 +91,7 @@ TEST_F(PluginFileTest, WhatIsNoPluginIsNamedAsSuch) {
 
 TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
   library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
-  const PluginLoader loader({directory_});
+  const core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.find("model", "convnte"); }),
               HasSubstr("no model named 'convnte'; did you mean 'convnet'? known: convnet"));
   EXPECT_THAT(error_of([&] { loader.find("dataset", "convnet"); }), HasSubstr("no dataset named 'convnet'"));
@@ -101,13 +101,13 @@ TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
 TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
   const std::string path = library("open", std::string("model\\nopen\\n1\\nd\\n") + std::string(host_abi_tag()));
   fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
-  PluginLoader loader({directory_});
+  core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("can be written by everyone"));
 }
 
 TEST_F(PluginFileTest, APluginWithALabelButNoEntryIsRefused) {
   const std::string path = library("hollow", std::string("model\\nhollow\\n1\\nd\\n") + std::string(host_abi_tag()));
-  PluginLoader loader({directory_});
+  core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("no entry"));
 }
 

@@ -7,7 +7,7 @@
 #include "core/plugin/loader.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 PortInfo describe_port(const std::string& name, const std::string& topic, const MessageType& type,
@@ -65,4 +65,4 @@ PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const 
   return info;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

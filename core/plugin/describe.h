@@ -4,7 +4,7 @@
 
 #include "core/plugin/plugin_info.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 class PluginLoader;
 
@@ -15,4 +15,4 @@ class PluginLoader;
 /// declaration alone is wanted. Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters = "");
 
-}  // namespace trainyard
+}  // namespace trainyard::core

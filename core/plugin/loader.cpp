@@ -14,7 +14,7 @@
 #include "core/config/nearest.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 namespace fs = std::filesystem;
 
@@ -166,4 +166,4 @@ Configurable* PluginLoader::describe(const PluginEntry& entry, const std::string
   return named(entry, where, [&] { return entry.describe(where.c_str(), parameters.c_str()); });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -8,7 +8,7 @@
 
 #include "core/plugin/plugin.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Finds and loads plugins. A library lies in `<directory>/<kind folder>/<name>.so`. Only the given directories are
 /// searched; a library is refused if everyone may write to it or to its folder, and none is ever unloaded. The loader
@@ -63,4 +63,4 @@ class PluginLoader {
   std::vector<std::unique_ptr<Library>> libraries_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

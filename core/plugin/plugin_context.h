@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 
-namespace trainyard {
-
+namespace trainyard::core {
 class PluginLoader;
 class Rendezvous;
 class SharedPool;
+}  // namespace trainyard::core
+
+namespace trainyard {
 
 /// What every plugin is constructed with, whatever its kind. A kind that needs more derives its own context. A plugin
 /// that a component makes gets the component's rank, seed and folders, and a `where` and `parameters` of its own.
@@ -23,9 +25,9 @@ struct PluginContext {
   std::uint32_t world_size = 1;
   std::string output_directory;  ///< The run writes its results below this folder.
   std::shared_ptr<spdlog::logger> log;
-  PluginLoader* plugins = nullptr;   ///< Makes further plugins, such as a component's model or a dataset's transform.
-  SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
-  Rendezvous* rendezvous = nullptr;  ///< Where ranks leave notes for each other.
+  core::PluginLoader* plugins = nullptr;   ///< Makes further plugins: a component's model, a dataset's transform.
+  core::SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
+  core::Rendezvous* rendezvous = nullptr;  ///< Where ranks leave notes for each other.
 };
 
 }  // namespace trainyard

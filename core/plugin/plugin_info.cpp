@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace trainyard {
+namespace trainyard::core {
 
 // Converts the declaration of a plugin on its way from the child process that loaded it to whoever asked. The two
 // functions for each struct are each other's inverse.
@@ -86,4 +86,4 @@ PluginInfo plugin_info_from_json(const json& in) {
   return info;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

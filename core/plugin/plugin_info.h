@@ -9,7 +9,7 @@
 #include "core/config/parameter_info.h"
 #include "core/plugin/abi.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// One port of a component, as declared.
 struct PortInfo {
@@ -52,4 +52,4 @@ struct PluginInfo {
 nlohmann::json to_json(const PluginInfo& info);
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 
-}  // namespace trainyard
+}  // namespace trainyard::core

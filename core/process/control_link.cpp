@@ -1,6 +1,6 @@
 #include "core/process/control_link.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 ControlLink::ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint)
     : socket_(make_socket(context, zmq::socket_type::dealer)) {
@@ -20,4 +20,4 @@ bool ControlLink::poll() {
   return true;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -8,7 +8,7 @@
 #include "core/loop/event_loop.h"
 #include "core/transport/frames.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The line to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name, so
 /// that the launcher can address it, also after a restart. Everything here runs on the control thread.
@@ -47,4 +47,4 @@ class ControlLink final : public Source {
   Frames frames_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

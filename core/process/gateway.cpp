@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace trainyard {
+namespace trainyard::core {
 
 namespace {
 
@@ -176,4 +176,4 @@ std::vector<Gateway::VisitorCounters> Gateway::counters() const {
   return all;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

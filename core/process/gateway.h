@@ -12,7 +12,7 @@
 #include "core/logging/logging.h"
 #include "core/transport/outlet.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Serves visitors: whoever attaches to a running launch without being in its plan.
 ///
@@ -67,4 +67,4 @@ class Gateway final : public Component {
   std::atomic<bool> log_wanted_{true};
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -10,7 +10,7 @@
 #include "core/plugin/abi.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 namespace {
 
@@ -259,4 +259,4 @@ std::vector<OutputBase*> Process::find_outputs(const std::string& topic) const {
   return found;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -16,7 +16,7 @@
 #include "messages/control.h"
 #include "messages/plan.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// One operating-system process of a run: hosts components as the launcher's plan says and obeys its transitions.
 ///
@@ -102,4 +102,4 @@ class Process {
   int exit_code_ = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

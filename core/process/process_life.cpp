@@ -10,7 +10,7 @@
 #include "core/process/process.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 namespace {
 
@@ -191,4 +191,4 @@ void Process::finalized(const std::string& component) {
   if (unfinished_.empty()) loop_.stop();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -21,8 +21,8 @@ constexpr const char* kUsage =
 
 /// In a process of its own, since loading a library runs its code.
 int describe(const std::string& path, const std::string& parameters) {
-  trainyard::PluginLoader loader({});
-  std::printf("%s\n", to_json(trainyard::describe_plugin(loader, path, parameters)).dump().c_str());
+  trainyard::core::PluginLoader loader({});
+  std::printf("%s\n", to_json(trainyard::core::describe_plugin(loader, path, parameters)).dump().c_str());
   return 0;
 }
 
@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
   // A stop comes from the launcher as messages; the signals of its ladder keep their default meaning, but Ctrl-C of the
   // terminal is the launcher's alone.
   std::signal(SIGPIPE, SIG_IGN);
-  return trainyard::Process(name, control).run();
+  return trainyard::core::Process(name, control).run();
 }
 
 }  // namespace

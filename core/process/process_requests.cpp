@@ -8,7 +8,7 @@
 #include "core/process/process.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 using nlohmann::json;
 
@@ -119,4 +119,4 @@ std::string Process::counters_json() const {
   return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", shared_bytes}}.dump();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

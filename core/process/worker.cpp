@@ -5,7 +5,7 @@
 
 #include "core/component/boundary.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 Worker::Worker(std::string process, std::string thread) : loop(thread), key_(process + "/" + thread) {}
 
@@ -50,4 +50,4 @@ Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address,
   return *outlet;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

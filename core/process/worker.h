@@ -13,7 +13,7 @@
 #include "core/transport/inlet.h"
 #include "core/transport/outlet.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// One event loop of a process, its thread, its sockets and the components that live on it.
 ///
@@ -51,4 +51,4 @@ class Worker {
   std::jthread thread_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

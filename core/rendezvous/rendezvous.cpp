@@ -17,7 +17,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -141,4 +141,4 @@ std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

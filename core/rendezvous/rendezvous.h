@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// Where the ranks of a run leave notes for each other before they can communicate in another way: handles of shared
 /// memory, addresses, shapes. A note is a key and a few bytes; a key is used once.
@@ -40,4 +40,4 @@ std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key
                                   const std::vector<std::uint32_t>& ranks, const std::string& value,
                                   std::chrono::milliseconds timeout);
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -8,7 +8,7 @@
 #include "core/testing/error_of.h"
 #include "core/testing/temporary_folder.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 using namespace std::chrono_literals;
@@ -54,4 +54,4 @@ INSTANTIATE_TEST_SUITE_P(Both, RendezvousTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Folder" : "Local"; });
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -39,13 +39,13 @@ class Sink final : public Component {
 /// A source and a sink on one loop, for tests of edges. The test makes the edge between them and decides when the loop
 /// runs, so nothing depends on timing.
 struct Pipe {
-  EventLoop loop{"pipe"};
+  core::EventLoop loop{"pipe"};
   NumberSource source{context("source")};
   Sink sink{context("sink")};
 
   ComponentContext context(const std::string& name) { return context(name, loop); }
   /// The least that a component can be constructed with: no log, no plugins, no pool.
-  static ComponentContext context(const std::string& name, EventLoop& on) {
+  static ComponentContext context(const std::string& name, core::EventLoop& on) {
     ComponentContext made;
     made.where = "component '" + name + "'";
     made.parameters = "{}";

@@ -34,16 +34,16 @@ class Probe final : public Component {
    public:
     AnyInput(Component& owner, const std::string& topic, const MessageType& type)
         : InputBase(owner, topic, "", type, {}) {}
-    void handle(const Envelope& envelope) override { messages.push_back(envelope.message); }
+    void handle(const core::Envelope& envelope) override { messages.push_back(envelope.message); }
     std::vector<std::shared_ptr<const void>> messages;
   };
 };
 
 /// A LocalEdge to the probe that can be told to leave messages unread.
-class ProbeReceiver final : public Edge {
+class ProbeReceiver final : public core::Edge {
  public:
   ProbeReceiver(OutputBase& output, Probe::AnyInput& input, const std::map<std::string, std::size_t>& windows)
-      : Edge(output, 0, Policy::kBlock, 1u << 30, 1ull << 60), input_(input), windows_(windows) {}
+      : core::Edge(output, 0, Policy::kBlock, 1u << 30, 1ull << 60), input_(input), windows_(windows) {}
   // Everything that is transmitted is handled at once, so nothing is ever under way.
   bool drained() const override { return waiting() == 0; }
   std::size_t allowed = 0;  ///< How many messages may be read beyond the window.
@@ -54,7 +54,7 @@ class ProbeReceiver final : public Edge {
     const auto limit = windows_.find(input_.name());
     return limit == windows_.end() || input_.messages.size() < limit->second + allowed;
   }
-  void transmit(const Envelope& envelope) override { input_.handle(envelope); }
+  void transmit(const core::Envelope& envelope) override { input_.handle(envelope); }
 
   Probe::AnyInput& input_;
   const std::map<std::string, std::size_t>& windows_;
@@ -67,15 +67,15 @@ std::string topic_of(const std::string& port, const std::string& topic) { return
 struct Rig::Impl {
   World world;
   bool own_directory = false;
-  EventLoop loop{"test"};
-  SharedPool pool;
-  std::unique_ptr<PluginLoader> plugins;
+  core::EventLoop loop{"test"};
+  core::SharedPool pool;
+  std::unique_ptr<core::PluginLoader> plugins;
   std::shared_ptr<spdlog::logger> log;
   std::vector<std::unique_ptr<Component>> components;
   std::unique_ptr<Probe> probe;
   std::map<std::string, std::unique_ptr<Probe::AnyOutput>> probe_outputs;
   std::map<std::string, std::unique_ptr<Probe::AnyInput>> probe_inputs;
-  std::vector<std::unique_ptr<Edge>> edges;
+  std::vector<std::unique_ptr<core::Edge>> edges;
   std::vector<ProbeReceiver*> receivers;
   std::map<std::string, std::size_t> windows;
   std::string finished;
@@ -88,8 +88,8 @@ struct Rig::Impl {
                   input.name(), input.type().name);
     }
     const InputOptions& options = input.options();
-    edges.push_back(std::make_unique<LocalEdge>(output, input, loop, static_cast<std::uint32_t>(edges.size()),
-                                                options.policy, options.window_messages, options.window_bytes));
+    edges.push_back(std::make_unique<core::LocalEdge>(output, input, loop, static_cast<std::uint32_t>(edges.size()),
+                                                      options.policy, options.window_messages, options.window_bytes));
     output.add_edge(*edges.back());
     input.set_connections(input.connections() + 1);
   }
@@ -131,7 +131,7 @@ struct Rig::Impl {
 };
 
 Rig::Rig() : impl_(std::make_unique<Impl>()) {
-  impl_->world.plugin_directories = PluginLoader::default_directories();
+  impl_->world.plugin_directories = core::PluginLoader::default_directories();
   impl_->log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }
 
@@ -153,7 +153,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
     impl_->own_directory = true;
   }
   // The loader is made at the first add, so that the test can set the directories before.
-  if (impl_->plugins == nullptr) impl_->plugins = std::make_unique<PluginLoader>(world.plugin_directories);
+  if (impl_->plugins == nullptr) impl_->plugins = std::make_unique<core::PluginLoader>(world.plugin_directories);
   ComponentContext context;
   context.where = "component '" + name + "'";
   context.parameters = parameters_json;
@@ -164,7 +164,7 @@ ComponentContext Rig::make_context(const std::string& name, const std::string& p
   context.log = impl_->log;
   context.plugins = impl_->plugins.get();
   context.pool = &impl_->pool;
-  if (world.rendezvous == nullptr) world.rendezvous = make_local_rendezvous();
+  if (world.rendezvous == nullptr) world.rendezvous = core::make_local_rendezvous();
   context.rendezvous = world.rendezvous.get();
   context.name = name;
   context.index = static_cast<std::uint32_t>(impl_->components.size());

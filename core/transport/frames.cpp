@@ -5,7 +5,7 @@
 #include "messages/error.h"
 #include "messages/limits.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 bool receive_frames(zmq::socket_t& socket, Frames& frames) {
   constexpr std::size_t kMost = kMaxPayloads + 8;
@@ -93,4 +93,4 @@ void check_address(const std::string& address) {
               address);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -9,7 +9,7 @@
 #include "messages/buffer.h"
 #include "messages/message_type.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
@@ -68,4 +68,4 @@ std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 /// supported.
 void check_address(const std::string& address);
 
-}  // namespace trainyard
+}  // namespace trainyard::core

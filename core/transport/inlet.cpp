@@ -9,7 +9,7 @@
 #include "core/transport/ring_record.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // Messages come in by two ways, and both end in Component::deliver(): a publisher of this host sends records through a
 // ring, all others send frames through the socket. Subscriptions, refusals and flushes always come through the socket.
@@ -247,4 +247,4 @@ void Inlet::handle_data(Frames& frames) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

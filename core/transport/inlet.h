@@ -18,7 +18,7 @@
 #include "messages/plan.h"
 #include "messages/subscription.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 class Inlet;
 
@@ -120,4 +120,4 @@ class Inlet final : public Source {
   std::vector<Buffer> payloads_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -6,7 +6,7 @@
 #include "core/component/output.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // The publishing socket of a loop. What subscribers say comes in here; what components send goes out in
 // remote_edge.cpp, straight from the handler that sends it.
@@ -133,4 +133,4 @@ void Outlet::sweep_visitors() {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -17,7 +17,7 @@
 #include "messages/header.h"
 #include "messages/subscription.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 class Outlet;
 
@@ -144,4 +144,4 @@ class Outlet final : public Source {
 /// The edge id of subscriptions that are not in the plan.
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -9,7 +9,7 @@
 #include "core/transport/ring_record.h"
 #include "messages/header.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // Credits are pairs of counters that only grow: what was sent here and what the other side has returned. The difference
 // is under way. With a ring the returned ones lie in shared memory; otherwise they are counted from Credit messages.
@@ -147,4 +147,4 @@ void RemoteEdge::transmit_frames(Header header) {
   if (!send_frames(outlet_.socket_, frames)) detach();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

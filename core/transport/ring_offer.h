@@ -6,7 +6,7 @@
 #include "core/loop/wakeup.h"
 #include "messages/buffer.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// How a process of this host may wake a loop of the sender. It is a second message behind the Subscribed that accepts
 /// a ring.
@@ -56,4 +56,4 @@ struct RingOffer {
   }
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::core

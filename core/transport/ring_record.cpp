@@ -6,7 +6,7 @@
 #include "messages/error.h"
 #include "messages/limits.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 // The parts of a record, each padded to 8 bytes:
 //
@@ -164,4 +164,4 @@ RingRecord read_record(std::span<const std::byte> record, SharedImports& imports
   return read;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::core

@@ -12,7 +12,7 @@
 #include "messages/buffer.h"
 #include "messages/header.h"
 
-namespace trainyard {
+namespace trainyard::core {
 
 /// The size of a ring between two processes. It holds a few dozen small messages and stays in the second-level cache of
 /// a core; see docs/decisions/0006.
@@ -39,4 +39,4 @@ struct RingRecord {
 /// buffer is gone.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
-}  // namespace trainyard
+}  // namespace trainyard::core

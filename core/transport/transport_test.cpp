@@ -14,7 +14,7 @@
 #include "messages/header.h"
 #include "messages/metrics.h"
 
-namespace trainyard {
+namespace trainyard::core {
 namespace {
 
 using testing::NumberSource;
@@ -274,4 +274,4 @@ TEST(AddressTest, OnlyThisMachineIsAllowed) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::core

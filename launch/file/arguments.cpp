@@ -5,7 +5,7 @@
 #include "launch/file/table_reader.h"
 #include "launch/file/toml_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 const std::vector<std::string> kTypes{"bool", "integer", "number", "string", "any"};
@@ -116,4 +116,4 @@ std::map<std::string, Value> resolve_arguments(const Value* declared, const std:
   return values;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

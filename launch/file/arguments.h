@@ -6,7 +6,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// One word of the command line: "name=value".
 struct Assignment {
@@ -27,4 +27,4 @@ Assignment parse_assignment(const std::string& word);
 /// values.
 std::map<std::string, Value> resolve_arguments(const Value* declared, const std::map<std::string, std::string>& given);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -81,4 +81,4 @@ TEST(ArgumentsTest, ADefaultMayBeASubstitution) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 #include "launch/file/condition.h"
 #include "launch/file/table_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",  "when",    "namespace",
@@ -183,4 +183,4 @@ std::vector<ComponentSpec> read_components(const Value& root) {
   return specs;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

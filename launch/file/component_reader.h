@@ -5,10 +5,10 @@
 
 #include "launch/file/launch_file.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The components of `[component.*]` and `[group.*.component.*]` whose conditions hold, sorted by name. `root` is a
 /// resolved launch file. Throws for unknown keys, values of the wrong kind and names that appear twice.
 std::vector<ComponentSpec> read_components(const Value& root);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

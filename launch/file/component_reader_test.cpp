@@ -5,7 +5,7 @@
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 std::vector<ComponentSpec> read(const std::string& text) { return read_components(read_toml(text, "a.toml")); }
@@ -146,4 +146,4 @@ TEST(ComponentReaderTest, ChecksEveryKind) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -1,6 +1,6 @@
 #include "launch/file/condition.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 std::string_view trim(std::string_view text) {
@@ -27,4 +27,4 @@ bool holds(const Value& when, std::string_view key) {
   throw not_allowed(when, key, "true, false, \"a == b\" or \"a != b\"");
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 bool text_holds(const std::string& text) { return holds(Value{text, {"a.toml", 3}}, "component.a.when"); }
@@ -34,4 +34,4 @@ TEST(ConditionTest, RefusesEverythingElse) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

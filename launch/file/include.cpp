@@ -11,7 +11,7 @@
 #include "launch/file/text_guard.h"
 #include "launch/file/toml_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Includes are merged as trees before anything is interpreted, so every later step sees one file. Each value still
 // knows the file that it was written in.
@@ -118,4 +118,4 @@ void merge(Value& base, Value over) {
 
 Value read_with_includes(const std::string& path) { return IncludeReader().read(path); }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Lays `over` onto `base`: tables are merged key by key, everything else is replaced. A table that names another
 /// `plugin` or `command` than the one below it replaces it whole, because its parameters belong to that plugin.
@@ -16,4 +16,4 @@ void merge(Value& base, Value over);
 /// At most 16 files deep and 256 in all.
 Value read_with_includes(const std::string& path);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,7 +9,7 @@
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -109,4 +109,4 @@ TEST_F(IncludeTest, NamesTheFileThatIsMissing) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -12,7 +12,7 @@
 #include "launch/file/substitution.h"
 #include "launch/file/table_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
@@ -128,4 +128,4 @@ LaunchFile load_launch_file(const std::string& given, const std::vector<std::str
   return file;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,7 +9,7 @@
 #include "launch/file/value.h"
 #include "launch/plan/plan.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// A word of the file and where it stands.
 struct Word {
@@ -83,4 +83,4 @@ struct LaunchFile {
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys = {});
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

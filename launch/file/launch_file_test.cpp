@@ -7,7 +7,7 @@
 #include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -118,4 +118,4 @@ TEST_F(LaunchFileTest, AFileWithoutComponentsIsAnError) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -1,6 +1,6 @@
 #include "launch/file/origin.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 std::string to_text(const Origin& origin) {
   if (origin.file.empty()) return "command line";
@@ -13,4 +13,4 @@ Error error_at(const Origin& origin, std::string_view key, std::string_view text
   return Error(code, "{}: {}: {}", to_text(origin), key, text);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Where a value was written. Kept with every value, since most errors are found long after the file was read.
 struct Origin {
@@ -20,4 +20,4 @@ std::string to_text(const Origin& origin);
 /// The one form of every error about a launch file: "mnist.toml:12: run.seed: `text`".
 Error error_at(const Origin& origin, std::string_view key, std::string_view text, Code code = Code::kInvalidArgument);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

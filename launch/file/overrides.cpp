@@ -6,7 +6,7 @@
 #include "launch/file/text_guard.h"
 #include "launch/file/toml_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // The command line has no quotes and sections of its own, so each word says where it belongs: by a path, or by a name
 // that is looked up in the file's arguments first, then in [topology] and [run].
@@ -128,4 +128,4 @@ void apply_override(Value& root, const Assignment& assignment) {
   std::get<Value::Table>(table->data)[parts.back()] = read_command_line_value(assignment.text);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

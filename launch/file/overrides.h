@@ -7,7 +7,7 @@
 #include "launch/file/arguments.h"
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The command line, sorted by what it means for a launch file.
 struct CommandLine {
@@ -29,4 +29,4 @@ const std::vector<std::string>& topology_keys();
 /// The launcher's own keys of [run].
 const std::vector<std::string>& launcher_run_keys();
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 
 #include "core/config/nearest.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,4 +31,4 @@ std::string shipped_suggestion(const std::string& name) {
   return known.empty() ? "" : ", nor one that comes with Trainyard" + suggestion(name, std::move(known));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The path of a launch file that comes with Trainyard ("mnist.toml"); empty if there is none of this name.
 std::string shipped_file(const std::string& name);
@@ -11,4 +11,4 @@ std::string shipped_file(const std::string& name);
 /// files are found beside the program.
 std::string shipped_suggestion(const std::string& name);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

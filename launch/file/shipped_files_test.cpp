@@ -6,7 +6,7 @@
 #include "launch/file/launch_file.h"
 #include "launch/file/shipped_files.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,4 +59,4 @@ INSTANTIATE_TEST_SUITE_P(Files, ShippedFilesTest, ::testing::ValuesIn(shipped_fi
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

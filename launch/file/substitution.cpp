@@ -5,7 +5,7 @@
 
 #include "core/config/nearest.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Works on values, not on the text of the file: what is put in can never change the file's structure, and a value keeps
 // its type where it stands alone.
@@ -119,4 +119,4 @@ std::vector<std::string> Substitution::known_names() const {
   return names;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Replaces `${name}` (an argument), `${env:NAME}` and `${file_dir}` (the folder of the file it stands in) in every
 /// string of a value; `$$` is a dollar. A string that is nothing but `${name}` takes the type of the argument.
@@ -32,4 +32,4 @@ class Substitution {
   std::map<std::string, Value> arguments_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

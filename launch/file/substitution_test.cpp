@@ -7,7 +7,7 @@
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -89,4 +89,4 @@ TEST(SubstitutionTest, UnfinishedAndUnfitOnesAreErrors) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

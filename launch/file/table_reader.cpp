@@ -6,7 +6,7 @@
 
 #include "core/config/nearest.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // One function for each kind of value, all of the same shape: missing gives the fallback, right is returned, wrong is
 // thrown with its place and what is allowed.
@@ -163,4 +163,4 @@ std::map<std::string, std::string> read_environment(const TableReader& table) {
   return environment;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

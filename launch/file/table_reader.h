@@ -8,7 +8,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The table in `value`; throws if it is something else.
 const Value::Table& table_of(const Value& value, std::string_view key);
@@ -65,4 +65,4 @@ class TableReader {
 /// The key "environment": names without '=' and values, both without zero bytes.
 std::map<std::string, std::string> read_environment(const TableReader& table);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 #include "launch/file/toml_reader.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -88,4 +88,4 @@ TEST(CheckNameTest, AcceptsWordsOnly) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 
 #include "launch/file/origin.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// Walks over the text once, without recursion. A run is everything that could be one dotted key: it grows over words,
@@ -138,4 +138,4 @@ std::string read_launch_text(const std::string& path) {
 
 void check_text_limits(std::string_view text, const std::string& file) { Scanner(text, file).scan(); }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // What a launch file may be at most. The TOML parser recurses once for each part of a dotted key and each bracket, and
 // a long enough file overflows its stack, so the text is measured before it is parsed.
@@ -20,4 +20,4 @@ std::string read_launch_text(const std::string& path);
 /// the text is TOML.
 void check_text_limits(std::string_view text, const std::string& file);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

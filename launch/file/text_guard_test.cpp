@@ -5,7 +5,7 @@
 #include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -83,4 +83,4 @@ TEST(TextGuardTest, SaysWhyAFileCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

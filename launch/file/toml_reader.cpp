@@ -7,7 +7,7 @@
 
 #include "launch/file/text_guard.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 Value convert(const toml::node& node, const Origin& outer);
@@ -82,4 +82,4 @@ Value read_command_line_value(const std::string& text) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The table that is written in `text`. `file` is for errors: those of the TOML syntax become Error with file and line.
 Value read_toml(std::string_view text, const std::string& file);
@@ -14,4 +14,4 @@ Value read_toml(std::string_view text, const std::string& file);
 /// string.
 Value read_command_line_value(const std::string& text);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 
 #include "launch/testing/expect_error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using testing::error_of;
@@ -82,4 +82,4 @@ TEST(TomlReaderTest, CommandLineValuesComeFromTheCommandLine) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // JSON is the form in which values leave the launch file: for parameters, for comparing, and for showing them.
 using nlohmann::json;
@@ -56,4 +56,4 @@ std::string join_key(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

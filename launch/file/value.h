@@ -9,7 +9,7 @@
 
 #include "launch/file/origin.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// A value of a launch file that knows where it was written, so that an error found much later can say so.
 struct Value {
@@ -48,4 +48,4 @@ Error not_allowed(const Value& value, std::string_view key, std::string_view all
 /// "run.seed", or "seed" if `path` is empty.
 std::string join_key(std::string_view path, std::string_view key);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

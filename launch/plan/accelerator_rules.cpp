@@ -10,7 +10,7 @@
 #include "launch/plan/device_request.h"
 #include "launch/plan/plugin_choice.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 constexpr const char* kAccelerator = "accelerator";
@@ -182,4 +182,4 @@ void check_accelerator_rules(const Draft& draft, const Given& given, Catalogue& 
   if (Refusal refusal = broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/true)})) throw *refusal;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

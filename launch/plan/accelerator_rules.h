@@ -6,7 +6,7 @@
 #include "launch/plan/draft.h"
 #include "launch/plan/parameter_check.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Refuses a component whose parameters break a published rule of the accelerator that they name: one error with the
 /// place in the file, the value that was given, the rule by name and what it allows.
@@ -23,4 +23,4 @@ namespace trainyard {
 void check_accelerator_rules(const Draft& draft, const std::map<std::string, GivenParameter>& given,
                              Catalogue& catalogue);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

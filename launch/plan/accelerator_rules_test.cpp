@@ -4,7 +4,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// An accelerator `card` whose rules the test writes; `params` chooses others.
@@ -12,7 +12,7 @@ class AcceleratorRulesTest : public testing::PlanFixture {
  protected:
   AcceleratorRulesTest() { card().facts = kFree; }
 
-  PluginInfo& card() { return catalogue_.add("accelerator", "card"); }
+  core::PluginInfo& card() { return catalogue_.add("accelerator", "card"); }
 
   std::string refusal(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_six(text, arguments);
@@ -124,4 +124,4 @@ TEST_F(AcceleratorRulesTest, ThePlanSaysWhereParametersWereWritten) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -3,7 +3,7 @@
 #include <set>
 #include <tuple>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// What a component has to do with those that are not active yet.
@@ -67,4 +67,4 @@ std::vector<std::uint32_t> activation_order(std::size_t components, const std::v
   return order;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// That one component sends to another.
 struct Link {
@@ -18,4 +18,4 @@ struct Link {
 /// the one goes first that receives most and sends least. The lower index decides ties.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

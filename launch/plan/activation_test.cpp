@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using Order = std::vector<std::uint32_t>;
@@ -54,4 +54,4 @@ TEST(ActivationTest, TheTrainingLoopBeginsWithTheLoggerAndEndsWithTheLoader) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 
 #include "core/plugin/plugin_info.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What the planner may know of plugins. The real one describes them in a child process and caches; tests have a fake.
 class Catalogue {
@@ -16,7 +16,7 @@ class Catalogue {
 
   /// Throws kNotFound, with the nearest known name, for a plugin that does not exist. The result lives as long as the
   /// catalogue.
-  virtual const PluginInfo& info(std::string_view kind, std::string_view name) = 0;
+  virtual const core::PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
   /// Labels of all plugins that can be found.
   virtual std::vector<PluginLabel> list() = 0;
@@ -28,4 +28,4 @@ class Catalogue {
   virtual Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // For helpers that print and end, not for processes of a run: those are launch/run/spawn.h. A child here needs no
 // process group, no death signal and no restart, only a deadline.
@@ -103,4 +103,4 @@ ChildOutput run_child(const std::vector<std::string>& command, std::chrono::mill
   return output;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

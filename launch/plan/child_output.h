@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What a short-lived helper program printed and how it ended.
 struct ChildOutput {
@@ -21,4 +21,4 @@ struct ChildOutput {
 /// Runs a program to its end; kills it at the deadline. Throws kIo if it cannot be started.
 ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

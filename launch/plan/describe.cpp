@@ -7,7 +7,7 @@
 #include "launch/plan/plan.h"
 #include "launch/plan/text_column.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using nlohmann::json;
@@ -124,4 +124,4 @@ std::string describe(const Plan& plan) {
   return out.text();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -3,14 +3,14 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class DescribeTest : public testing::PlanFixture {
  protected:
   /// Two components and a program, small enough to be read as a whole.
   Plan small_plan() {
-    PluginInfo& source = catalogue_.add("component", "source");
+    core::PluginInfo& source = catalogue_.add("component", "source");
     source.outputs = {testing::port("metrics", "Metrics", "/metrics")};
     Plan plan = this->plan(R"([component]
 logger = { plugin = "logger", params = { csv = false }, cpus = [0, 1] }
@@ -76,4 +76,4 @@ TEST_F(DescribeTest, TheJsonHoldsTheSame) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

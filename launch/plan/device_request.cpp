@@ -2,7 +2,7 @@
 
 #include "launch/file/toml_reader.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 DeviceRequest read_list(const Value::List& list) {
@@ -29,4 +29,4 @@ DeviceRequest read_device_request(const Value& devices) {
   return {.count = *count, .indices = {}};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

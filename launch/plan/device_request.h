@@ -5,7 +5,7 @@
 
 #include "launch/file/value.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What `devices = ...` asks for.
 struct DeviceRequest {
@@ -17,4 +17,4 @@ struct DeviceRequest {
 /// Reads a count, a list, "auto" or -1, also where they come as text: "[0, 1]" from the command line.
 DeviceRequest read_device_request(const Value& devices);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 Value text(const std::string& value) { return {value, {}}; }
@@ -37,4 +37,4 @@ TEST(DeviceRequestTest, EverythingElseIsNoRequest) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 #include "launch/plan/catalogue.h"
 #include "launch/plan/device_request.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // First step of the planner: from components as the file writes them to components of the run. A component that its
 // plugin declares per rank becomes as many as there are ranks; all others stay one. From here on everything is about
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMostRanks = 4096;
 
 /// The catalogue knows nothing of files: its error gets its place here.
-const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
+const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   try {
     return catalogue.info("component", spec.plugin.text);
   } catch (const Error& error) {
@@ -26,7 +26,7 @@ const PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
 }
 
 /// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
-Draft make_draft(const ComponentSpec& spec, const PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
+Draft make_draft(const ComponentSpec& spec, const core::PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
   if (info.per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
   draft.plan.name = draft.rank_name.empty() ? spec.name : draft.rank_name + "/" + spec.name;
@@ -66,7 +66,7 @@ std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_
   std::vector<Draft> drafts;
   for (const ComponentSpec& spec : file.components) {
     if (spec.plugin.text.empty()) continue;
-    const PluginInfo& info = find_plugin(spec, catalogue);
+    const core::PluginInfo& info = find_plugin(spec, catalogue);
     for (std::uint32_t rank = 0; rank < (info.per_rank ? world_size : 1); ++rank) {
       drafts.push_back(make_draft(spec, info, rank, world_size));
       drafts.back().plan.index = static_cast<std::uint32_t>(drafts.size() - 1);
@@ -75,4 +75,4 @@ std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_
   return drafts;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,13 +7,13 @@
 #include "launch/file/launch_file.h"
 #include "messages/plan.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// A component on its way into the plan: the steps of the planner fill in `plan` one after another. Lives as long as
 /// the launch file and the catalogue.
 struct Draft {
   const ComponentSpec* spec = nullptr;
-  const PluginInfo* info = nullptr;
+  const core::PluginInfo* info = nullptr;
   std::string rank_name;  ///< "rank0"; empty if there is one rank or the component is not made per rank.
   ComponentPlan plan;
 };
@@ -31,4 +31,4 @@ class Catalogue;
 /// in the file, for plugins that do not exist.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 #include "launch/testing/expect_error.h"
 #include "launch/testing/fake_catalogue.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ TEST(LaunchErrorFilesTest, TheSharedPartIsSound) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 
 #include "core/config/nearest.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // The same check as in the component itself (core/config), done before anything runs, and with the place in the file in
 // the message. Declarations come from the catalogue, so no plugin is loaded for it.
@@ -96,7 +96,7 @@ void ParameterCheck::check_plugin(const std::string& kind, const GivenParameter&
   const GivenParameter place = name_of_plugin(given);
   if (place.value.get_if<std::string>() == nullptr) throw not_allowed(place.value, place.key, "the name of a " + kind);
   if (name.empty() || name == "auto") return;  // None, or the component's own choice.
-  const PluginInfo* info = nullptr;
+  const core::PluginInfo* info = nullptr;
   try {
     info = &catalogue_.info(kind, name);
   } catch (const Error& error) {
@@ -105,4 +105,4 @@ void ParameterCheck::check_plugin(const std::string& kind, const GivenParameter&
   check(info->parameters, parameters_of(given), given.value.origin, given.key, depth + 1);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

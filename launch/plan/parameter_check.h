@@ -7,7 +7,7 @@
 #include "launch/file/value.h"
 #include "launch/plan/catalogue.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// A value for a parameter, with its place in the file: "run.max_steps" for a parameter "max_steps".
 struct GivenParameter {
@@ -36,4 +36,4 @@ class ParameterCheck {
   Catalogue& catalogue_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 #include "launch/plan/accelerator_rules.h"
 #include "launch/plan/parameter_check.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Second step of the planner: which values each component gets. Three sources, the strongest first: the component's own
 // params, [topology] (for whoever declares a parameter of that name), and for the strategy manager [run], which may not
@@ -17,7 +17,7 @@ namespace {
 
 using Given = std::map<std::string, GivenParameter>;
 
-const ParameterInfo* find_declared(const PluginInfo& info, const std::string& name) {
+const ParameterInfo* find_declared(const core::PluginInfo& info, const std::string& name) {
   const auto found = std::ranges::find(info.parameters, name, &ParameterInfo::name);
   return found == info.parameters.end() ? nullptr : &*found;
 }
@@ -136,4 +136,4 @@ StrategyNeeds plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts
   return needs;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

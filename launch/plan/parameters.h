@@ -6,7 +6,7 @@
 #include "launch/plan/draft.h"
 #include "launch/plan/strategy_rules.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Name of the plugin that the keys of [run] are for.
 inline constexpr const char* kManagerPlugin = "strategy_manager";
@@ -18,4 +18,4 @@ inline constexpr const char* kManagerPlugin = "strategy_manager";
 /// Returns what the strategy wants besides; if that is the same data for all ranks, loaders that can be told have been.
 StrategyNeeds plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class ParametersTest : public testing::PlanFixture {
@@ -143,4 +143,4 @@ TEST_F(ParametersTest, TextThatIsNotUtf8IsAnError) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

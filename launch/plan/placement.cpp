@@ -5,7 +5,7 @@
 #include "core/config/nearest.h"
 #include "launch/plan/draft.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Third step of the planner: which process and thread each component lives in. Components of one process share its
 // fate, so what they say about restarts, environment and host must fit together, and is joined here.
@@ -167,4 +167,4 @@ std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::ve
   return processes;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 #include "launch/plan/plan.h"
 #include "launch/plan/strategy_rules.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Gives every draft its process and thread. Stronger first: the component's own `process`, an explicit placement
 /// table, a process of its own (placement "processes", or an address as `host`), the process of its rank (placement
@@ -20,4 +20,4 @@ void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNee
 /// if one of them is. Throws where they contradict each other.
 std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class PlacementTest : public testing::PlanFixture {
@@ -154,4 +154,4 @@ TEST_F(PlacementTest, ExternalProgramsHaveNamesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // The last step: what one process is told. The plan as a whole stays with the launcher.
 
@@ -61,4 +61,4 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
   return out;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

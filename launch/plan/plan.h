@@ -9,7 +9,7 @@
 
 #include "messages/plan.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What happens when a process ends although the run goes on. The enumerators are ordered by eagerness; placement
 /// relies on it where components of one process ask for different ones.
@@ -79,4 +79,4 @@ std::string describe(const Plan& plan);
 /// The same for programs: a JSON object.
 std::string to_json(const Plan& plan);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

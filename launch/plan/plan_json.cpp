@@ -3,7 +3,7 @@
 #include "launch/plan/plan.h"
 #include "messages/json.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using nlohmann::ordered_json;
@@ -62,4 +62,4 @@ std::string to_json(const Plan& plan) {
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

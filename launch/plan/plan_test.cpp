@@ -2,7 +2,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class PlanTest : public testing::PlanFixture {};
@@ -50,4 +50,4 @@ TEST_F(PlanTest, PoliciesHaveNames) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

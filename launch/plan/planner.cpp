@@ -8,7 +8,7 @@
 #include "launch/plan/placement.h"
 #include "launch/plan/wiring.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// What `name=value` without a dot may mean beyond the launcher's own keys.
@@ -47,8 +47,8 @@ void choose_addresses(Plan& plan) {
 std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
   std::vector<Link> links;
   for (const EdgePlan& edge : edges) {
-    const std::vector<PortInfo>& outputs = drafts[edge.from].info->outputs;
-    const auto output = std::ranges::find(outputs, edge.output, &PortInfo::name);
+    const std::vector<core::PortInfo>& outputs = drafts[edge.from].info->outputs;
+    const auto output = std::ranges::find(outputs, edge.output, &core::PortInfo::name);
     links.push_back({edge.from, edge.to, output->topic.starts_with('/')});
   }
   return links;
@@ -76,4 +76,4 @@ Plan make_plan(const std::string& path, const std::vector<std::string>& argument
   return plan;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 #include "launch/plan/catalogue.h"
 #include "launch/plan/plan.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Reads, expands and checks a launch file. `arguments` are those of the command line: "name=value" for an argument or
 /// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file. The same file,
@@ -14,4 +14,4 @@ namespace trainyard {
 /// process.
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

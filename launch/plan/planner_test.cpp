@@ -2,7 +2,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class PlannerTest : public testing::PlanFixture {};
@@ -78,4 +78,4 @@ TEST_F(PlannerTest, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 std::string text_or_nothing(const Value& value) {
@@ -31,4 +31,4 @@ PluginChoice plugin_choice(const Draft& draft, const ParameterInfo& declared,
   return {text_or_nothing(*inner), parameters.dump(), {*inner, join_key(parameter.key, "plugin")}};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 #include "launch/plan/draft.h"
 #include "launch/plan/parameter_check.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The plugin that a parameter of a component names, such as its accelerator or its strategy.
 struct PluginChoice {
@@ -19,4 +19,4 @@ struct PluginChoice {
 PluginChoice plugin_choice(const Draft& draft, const ParameterInfo& declared,
                            const std::map<std::string, GivenParameter>& given);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -13,7 +13,7 @@
 #include "launch/plan/child_output.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -70,7 +70,7 @@ ScannedCatalogue::~ScannedCatalogue() {
 }
 
 // A stamp that differs means another library at the same path: it is described anew.
-const PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
+const core::PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   const std::string stamp = stamp_of(path);
   const auto known = entries_.find(path);
@@ -78,7 +78,7 @@ const PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view
   return describe(path, stamp);
 }
 
-const PluginInfo& ScannedCatalogue::refresh(std::string_view kind, std::string_view name) {
+const core::PluginInfo& ScannedCatalogue::refresh(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   return describe(path, stamp_of(path));
 }
@@ -89,13 +89,13 @@ std::vector<PluginLabel> ScannedCatalogue::list() {
   return labels;
 }
 
-const PluginInfo& ScannedCatalogue::describe(const std::string& path, const std::string& stamp) {
-  PluginInfo info = run_description(path, "");
+const core::PluginInfo& ScannedCatalogue::describe(const std::string& path, const std::string& stamp) {
+  core::PluginInfo info = run_description(path, "");
   changed_ = true;
   return (entries_[path] = Entry{stamp, std::move(info), {}}).info;
 }
 
-PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
+core::PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
   refuse_foreign_abi(path);
   // The child prints JSON and nothing else on its standard output; a plugin that prints breaks its own description.
   std::vector<std::string> command{process_program_, "--describe", path};
@@ -105,7 +105,7 @@ PluginInfo ScannedCatalogue::run_description(const std::string& path, const std:
     throw Error(Code::kPluginLoad, "{} cannot be described: {}", path, output.failure());
   }
   try {
-    return plugin_info_from_json(json::parse(output.text));
+    return core::plugin_info_from_json(json::parse(output.text));
   } catch (const json::exception& error) {
     throw Error(Code::kPluginLoad, "{} was described in words that make no sense: {}", path, error.what());
   }
@@ -113,7 +113,7 @@ PluginInfo ScannedCatalogue::run_description(const std::string& path, const std:
 
 Catalogue::Facts ScannedCatalogue::facts(std::string_view kind, std::string_view name, const std::string& parameters,
                                          bool anew) {
-  const PluginInfo& plugin = info(kind, name);
+  const core::PluginInfo& plugin = info(kind, name);
   Entry& entry = entries_.at(plugin.path);
   const bool plain = parameters.empty() || parameters == "{}";
   if (!anew && plain) return plugin.facts;
@@ -133,7 +133,7 @@ void ScannedCatalogue::load_cache() {
     const json cache = json::parse(file);
     // Stale entries are taken in as well: whether they are is asked when they are wanted.
     for (const json& entry : cache.at("plugins")) {
-      PluginInfo info = plugin_info_from_json(entry.at("info"));
+      core::PluginInfo info = core::plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
       entries_[path] = Entry{entry.at("stamp"), std::move(info), entry.at("facts").get<std::map<std::string, Facts>>()};
     }
@@ -156,4 +156,4 @@ void ScannedCatalogue::save_cache() const {
   fs::rename(temporary, cache_file_);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

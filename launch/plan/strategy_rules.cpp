@@ -6,7 +6,7 @@
 
 #include "launch/plan/plugin_choice.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 constexpr const char* kStrategy = "strategy";
@@ -84,7 +84,7 @@ Error wrong_process(const LaunchFile& file, const Draft& draft, const std::strin
 
 }  // namespace
 
-const ParameterInfo* find_strategy(const PluginInfo& info) {
+const ParameterInfo* find_strategy(const core::PluginInfo& info) {
   const auto found = std::ranges::find_if(info.parameters, [](const ParameterInfo& parameter) {
     return parameter.kind == ValueKind::kPlugin && parameter.rules.plugin_kind == kStrategy;
   });
@@ -130,4 +130,4 @@ void check_one_process(const LaunchFile& file, const std::vector<Draft>& drafts,
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 #include "launch/plan/draft.h"
 #include "launch/plan/parameter_check.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What the strategies of a run want of the rest of the plan.
 struct StrategyNeeds {
@@ -17,7 +17,7 @@ struct StrategyNeeds {
 };
 
 /// The parameter of a component that names its strategy; null if it has none.
-const ParameterInfo* find_strategy(const PluginInfo& info);
+const ParameterInfo* find_strategy(const core::PluginInfo& info);
 
 /// Puts a name where the file leaves the choice to Trainyard: "auto", or nothing at all where the plugin's own default
 /// has a single rank in mind. One rank gets single_device, several get ddp.
@@ -37,4 +37,4 @@ void check_strategy_rules(const LaunchFile& file, const Draft& draft,
 /// Throws if components with a strategy whose ranks share a process were placed in several. Drafts are placed.
 void check_one_process(const LaunchFile& file, const std::vector<Draft>& drafts, const StrategyNeeds& needs);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

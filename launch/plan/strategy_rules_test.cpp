@@ -4,7 +4,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 class StrategyRulesTest : public testing::PlanFixture {
@@ -102,4 +102,4 @@ TEST_F(StrategyRulesTest, RanksWithTheSameDataReadTheWholeDataset) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

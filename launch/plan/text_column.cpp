@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 constexpr std::size_t kHanging = 4;
@@ -32,4 +32,4 @@ void TextColumn::line(std::size_t indent, std::string_view text) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

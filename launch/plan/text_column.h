@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Collects lines that are at most 80 columns wide: longer ones go on below, indented by 4 more.
 class TextColumn {
@@ -19,4 +19,4 @@ class TextColumn {
   std::string text_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 std::string one_line(std::size_t indent, const std::string& text) {
@@ -35,4 +35,4 @@ TEST(TextColumnTest, DoesNotCutThroughACharacter) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

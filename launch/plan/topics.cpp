@@ -5,7 +5,7 @@
 #include "core/config/nearest.h"
 #include "messages/limits.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Fourth step of the planner: the full name of every port's topic. Two ports are connected by having the same name
 // here, and in no other way; remaps, namespaces and ranks only change names.
@@ -26,7 +26,7 @@ bool is_topic(const std::string& topic) {
 }
 
 /// "/rank0/eval/metrics": the rank outermost, since a namespace is the file's and the rank is the planner's.
-std::string full_topic(const Draft& draft, const PortInfo& port) {
+std::string full_topic(const Draft& draft, const core::PortInfo& port) {
   const auto remap = draft.spec->remap.find(port.name);
   const std::string& declared = port.topic.empty() ? port.name : port.topic;
   const std::string& given = remap == draft.spec->remap.end() ? declared : remap->second.text;
@@ -56,9 +56,9 @@ void check_topic(const PortRef& ref) {
 // Inputs alone can be given a policy; both kinds of port can be remapped.
 void check_port_names(const Draft& draft) {
   std::vector<std::string> inputs, ports;
-  for (const PortInfo& port : draft.info->inputs) inputs.push_back(port.name);
+  for (const core::PortInfo& port : draft.info->inputs) inputs.push_back(port.name);
   ports = inputs;
-  for (const PortInfo& port : draft.info->outputs) ports.push_back(port.name);
+  for (const core::PortInfo& port : draft.info->outputs) ports.push_back(port.name);
   const auto check = [&draft](const std::vector<std::string>& known, const std::string& name, const Origin& origin,
                               const char* table, const char* what) {
     if (std::ranges::find(known, name) != known.end()) return;
@@ -89,7 +89,7 @@ void name_topics(std::vector<Draft>& drafts) {
   for (Draft& draft : drafts) {
     check_port_names(draft);
     for (const auto* ports : {&draft.info->inputs, &draft.info->outputs}) {
-      for (const PortInfo& port : *ports) {
+      for (const core::PortInfo& port : *ports) {
         draft.plan.topics[port.name] = full_topic(draft, port);
         check_topic({&draft, &port});
       }
@@ -100,7 +100,7 @@ void name_topics(std::vector<Draft>& drafts) {
 Senders find_senders(const std::vector<Draft>& drafts) {
   Senders senders;
   for (const Draft& draft : drafts) {
-    for (const PortInfo& port : draft.info->outputs) {
+    for (const core::PortInfo& port : draft.info->outputs) {
       const PortRef ref{&draft, &port};
       std::vector<PortRef>& all = senders[ref.topic()];
       all.push_back(ref);
@@ -130,7 +130,7 @@ std::vector<std::string> topics_heard(const PortRef& input) {
 // Only where nobody sends on the input's own side: a sender of the same rank always wins.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {
-    for (const PortInfo& port : draft.info->inputs) {
+    for (const core::PortInfo& port : draft.info->inputs) {
       std::string& topic = draft.plan.topics.at(port.name);
       const std::string other = across_border(draft, topic);
       if (!other.empty() && !senders.contains(topic) && senders.contains(other)) topic = other;
@@ -138,4 +138,4 @@ void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

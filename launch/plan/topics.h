@@ -6,12 +6,12 @@
 
 #include "launch/plan/draft.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// An output or input of a draft.
 struct PortRef {
   const Draft* draft = nullptr;
-  const PortInfo* port = nullptr;
+  const core::PortInfo* port = nullptr;
 
   const std::string& topic() const { return draft->plan.topics.at(port->name); }
   std::string text() const { return draft->plan.name + "." + port->name; }
@@ -38,4 +38,4 @@ void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 /// the same topic of the others, too.
 std::vector<std::string> topics_heard(const PortRef& input);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include "launch/testing/plan_fixture.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST_F(TopicsTest, RanksHaveTopicsOfTheirOwnAndMeetAtTheBorder) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

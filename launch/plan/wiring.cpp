@@ -7,7 +7,7 @@
 #include "messages/log_record.h"
 #include "messages/message_type.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Fifth step of the planner: edges. Everything that can be known about an edge is decided here: its ends, its policy
 // and windows, how it is carried. What cannot work is refused with both ends named.
@@ -108,9 +108,9 @@ void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePl
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
   std::vector<EdgePlan> edges;
   for (const Draft& draft : drafts) {
-    for (const PortInfo& port : draft.info->inputs) connect_input({&draft, &port}, senders, edges);
+    for (const core::PortInfo& port : draft.info->inputs) connect_input({&draft, &port}, senders, edges);
   }
   return edges;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 #include "launch/plan/draft.h"
 #include "launch/plan/topics.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Every input to all outputs of the topics that it hears, except the component's own; ids count up in the order of
 /// receivers. Drafts are placed and their topics named. Throws, with the place in the file, for a required input that
@@ -13,4 +13,4 @@ namespace trainyard {
 /// between components that share the parameter arena.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

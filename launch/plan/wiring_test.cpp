@@ -6,7 +6,7 @@
 #include "messages/log_record.h"
 #include "messages/message_type.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -101,13 +101,13 @@ TEST_F(WiringTest, HearingEveryRankFollowsARemap) {
 }
 
 TEST_F(WiringTest, OnlyWhatIsMadeOnceHearsEveryRank) {
-  for (PortInfo& input : catalogue_.add("component", "optimizer").inputs) input.every_rank = true;
+  for (core::PortInfo& input : catalogue_.add("component", "optimizer").inputs) input.every_rank = true;
   EXPECT_EQ(edges_into(plan_six("", {"devices=2"}), "rank1/optimizer", "arena"),
             Texts{"rank1/accelerator_host.arena /rank1/arena thread"});
 }
 
 TEST_F(WiringTest, NobodyHearsItself) {
-  PluginInfo& echo = catalogue_.add("component", "echo");
+  core::PluginInfo& echo = catalogue_.add("component", "echo");
   echo.inputs = {testing::optional_port("in", "Metrics", "/metrics")};
   echo.outputs = {testing::port("out", "Metrics", "/metrics")};
   const Plan plan = plan_six("[component.echo]\nplugin = 'echo'");
@@ -127,7 +127,7 @@ TEST_F(WiringTest, TheArenaIsNotSharedOverTcp) {
 }
 
 TEST_F(WiringTest, TheLogNeedsNoSenderBecauseEveryProcessPublishesIt) {
-  PluginInfo& reader = catalogue_.add("component", "reader");
+  core::PluginInfo& reader = catalogue_.add("component", "reader");
   const MessageType& type = message_type<LogRecord>();
   reader.inputs = {testing::port("log", type.name, kLogTopic)};
   reader.inputs.front().fingerprint = type.fingerprint;
@@ -139,4 +139,4 @@ TEST_F(WiringTest, TheLogNeedsNoSenderBecauseEveryProcessPublishesIt) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

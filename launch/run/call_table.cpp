@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 CallTable::~CallTable() {
   for (const auto& [id, call] : calls_) loop_.cancel(call.timer);
@@ -39,4 +39,4 @@ void CallTable::process_gone(const std::string& process) {
   for (const auto& [id, error] : lost) answered(id, false, error);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

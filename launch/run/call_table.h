@@ -8,7 +8,7 @@
 
 #include "launch/run/poll_loop.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Requests that were sent to processes and are not answered yet. Every one ends: with its answer, with its deadline,
 /// or with the process it was sent to.
@@ -45,4 +45,4 @@ class CallTable {
   std::uint64_t next_id_ = 1;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Three things come from a process: lines on two pipes, and its end. They are independent of each other, and the end
 // may be seen before the last line: hence the reading in reaped().
@@ -110,4 +110,4 @@ std::string describe_wait_status(int status) {
 
 bool is_failure(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -10,7 +10,7 @@
 #include "launch/run/poll_loop.h"
 #include "launch/run/spawn.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// One planned process while it runs, through all its restarts: its pid, its output, its ladder of signals. Lives on
 /// the launcher's thread; does not reap, since one waitpid() for all children does (Crew::reap).
@@ -86,4 +86,4 @@ std::string describe_wait_status(int status);
 /// True unless the status is a normal exit with code 0.
 bool is_failure(int status);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 #include "launch/run/heartbeat_watch.h"
 #include "launch/run/signal_file.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 using std::chrono::milliseconds;
@@ -116,4 +116,4 @@ TEST(SignalFileTest, TurnsSignalsIntoEvents) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

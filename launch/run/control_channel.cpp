@@ -2,7 +2,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
                                std::function<void(const std::string&, const std::string&)> on_broken)
@@ -41,4 +41,4 @@ void ControlChannel::dispatch(const RouterSocket::Frames& frames) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -11,7 +11,7 @@
 #include "launch/run/router_socket.h"
 #include "messages/message_type.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The launcher's line to its processes: frames [process][type name][binary body], the messages of messages/control.h
 /// and messages/plan.h. The process's name is its routing identity, so a restarted one is reached as before.
@@ -62,4 +62,4 @@ class ControlChannel {
   std::map<std::string, std::function<void(const std::string&, const std::string&)>> handlers_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 #include "launch/testing/expect_error.h"
 #include "messages/control.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST_F(ControlChannelTest, NamesTheAddressThatCannotBeBound) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

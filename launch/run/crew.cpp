@@ -9,7 +9,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// Above what programs expect to find free.
@@ -18,7 +18,7 @@ constexpr int kLowestConsoleFile = 20;
 }  // namespace
 
 // Every process of the plan has its object from the start, also those that are started later.
-Crew::Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions options, OnEnd on_end)
+Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, OnEnd on_end)
     : loop_(loop),
       console_(console),
       options_(std::move(options)),
@@ -110,4 +110,4 @@ bool Crew::all_gone() const {
   return std::ranges::none_of(children_, [](const auto& child) { return child->running(); });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,10 +9,10 @@
 
 #include "launch/plan/plan.h"
 #include "launch/run/child_process.h"
-#include "launch/run/console.h"
 #include "launch/run/poll_loop.h"
+#include "launch/run/run_console.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What the processes of a run have in common: how they are told where they belong.
 struct CrewOptions {
@@ -29,7 +29,7 @@ class Crew {
   using OnEnd = std::function<void(ChildProcess& child, int wait_status)>;
 
   /// `plan` must outlive the crew.
-  Crew(PollLoop& loop, Console& console, const Plan& plan, CrewOptions options, OnEnd on_end);
+  Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, OnEnd on_end);
   ~Crew();
 
   /// One for each process of the plan, in its order, whether it runs or not.
@@ -61,7 +61,7 @@ class Crew {
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
 
   PollLoop& loop_;
-  Console& console_;
+  RunConsole& console_;
   CrewOptions options_;
   OnEnd on_end_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
@@ -69,4 +69,4 @@ class Crew {
   int console_file_;  ///< Our stdout, inherited by all: the logger draws its progress line there.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 Pipe make_pipe() {
   int ends[2];
@@ -15,4 +15,4 @@ Pipe make_pipe() {
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Owns one file descriptor; -1 = none. Closes it when it goes; can be moved, not copied.
 class FileDescriptor {
@@ -43,4 +43,4 @@ struct Pipe {
 /// A pipe whose ends are closed on exec; throws kIo.
 Pipe make_pipe();
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -16,7 +16,7 @@
 #include "launch/run/process_tree.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// What a user or a session sends to the process that he started.
@@ -120,4 +120,4 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   return launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

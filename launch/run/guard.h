@@ -5,7 +5,7 @@
 
 #include "launch/run/file_descriptor.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The launcher's side of the connection to its guard.
 class GuardLink {
@@ -39,4 +39,4 @@ class GuardLink {
 /// in docs/decisions/0005.
 int run_guarded(const std::function<int(const GuardLink&)>& launcher);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,7 +9,7 @@
 
 #include "launch/run/testing/launched_run.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 /// Runs a guard with this launcher in a child; returns its pid.
@@ -94,4 +94,4 @@ TEST(GuardTest, ShowsTheLauncherThatItIsDead) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

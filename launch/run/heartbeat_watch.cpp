@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 double seconds(PollLoop::Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -36,4 +36,4 @@ void HeartbeatWatch::check() {
   timer_ = loop_.after(silence_ / 10, [this] { check(); });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

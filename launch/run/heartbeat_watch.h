@@ -7,7 +7,7 @@
 
 #include "launch/run/poll_loop.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Notices processes that have stopped speaking. It only says so: a process that a debugger or SIGSTOP holds comes
 /// back.
@@ -41,4 +41,4 @@ class HeartbeatWatch {
   PollLoop::Id timer_ = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 void LineSplitter::feed(std::string_view bytes, const Take& take) {
   while (!bytes.empty()) {
@@ -25,4 +25,4 @@ void LineSplitter::finish(const Take& take) {
   if (!begun_.empty()) take(std::exchange(begun_, {}));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

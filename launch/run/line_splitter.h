@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Cuts a stream of bytes into lines. A line longer than `kLongest` is cut, so that a program without newlines cannot
 /// fill the launcher's memory.
@@ -40,4 +40,4 @@ class LastLines {
   std::deque<std::string> lines_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(LastLinesTest, KeepsTheNewest) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Watches and timers share one sequence of ids, so that cancel() needs no kind. Maps keep the others' places valid when
 // a callback removes one.
@@ -90,4 +90,4 @@ std::chrono::milliseconds PollLoop::until_next_timer(std::chrono::milliseconds l
   return std::max(longest, std::chrono::milliseconds(0));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

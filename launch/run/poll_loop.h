@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// The launcher's one thread: waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and remove
 /// anything, themselves included. What they throw comes out of run(). Not the event loop of components (core/loop),
@@ -57,4 +57,4 @@ class PollLoop {
   bool quit_ = false;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 #include "launch/run/call_table.h"
 #include "launch/run/file_descriptor.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -97,4 +97,4 @@ TEST_F(CallTableTest, FailsWithTheProcessThatWasAsked) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

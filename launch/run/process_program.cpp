@@ -6,7 +6,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 namespace fs = std::filesystem;
 
@@ -22,4 +22,4 @@ std::string find_process_program() {
               installed.string(), built.string());
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // By /proc and not by what we have started: programs start others, and a launcher that dies leaves them all. Reading it
 // is not atomic, so nothing here may conclude from one look that a process is not there.
@@ -86,4 +86,4 @@ std::size_t kill_descendants(std::chrono::milliseconds deadline) {
   return reaped;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// When process `pid` was started, in clock ticks since boot (field 22 of /proc/<pid>/stat). With the pid it names a
 /// process for good: a pid alone may be reused. 0 if there is no such process.
@@ -20,4 +20,4 @@ std::vector<pid_t> descendants(pid_t root);
 /// to init. Returns how many were reaped; gives up after `deadline` (a process stuck in the kernel cannot be killed).
 std::size_t kill_descendants(std::chrono::milliseconds deadline = std::chrono::seconds(5));
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 
 #include "messages/log_record.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Everything here comes from the plan, from what processes have reported, and from the descriptions of plugins: no
 // process is asked, so the answers are there at once, also while a component is busy.
@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 /// The plugin of a component, or null if the launcher was not told of it.
-const PluginInfo* plugin_of(const RunContext& run, const ComponentPlan& component) {
+const core::PluginInfo* plugin_of(const RunContext& run, const ComponentPlan& component) {
   const auto plugin = run.options.plugins.find(component.plugin);
   return plugin == run.options.plugins.end() ? nullptr : &plugin->second;
 }
@@ -29,9 +29,9 @@ std::string topic_of(const ComponentPlan& component, const std::string& port) {
 }
 
 /// In the order of declaration, each with the topic that the plan gave it.
-json ports_of(const ComponentPlan& component, const std::vector<PortInfo>& ports) {
+json ports_of(const ComponentPlan& component, const std::vector<core::PortInfo>& ports) {
   json list = json::array();
-  for (const PortInfo& port : ports) {
+  for (const core::PortInfo& port : ports) {
     list.push_back({{"port", port.name}, {"topic", topic_of(component, port.name)}, {"type", port.type}});
   }
   return list;
@@ -61,9 +61,9 @@ using Topics = std::map<std::string, json>;
 /// Publishers are listed from the plan, so a topic is there before its process is.
 void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
-    const PluginInfo* plugin = plugin_of(run, component);
+    const core::PluginInfo* plugin = plugin_of(run, component);
     if (plugin == nullptr) continue;
-    for (const PortInfo& port : plugin->outputs) {
+    for (const core::PortInfo& port : plugin->outputs) {
       const std::string name = topic_of(component, port.name);
       if (!topics.contains(name)) topics[name] = new_topic(name, port.type, port.fingerprint, port.schema);
       topics[name]["publishers"].push_back({{"component", component.name},
@@ -96,16 +96,16 @@ void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, To
   }
 }
 
-bool reads_log(const PortInfo& input, const std::string& topic) {
+bool reads_log(const core::PortInfo& input, const std::string& topic) {
   return topic == kLogTopic && input.fingerprint == message_type<LogRecord>().fingerprint;
 }
 
 /// Components that listen to the log are connected to every process, without an edge in the plan.
 void add_log_readers(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
-    const PluginInfo* plugin = plugin_of(run, component);
+    const core::PluginInfo* plugin = plugin_of(run, component);
     if (plugin == nullptr) continue;
-    for (const PortInfo& port : plugin->inputs) {
+    for (const core::PortInfo& port : plugin->inputs) {
       if (!reads_log(port, topic_of(component, port.name))) continue;
       topics[kLogTopic]["subscribers"].push_back(
           {{"component", component.name}, {"process", component.process}, {"policy", "drop_oldest"}});
@@ -126,11 +126,11 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"inputs", json::array()},
                {"outputs", json::array()},
                {"services", json::array()}};
-  const PluginInfo* plugin = plugin_of(run, component);
+  const core::PluginInfo* plugin = plugin_of(run, component);
   if (plugin == nullptr) return node;
   node["inputs"] = ports_of(component, plugin->inputs);
   node["outputs"] = ports_of(component, plugin->outputs);
-  for (const ServiceInfo& service : plugin->services) node["services"].push_back(service.name);
+  for (const core::ServiceInfo& service : plugin->services) node["services"].push_back(service.name);
   return node;
 }
 
@@ -191,4 +191,4 @@ std::vector<std::string> component_names(const Plan& plan) {
   return names;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

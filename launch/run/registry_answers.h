@@ -6,7 +6,7 @@
 
 #include "launch/run/run_context.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // What the registry says of a run (docs/wire_format.md, "The registry").
 
@@ -22,4 +22,4 @@ nlohmann::json describe_nodes(const RunContext& run);
 /// Names of all components, for the nearest one in an error.
 std::vector<std::string> component_names(const Plan& plan);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

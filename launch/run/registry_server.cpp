@@ -11,7 +11,7 @@
 #include "launch/run/registry_answers.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Sits on the launcher's poll loop beside everything else, so no question may make it wait: a call is sent on and its
 // answer comes as an event (CallTable).
@@ -175,4 +175,4 @@ const ChildProcess& RegistryServer::process(const std::string& name) const {
   throw Error(Code::kNotFound, "no process named '{}'{}", name, suggestion(name, known));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

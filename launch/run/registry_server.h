@@ -7,7 +7,7 @@
 #include "launch/run/run_context.h"
 #include "messages/control.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Answers questions about a run, from other programs of the same user on this host (`registry` in run.json) and from
 /// the run's own processes. Never waits: what a component must answer is passed on and answered later.
@@ -54,4 +54,4 @@ class RegistryServer {
   PollLoop::Id watch_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 
 #include "launch/run/testing/launched_run.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 using nlohmann::json;
@@ -19,7 +19,7 @@ class RegistryServerTest : public ::testing::Test {
  protected:
   static LaunchOptions options() {
     LaunchOptions options;
-    PluginInfo& plugin = options.plugins["fake"];
+    core::PluginInfo& plugin = options.plugins["fake"];
     plugin.outputs.push_back(
         {.name = "out", .topic = "", .type = "Number", .fingerprint = 0xabc, .schema = "Number {}\n"});
     plugin.inputs.push_back({.name = "in", .topic = "", .type = "Number"});
@@ -133,4 +133,4 @@ TEST_F(RegistryServerTest, SurvivesJsonThatNestsWithoutEnd) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

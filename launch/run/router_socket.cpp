@@ -3,7 +3,7 @@
 #include "messages/error.h"
 #include "messages/limits.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// Control messages are small and rare; a peer that has left so many unread is not reading.
@@ -50,4 +50,4 @@ std::optional<RouterSocket::Frames> RouterSocket::receive() {
   return frames;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// A ROUTER socket bound to one address, for one poll loop: nothing here ever waits. The first frame of what is
 /// received and sent is the peer's identity.
@@ -28,4 +28,4 @@ class RouterSocket {
   zmq::socket_t socket_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -5,7 +5,7 @@
 
 #include "messages/control.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // The order of construction is that of dependence: the directory before the sockets in it, the control channel before
 // the crew that is told its address.
@@ -69,4 +69,4 @@ std::string describe_component(const ComponentPlan& component) {
   return fmt::format("component '{}' (process {}, plugin {})", component.name, component.process, component.plugin);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,26 +9,26 @@
 #include "core/plugin/plugin_info.h"
 #include "launch/plan/plan.h"
 #include "launch/run/call_table.h"
-#include "launch/run/console.h"
 #include "launch/run/control_channel.h"
 #include "launch/run/crew.h"
 #include "launch/run/guard.h"
 #include "launch/run/poll_loop.h"
+#include "launch/run/run_console.h"
 #include "launch/run/run_directory.h"
 #include "launch/run/start_barrier.h"
 #include "launch/run/transition_sequence.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What the launcher must know beyond the plan.
 struct LaunchOptions {
-  std::string name;                           ///< Of the run; empty = the plan's.
-  std::string base = runs_directory();        ///< Where run directories are made.
-  std::string process_program;                ///< Path of `trainyard-process`.
-  std::vector<std::string> plugin_path;       ///< Directories that processes load plugins from.
-  std::map<std::string, PluginInfo> plugins;  ///< Components' plugins by name: their ports and services.
-  std::chrono::milliseconds rung{2'000};      ///< Between SIGINT, SIGTERM and SIGKILL.
-  std::chrono::milliseconds silence{30'000};  ///< A process this long without a word is reported.
+  std::string name;                                 ///< Of the run; empty = the plan's.
+  std::string base = runs_directory();              ///< Where run directories are made.
+  std::string process_program;                      ///< Path of `trainyard-process`.
+  std::vector<std::string> plugin_path;             ///< Directories that processes load plugins from.
+  std::map<std::string, core::PluginInfo> plugins;  ///< Components' plugins by name: their ports and services.
+  std::chrono::milliseconds rung{2'000};            ///< Between SIGINT, SIGTERM and SIGKILL.
+  std::chrono::milliseconds silence{30'000};        ///< A process this long without a word is reported.
 };
 
 /// The state of a run, shared by the parts of the launcher. All of them live on one thread. The members are made in
@@ -40,7 +40,7 @@ struct RunContext {
   const Plan& plan;
   const LaunchOptions& options;
   PollLoop loop;
-  Console console;
+  RunConsole console;
   RunDirectory directory;
   zmq::context_t sockets;
   CallTable calls;
@@ -73,4 +73,4 @@ struct RunContext {
 /// "component 'rank0/optimizer' (process trainer, plugin optimizer)"
 std::string describe_component(const ComponentPlan& component);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

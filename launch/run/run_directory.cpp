@@ -14,7 +14,7 @@
 #include "launch/run/process_tree.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Where runs find each other. There is no daemon and no lock file: a directory for each run, whose name and run.json
 // tell whose it is, and a start time that cannot be faked by a reused pid.
@@ -169,4 +169,4 @@ void RunDirectory::announce(const std::string& name, const std::string& file, co
   fs::rename(temporary, path_ + "/run.json");
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What `run.json` in a run's directory says: enough for another program of the same user to find the run.
 struct RunInfo {
@@ -63,4 +63,4 @@ class RunDirectory {
   std::string path_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -11,7 +11,7 @@
 #include "launch/run/process_tree.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -99,4 +99,4 @@ TEST(RunNameTest, IsShortUniqueAndSafeInAPath) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

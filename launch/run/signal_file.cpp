@@ -9,7 +9,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 SignalFile::SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int)> on_signal)
     : loop_(loop), on_signal_(std::move(on_signal)) {
@@ -30,4 +30,4 @@ void SignalFile::read() {
   while (::read(file_.get(), &info, sizeof info) == sizeof info) on_signal_(static_cast<int>(info.ssi_signo));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

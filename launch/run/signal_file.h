@@ -6,7 +6,7 @@
 #include "launch/run/file_descriptor.h"
 #include "launch/run/poll_loop.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in those it makes. So
 /// a handler is ordinary code: none of the rules of asynchronous signals apply to it.
@@ -27,4 +27,4 @@ class SignalFile {
   PollLoop::Id watch_ = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

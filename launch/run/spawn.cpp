@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Starting a process of the run. What happens between fork and exec may not allocate, so everything is prepared before;
 // what fails there is told to the parent through a pipe, and thrown here as if it had happened here.
@@ -162,4 +162,4 @@ Spawned spawn(const SpawnOptions& options) {
   return {pid, std::move(out.reader), std::move(err.reader)};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -9,7 +9,7 @@
 
 #include "launch/run/file_descriptor.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// How to start a process.
 struct SpawnOptions {
@@ -32,4 +32,4 @@ struct Spawned {
 /// with the program and the reason.
 Spawned spawn(const SpawnOptions& options);
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -10,7 +10,7 @@
 #include "launch/run/process_tree.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST(ProcessTreeTest, FindsGrandchildrenAndKnowsWhenAProcessStarted) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

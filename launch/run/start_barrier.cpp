@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Pure bookkeeping: who acts on it is StartSequence.
 
@@ -64,4 +64,4 @@ std::vector<std::string> StartBarrier::missing() const {
   return sentences;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// How far each process has come on its way into the run. No component is activated before every process has passed
 /// every stage, so that no first message finds a receiver missing.
@@ -46,4 +46,4 @@ class StartBarrier {
   std::map<std::string, Endpoints> endpoints_;  ///< By process.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

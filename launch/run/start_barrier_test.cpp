@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using Stage = StartBarrier::Stage;
@@ -41,4 +41,4 @@ TEST(StartBarrierTest, ForgetsTheEndpointsOfAProcessThatIsGone) {
 TEST(StartBarrierTest, IsOpenForNobody) { EXPECT_TRUE(StartBarrier({}).all_at_least(Stage::kConnected)); }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 #include "core/plugin/abi.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 using Stage = StartBarrier::Stage;
 
@@ -153,4 +153,4 @@ void StartSequence::too_late() {
   failed_(fmt::format("the run did not start within {} s: {}", seconds, fmt::join(reasons, "; ")));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

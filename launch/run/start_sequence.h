@@ -7,7 +7,7 @@
 #include "launch/run/run_context.h"
 #include "messages/control.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Brings a run up, and a restarted process back into it:
 ///
@@ -62,4 +62,4 @@ class StartSequence {
   bool cancelled_ = false;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

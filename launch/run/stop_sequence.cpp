@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -34,7 +34,7 @@ bool StopSequence::has_stop(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
   return plugin != run_.options.plugins.end() &&
          std::ranges::any_of(plugin->second.services,
-                             [](const ServiceInfo& service) { return service.name == "stop"; });
+                             [](const core::ServiceInfo& service) { return service.name == "stop"; });
 }
 
 void StopSequence::interrupt() {
@@ -165,4 +165,4 @@ void StopSequence::report_awaited() {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -7,7 +7,7 @@
 
 #include "launch/run/run_context.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Ends a run: the one ladder that everything goes down, whatever the reason, with a deadline on every step.
 ///
@@ -68,4 +68,4 @@ class StopSequence {
   int asked_ = 0;  ///< Components whose answer to "stop" is open.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

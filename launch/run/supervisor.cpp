@@ -8,7 +8,7 @@
 #include "launch/run/process_tree.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// Of a failed process's output: enough for an error and its surroundings, few enough to see the reason above them.
@@ -228,4 +228,4 @@ void Supervisor::fail(const std::string& reason, ChildProcess* process) {
   stop_.abort();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

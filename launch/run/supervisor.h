@@ -10,7 +10,7 @@
 #include "launch/run/start_sequence.h"
 #include "launch/run/stop_sequence.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Exit codes of a launch. A run that failed returns kFailed even if it was interrupted before: what went wrong matters
 /// more. The command adds its own for what goes wrong before a run begins (tools/trainyard/exit_codes.h).
@@ -69,4 +69,4 @@ class Supervisor {
   bool interrupted_ = false;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

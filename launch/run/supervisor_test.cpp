@@ -10,7 +10,7 @@
 #include "launch/run/process_tree.h"
 #include "launch/run/testing/launched_run.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -264,4 +264,4 @@ TEST_F(SupervisorTest, SaysThatAProcessIsSilentAndWhenItIsBackButDoesNotEndIt) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

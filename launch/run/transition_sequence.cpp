@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 // Keeps no state of its own about components but whom it has asked: everything else is looked up again at every event,
 // so it does not matter in which order reports and deaths come in.
@@ -43,4 +43,4 @@ std::vector<std::uint32_t> TransitionSequence::awaited() const {
   return waiting;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

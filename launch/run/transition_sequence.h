@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// What the launcher knows of a component: "unconfigured", "inactive", "active", "finalized", "error", or "gone" while
 /// its process is dead.
@@ -43,4 +43,4 @@ class TransitionSequence {
   std::vector<bool> asked_;  ///< By place in `order_`.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

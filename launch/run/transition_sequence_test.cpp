@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 using Pace = TransitionSequence::Pace;
@@ -78,4 +78,4 @@ TEST_F(TransitionSequenceTest, AsksOneThatComesLateAndWasPassedOver) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -6,7 +6,9 @@
 
 #include "messages/error.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
+
+using namespace trainyard::testing;
 
 /// The text of the Error that `action` throws, without `folder` + "/" wherever it stands; "(no error)" if it throws
 /// none. Tests pin whole messages, and the temporary folder is a new one each time.
@@ -23,4 +25,4 @@ std::string error_of(Action&& action, const std::string& folder = "") {
   return text;
 }
 
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

@@ -10,20 +10,22 @@
 #include "messages/error.h"
 #include "messages/schema.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
+
+using namespace trainyard::testing;
 
 /// Plugins that exist only as their description.
 class FakeCatalogue final : public Catalogue {
  public:
   /// A plugin without ports and parameters; the test fills in what it needs.
-  PluginInfo& add(const std::string& kind, const std::string& name) {
-    PluginInfo& info = plugins_[{kind, name}];
+  core::PluginInfo& add(const std::string& kind, const std::string& name) {
+    core::PluginInfo& info = plugins_[{kind, name}];
     info.label = {kind, name, "1", "", ""};
     info.path = "/plugins/" + kind + "s/" + name + ".so";
     return info;
   }
 
-  const PluginInfo& info(std::string_view kind, std::string_view name) override {
+  const core::PluginInfo& info(std::string_view kind, std::string_view name) override {
     const auto found = plugins_.find({std::string(kind), std::string(name)});
     if (found != plugins_.end()) return found->second;
     std::vector<std::string> known;
@@ -50,20 +52,20 @@ class FakeCatalogue final : public Catalogue {
   }
 
  private:
-  std::map<std::pair<std::string, std::string>, PluginInfo> plugins_;
+  std::map<std::pair<std::string, std::string>, core::PluginInfo> plugins_;
 };
 
 /// A port of a type that has nothing but its name: two types differ if their names do.
-inline PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
-  PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
+inline core::PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
+  core::PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
   info.schema = type + " {\n  u64 step\n}\n";
   info.fingerprint = fingerprint(info.schema);
   return info;
 }
 
 /// For inputs that a launch file may leave unconnected.
-inline PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
-  PortInfo info = port(name, type, topic);
+inline core::PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
+  core::PortInfo info = port(name, type, topic);
   info.optional = true;
   return info;
 }
@@ -76,7 +78,7 @@ inline ParameterInfo parameter(const std::string& name, ValueKind kind, const st
 
 // The components as the real ones declare them, as far as planning depends on it: ports, topics, ranks and threads.
 inline void add_loader(FakeCatalogue& catalogue) {
-  PluginInfo& info = catalogue.add("component", "data_loader");
+  core::PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
   info.outputs = {port("dataset", "DatasetInfo"), port("batches", "Batch")};
   info.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
@@ -87,7 +89,7 @@ inline void add_loader(FakeCatalogue& catalogue) {
 }
 
 inline void add_host(FakeCatalogue& catalogue) {
-  PluginInfo& info = catalogue.add("component", "accelerator_host");
+  core::PluginInfo& info = catalogue.add("component", "accelerator_host");
   info.inputs = {port("dataset", "DatasetInfo"),
                  port("orders", "Order", "/orders"),
                  port("batches", "Batch"),
@@ -114,7 +116,7 @@ inline void add_host(FakeCatalogue& catalogue) {
 }
 
 inline void add_optimizer(FakeCatalogue& catalogue) {
-  PluginInfo& info = catalogue.add("component", "optimizer");
+  core::PluginInfo& info = catalogue.add("component", "optimizer");
   info.inputs = {port("arena", "ArenaInfo"), port("gradients", "Gradients"),
                  optional_port("run_state", "RunState", "/run_state")};
   info.outputs = {port("optimizer_state", "OptimizerState"), port("parameters", "Parameters"),
@@ -126,7 +128,7 @@ inline void add_optimizer(FakeCatalogue& catalogue) {
 }
 
 inline void add_manager(FakeCatalogue& catalogue) {
-  PluginInfo& info = catalogue.add("component", "strategy_manager");
+  core::PluginInfo& info = catalogue.add("component", "strategy_manager");
   info.inputs = {port("dataset", "DatasetInfo"),
                  port("model", "ModelInfo", "/model"),
                  optional_port("run_state", "RunState", "/run_state"),
@@ -139,22 +141,22 @@ inline void add_manager(FakeCatalogue& catalogue) {
 }
 
 inline void add_observers(FakeCatalogue& catalogue) {
-  PluginInfo& logger = catalogue.add("component", "logger");
+  core::PluginInfo& logger = catalogue.add("component", "logger");
   logger.inputs = {port("metrics", "Metrics", "/metrics"), optional_port("model", "ModelInfo", "/model")};
   logger.inputs.front().policy = "drop_oldest";
   logger.parameters = {parameter("csv", ValueKind::kBool, "true")};
   logger.thread = "logger";
 
-  PluginInfo& writer = catalogue.add("component", "checkpoint_writer");
+  core::PluginInfo& writer = catalogue.add("component", "checkpoint_writer");
   writer.inputs = {port("arena", "ArenaInfo"), port("optimizer_state", "OptimizerState"), port("snapshot", "Snapshot")};
-  for (PortInfo& input : writer.inputs) input.every_rank = true;
+  for (core::PortInfo& input : writer.inputs) input.every_rank = true;
   writer.outputs = {port("run_state", "RunState", "/run_state"), port("snapshot_taken", "SnapshotTaken"),
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }
 
 /// The rules of hardware that is not here, as the real one tells them.
 inline void add_simulated(FakeCatalogue& catalogue) {
-  PluginInfo& info = catalogue.add("accelerator", "simulated");
+  core::PluginInfo& info = catalogue.add("accelerator", "simulated");
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
                      parameter("memory_limit_bytes", ValueKind::kInteger, "0", at_least(0))};
   Catalogue::Facts ipu{{"available", "true"},
@@ -195,4 +197,4 @@ inline FakeCatalogue standard_catalogue() {
   return catalogue;
 }
 
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

@@ -11,7 +11,9 @@
 #include "launch/testing/expect_error.h"
 #include "launch/testing/fake_catalogue.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
+
+using namespace trainyard::testing;
 
 /// The six components, one a line from line 2 on.
 inline constexpr const char* kSixComponents = R"([component]
@@ -72,4 +74,4 @@ class PlanFixture : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

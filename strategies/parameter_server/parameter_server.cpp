@@ -49,7 +49,7 @@ Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const 
                 handle.bytes, name, context().rank, bytes);
   }
   // Not counted, like all permanent memory: the number of this process does not matter.
-  return SharedImports(0).open(handle);
+  return core::SharedImports(0).open(handle);
 }
 
 void ParameterServer::announce(ArenaInfo& info) {

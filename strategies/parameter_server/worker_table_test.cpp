@@ -40,7 +40,7 @@ class WorkerTableTest : public ::testing::Test {
         memory_, WorkerTable::Member{.where = "server", .rank = rank, .ranks = kRanks, .timeout = timeout});
   }
 
-  SharedPool pool_;
+  core::SharedPool pool_;
   Buffer memory_ = pool_.allocate_permanent(WorkerTable::bytes(kRanks));
 };
 

@@ -48,8 +48,8 @@ void report(const std::string& name, std::vector<double> samples) {
   std::fflush(stdout);
 }
 
-std::unique_ptr<Collective> join_group(const Options& options, std::uint32_t rank, PluginLoader& plugins,
-                                       Rendezvous& notes) {
+std::unique_ptr<Collective> join_group(const Options& options, std::uint32_t rank, core::PluginLoader& plugins,
+                                       core::Rendezvous& notes) {
   CollectiveContext context;
   context.where = "benchmark";
   context.rank = rank;
@@ -63,8 +63,8 @@ std::unique_ptr<Collective> join_group(const Options& options, std::uint32_t ran
 }
 
 void run_rank(const Options& options, std::uint32_t rank, const std::string& folder) {
-  PluginLoader plugins(PluginLoader::default_directories());
-  const auto notes = make_folder_rendezvous(folder);
+  core::PluginLoader plugins(core::PluginLoader::default_directories());
+  const auto notes = core::make_folder_rendezvous(folder);
   const auto group = join_group(options, rank, plugins, *notes);
   const Buffer memory = options.registered ? group->allocate(options.bytes) : Buffer::heap(options.bytes);
   std::fill_n(reinterpret_cast<float*>(memory.data()), options.bytes / sizeof(float), 1e-30f);

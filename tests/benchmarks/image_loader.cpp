@@ -108,8 +108,9 @@ class Bench {
       for (InputBase* input : to.inputs()) {
         if (input->name() != output->name()) continue;
         const InputOptions& options = input->options();
-        edges_.push_back(std::make_unique<LocalEdge>(*output, *input, loop_, static_cast<std::uint32_t>(edges_.size()),
-                                                     options.policy, options.window_messages, options.window_bytes));
+        edges_.push_back(std::make_unique<core::LocalEdge>(*output, *input, loop_,
+                                                           static_cast<std::uint32_t>(edges_.size()), options.policy,
+                                                           options.window_messages, options.window_bytes));
         output->add_edge(*edges_.back());
         input->set_connections(input->connections() + 1);
       }
@@ -127,14 +128,14 @@ class Bench {
   std::uint64_t batch_size_;
   std::uint32_t next_index_ = 0;
   std::string failure_;
-  EventLoop loop_{"benchmark"};
-  SharedPool pool_;
-  PluginLoader plugins_{PluginLoader::default_directories()};
+  core::EventLoop loop_{"benchmark"};
+  core::SharedPool pool_;
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
   std::shared_ptr<spdlog::logger> log_ =
       std::make_shared<spdlog::logger>("benchmark", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   std::unique_ptr<Component> loader_;
   std::unique_ptr<Consumer> consumer_;
-  std::vector<std::unique_ptr<Edge>> edges_;
+  std::vector<std::unique_ptr<core::Edge>> edges_;
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ void measure_hop() {
   };
   Pipe pipe;
   Counter counter(pipe.context("counter"));
-  LocalEdge edge(pipe.source.out, counter.in, pipe.loop, 0, Policy::kBlock, 2 * kBurst, 1 << 30);
+  core::LocalEdge edge(pipe.source.out, counter.in, pipe.loop, 0, Policy::kBlock, 2 * kBurst, 1 << 30);
   pipe.source.out.add_edge(edge);
   pipe.activate();
   counter.transition(State::kInactive);
@@ -163,7 +163,7 @@ struct Side {
       : player(Pipe::context("player", loop), echoes),
         outlet(zmq, out_address, loop, pool),
         inlet(zmq, in_address, self, loop) {
-    RemoteEdge& edge = outlet.add_edge(player.out, "block", 1, Policy::kBlock, 64, 1ull << 30);
+    core::RemoteEdge& edge = outlet.add_edge(player.out, "block", 1, Policy::kBlock, 64, 1ull << 30);
     player.out.add_edge(edge);
     inlet.on_connected([this] { connected = true; });
     inlet.subscribe(player.in,
@@ -178,11 +178,11 @@ struct Side {
   }
 
   zmq::context_t zmq;
-  EventLoop loop{"side"};
-  SharedPool pool;
+  core::EventLoop loop{"side"};
+  core::SharedPool pool;
   Player player;
-  Outlet outlet;
-  Inlet inlet;
+  core::Outlet outlet;
+  core::Inlet inlet;
   bool connected = false;
 };
 
@@ -194,7 +194,7 @@ void measure_component(const std::string& directory, const char* name, std::size
   });
   Side side(here, there, 1, false);
   side.run_until([&] { return side.connected; });
-  SharedPool pool;
+  core::SharedPool pool;
   ArenaBlock block{.name = "12345678"};
   if (tensor_bytes != 0) {
     block.data = {DType::kUInt8, {static_cast<std::int64_t>(tensor_bytes)}, 0, pool.allocate(tensor_bytes)};

@@ -65,8 +65,8 @@ void on_threads(std::uint32_t ranks, const Action& action) {
 }  // namespace
 
 struct GivenGradients::Rank {
-  std::shared_ptr<PluginLoader> plugins;
-  std::shared_ptr<Rendezvous> rendezvous;
+  std::shared_ptr<core::PluginLoader> plugins;
+  std::shared_ptr<core::Rendezvous> rendezvous;
   std::unique_ptr<LinearModel> model;
   std::unique_ptr<Arena> arena;
   std::unique_ptr<Collective> world;
@@ -111,8 +111,8 @@ struct GivenGradients::Rank {
 
 GivenGradients::GivenGradients(std::uint32_t ranks, const std::string& strategy, const std::string& parameters,
                                const std::vector<std::vector<std::int64_t>>& shapes) {
-  const auto plugins = std::make_shared<PluginLoader>(PluginLoader::default_directories());
-  const std::shared_ptr<Rendezvous> rendezvous = make_local_rendezvous();
+  const auto plugins = std::make_shared<core::PluginLoader>(core::PluginLoader::default_directories());
+  const std::shared_ptr<core::Rendezvous> rendezvous = core::make_local_rendezvous();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     ranks_.push_back(std::make_unique<Rank>());
     ranks_[rank]->plugins = plugins;

@@ -68,7 +68,7 @@ ManyRanks::ManyRanks(std::uint32_t ranks, const std::string& host, const std::st
   Rig::World world;
   world.seed = seed;
   world.world_size = ranks;
-  world.rendezvous = make_local_rendezvous();
+  world.rendezvous = core::make_local_rendezvous();
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     ranks_.push_back(std::make_unique<Rank>());
     ranks_.back()->number = rank;

@@ -25,7 +25,7 @@ void PrintTo(const Case& one, std::ostream* out) { *out << one.model; }
 
 class StagesTest : public ::testing::TestWithParam<Case> {
  protected:
-  StagesTest() : loader_(PluginLoader::default_directories()) {
+  StagesTest() : loader_(core::PluginLoader::default_directories()) {
     context_.where = "model";
     context_.parameters = GetParam().parameters;
     model_ = loader_.create<Model>(GetParam().model, context_);
@@ -67,7 +67,7 @@ class StagesTest : public ::testing::TestWithParam<Case> {
     return loss.item<double>();
   }
 
-  PluginLoader loader_;
+  core::PluginLoader loader_;
   ModelContext context_;
   std::unique_ptr<Model> model_;
   ModelBatch batch_;

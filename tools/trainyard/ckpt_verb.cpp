@@ -10,7 +10,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 /// What both verbs take; only one of them runs, so they share it.
@@ -116,4 +116,4 @@ void add_ckpt(CLI::App& app, Action& chosen) {
   verifier->callback([=, &chosen] { chosen = [=] { return verify(*arguments); }; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -9,7 +9,7 @@
 #include "launch/plan/child_output.h"
 #include "tools/trainyard/exit_codes.h"
 
-namespace trainyard::testing {
+namespace trainyard::tools::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(ExitCodesTest, SayWhatKindOfErrorItWas) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::tools::testing

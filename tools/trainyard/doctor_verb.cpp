@@ -6,7 +6,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 /// Five columns wide in every case; escape sequences take none.
@@ -44,4 +44,4 @@ void add_doctor(CLI::App& app, Action& chosen) {
   verb->callback([&chosen] { chosen = examine; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -1,6 +1,6 @@
 #include "tools/trainyard/exit_codes.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 // Sorted by what a script can do about it: mend the input, wait, try elsewhere, or call somebody. No default label, so
 // that the compiler names a code that is missing here.
@@ -28,4 +28,4 @@ int exit_code_of(Code code) {
   return kExitFailed;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

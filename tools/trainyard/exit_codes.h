@@ -2,7 +2,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// What the command's exit codes mean; the same for every verb, and documented in docs/command_line.md. 124 is that of
 /// timeout(1), 130 that of a shell whose program Ctrl-C has ended.
@@ -16,4 +16,4 @@ constexpr int kExitInterrupted = 130;  ///< Ctrl-C.
 /// The exit code for an error that ends a verb.
 int exit_code_of(Code code);
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

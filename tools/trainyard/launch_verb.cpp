@@ -7,7 +7,7 @@
 #include "tools/trainyard/planning.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 constexpr const char* kFooter =
@@ -17,21 +17,21 @@ constexpr const char* kFooter =
     "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
 
 /// In the guarded child: plans, then runs. A mistake in the launch file is found before any process starts.
-int launch(const LaunchArguments& arguments, const std::string& name, const GuardLink& guard) {
-  const std::unique_ptr<ScannedCatalogue> catalogue = open_catalogue();
+int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
+  const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
   // Loads no plugin into this process, so the launcher stays small and cannot be crashed by one.
-  const Plan plan = plan_from(arguments, *catalogue);
-  LaunchOptions options;
+  const launch::Plan plan = plan_from(arguments, *catalogue);
+  launch::LaunchOptions options;
   options.name = name;
-  options.process_program = find_process_program();
-  options.plugin_path = PluginLoader::default_directories();
+  options.process_program = launch::find_process_program();
+  options.plugin_path = core::PluginLoader::default_directories();
   // The registry answers with ports and schemas from here, without asking the processes.
   for (const ComponentPlan& component : plan.components) {
     if (!options.plugins.contains(component.plugin)) {
       options.plugins[component.plugin] = catalogue->info("component", component.plugin);
     }
   }
-  return Supervisor(plan, options, guard).run();
+  return launch::Supervisor(plan, options, guard).run();
 }
 
 }  // namespace
@@ -44,8 +44,10 @@ void add_launch(CLI::App& app, Action& chosen) {
   verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
   verb->callback([=, &chosen] {
     // Guarded from the first moment: planning may already start processes that describe plugins.
-    chosen = [=] { return run_guarded([&](const GuardLink& guard) { return launch(*arguments, *name, guard); }); };
+    chosen = [=] {
+      return launch::run_guarded([&](const launch::GuardLink& guard) { return run_launch(*arguments, *name, guard); });
+    };
   });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -10,7 +10,7 @@
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 /// In the order of the help text.
@@ -73,17 +73,17 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::tools
 
 int main(int argc, char** argv) {
   try {
-    return trainyard::run(argc, argv);
+    return trainyard::tools::run(argc, argv);
   } catch (const trainyard::Error& error) {
     // Every error that a user can cause is an Error; whatever else comes out is a bug, and says so.
     std::fprintf(stderr, "trainyard: %s\n", error.what());
-    return trainyard::exit_code_of(error.code());
+    return trainyard::tools::exit_code_of(error.code());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "trainyard: internal error: %s\n", error.what());
-    return trainyard::kExitFailed;
+    return trainyard::tools::kExitFailed;
   }
 }

@@ -10,7 +10,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 using nlohmann::json;
@@ -86,4 +86,4 @@ void add_node(CLI::App& app, Action& chosen) {
   info->callback([=, &chosen] { chosen = [=] { return show_node(*choice, *name); }; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -8,7 +8,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 using nlohmann::json;
@@ -87,4 +87,4 @@ void add_param(CLI::App& app, Action& chosen) {
   setter->add_option("VALUE", arguments->value, "JSON, or a string as it is")->required();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -6,19 +6,19 @@
 #include "tools/trainyard/planning.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 int show_plan(const LaunchArguments& arguments, bool json) {
-  const Plan plan = plan_from(arguments, *open_catalogue());
-  const std::string text = json ? to_json(plan) : describe(plan);
+  const launch::Plan plan = plan_from(arguments, *open_catalogue());
+  const std::string text = json ? launch::to_json(plan) : launch::describe(plan);
   std::printf("%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
   return kExitOk;
 }
 
 /// Everything that a launch would refuse is refused here, with the same words.
 int check(const LaunchArguments& arguments) {
-  const Plan plan = plan_from(arguments, *open_catalogue());
+  const launch::Plan plan = plan_from(arguments, *open_catalogue());
   const std::size_t processes = plan.processes.size();
   std::printf("%s: ok (%zu components in %zu process%s, %zu edges)\n", plan.file.c_str(), plan.components.size(),
               processes, processes == 1 ? "" : "es", plan.edges.size());
@@ -45,4 +45,4 @@ void add_check(CLI::App& app, Action& chosen) {
   verb->callback([=, &chosen] { chosen = [=] { return check(*arguments); }; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -6,7 +6,7 @@
 #include "launch/run/process_program.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
@@ -16,18 +16,19 @@ void LaunchArguments::add_to(CLI::App& verb) {
                   "name=value: arguments of the file, or keys of it: component.optimizer.params.lr=0.1");
 }
 
-std::unique_ptr<ScannedCatalogue> open_catalogue() {
+std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
   // Behind a pointer, since its cache is written when it goes, once.
-  return std::make_unique<ScannedCatalogue>(PluginLoader::default_directories(), find_process_program());
+  return std::make_unique<launch::ScannedCatalogue>(core::PluginLoader::default_directories(),
+                                                    launch::find_process_program());
 }
 
-Plan plan_from(const LaunchArguments& arguments, ScannedCatalogue& catalogue) {
+launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue) {
   try {
-    return make_plan(arguments.file, arguments.values, catalogue);
+    return launch::make_plan(arguments.file, arguments.values, catalogue);
   } catch (const Error& error) {
     // Also a plugin that is not found: for whoever called, the file is what has to be mended.
     throw Error(Code::kInvalidArgument, "{}", error.what());
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -11,7 +11,7 @@ namespace CLI {
 class App;
 }
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// What `launch`, `plan` and `check` take: FILE [name=value...].
 struct LaunchArguments {
@@ -23,9 +23,9 @@ struct LaunchArguments {
 };
 
 /// The plugins of this installation.
-std::unique_ptr<ScannedCatalogue> open_catalogue();
+std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file. Whatever is wrong with it is bad input: throws kInvalidArgument.
-Plan plan_from(const LaunchArguments& arguments, ScannedCatalogue& catalogue);
+launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -11,7 +11,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 // Works without any run: plugin files and the descriptions that they give of themselves.
 
@@ -30,7 +30,7 @@ std::string singular(const std::string& kind) {
   return kind.ends_with('s') ? kind.substr(0, kind.size() - 1) : kind;
 }
 
-nlohmann::json to_json(const PluginLoader::Found& found) {
+nlohmann::json to_json(const core::PluginLoader::Found& found) {
   const PluginLabel& label = found.label;
   return {{"kind", label.kind},
           {"name", label.name},
@@ -44,7 +44,7 @@ void show(const Table& table, const nlohmann::json& json, bool as_json) {
 }
 
 /// What an accelerator says now, in a process of its own: a broken one is a row like any other.
-Catalogue::Facts facts_now(ScannedCatalogue& catalogue, const std::string& name) {
+launch::Catalogue::Facts facts_now(launch::ScannedCatalogue& catalogue, const std::string& name) {
   try {
     return catalogue.facts("accelerator", name, "{}", /*anew=*/true);
   } catch (const Error& error) {
@@ -53,12 +53,12 @@ Catalogue::Facts facts_now(ScannedCatalogue& catalogue, const std::string& name)
 }
 
 /// Accelerators are asked whether their hardware is there.
-int list_accelerators(const std::vector<PluginLoader::Found>& accelerators, bool as_json) {
+int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators, bool as_json) {
   const auto catalogue = open_catalogue();
   Table table({"name", "available", "devices", "version", "description"});
   nlohmann::json json = nlohmann::json::array();
-  for (const PluginLoader::Found& found : accelerators) {
-    Catalogue::Facts facts = facts_now(*catalogue, found.label.name);
+  for (const core::PluginLoader::Found& found : accelerators) {
+    launch::Catalogue::Facts facts = facts_now(*catalogue, found.label.name);
     const bool available = facts["available"] == "true";
     const std::string why = facts["problem"].empty() ? "" : ": " + facts["problem"];
     table.add({found.label.name, available ? "yes" : "no" + why, facts["devices"], found.label.version,
@@ -76,8 +76,8 @@ int list_accelerators(const std::vector<PluginLoader::Found>& accelerators, bool
 int list(const PluginArguments& arguments) {
   const std::string wanted = singular(arguments.kind);
   std::vector<std::string> kinds;
-  std::vector<PluginLoader::Found> matching;
-  for (PluginLoader::Found& found : PluginLoader(PluginLoader::default_directories()).list()) {
+  std::vector<core::PluginLoader::Found> matching;
+  for (core::PluginLoader::Found& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
     if (std::ranges::find(kinds, found.label.kind) == kinds.end()) kinds.push_back(found.label.kind);
     if (wanted.empty() || found.label.kind == wanted) matching.push_back(std::move(found));
   }
@@ -88,7 +88,7 @@ int list(const PluginArguments& arguments) {
   if (wanted == "accelerator") return list_accelerators(matching, arguments.as_json);
   Table table({"kind", "name", "version", "description"});
   nlohmann::json json = nlohmann::json::array();
-  for (const PluginLoader::Found& found : matching) {
+  for (const core::PluginLoader::Found& found : matching) {
     table.add({found.label.kind, found.label.name, found.label.version, found.label.description});
     json.push_back(to_json(found));
   }
@@ -108,11 +108,11 @@ void print_parameters(const std::vector<ParameterInfo>& parameters) {
   }
 }
 
-void print_ports(const char* title, const std::vector<PortInfo>& ports) {
+void print_ports(const char* title, const std::vector<core::PortInfo>& ports) {
   if (ports.empty()) return;
   std::printf("\n%s\n", title);
   Table table({"  name", "topic", "type", "policy", "meaning"});
-  for (const PortInfo& port : ports) {
+  for (const core::PortInfo& port : ports) {
     table.add({"  " + port.name, port.topic.empty() ? port.name : port.topic, port.type,
                port.policy + (port.optional ? ", optional" : "") + (port.every_rank ? ", every rank" : ""), port.help});
   }
@@ -120,7 +120,7 @@ void print_ports(const char* title, const std::vector<PortInfo>& ports) {
 }
 
 /// The declaration is the documentation: everything here comes from the plugin's own source.
-void print(const PluginInfo& plugin) {
+void print(const core::PluginInfo& plugin) {
   std::printf("%s %s, version %s\n%s\n", plugin.label.kind.c_str(), plugin.label.name.c_str(),
               plugin.label.version.c_str(), plugin.label.description.c_str());
   std::printf("file: %s\nabi: %s\n", plugin.path.c_str(), plugin.label.abi_tag.c_str());
@@ -129,7 +129,7 @@ void print(const PluginInfo& plugin) {
   print_ports("inputs", plugin.inputs);
   print_ports("outputs", plugin.outputs);
   if (!plugin.services.empty()) std::printf("\nservices\n");
-  for (const ServiceInfo& service : plugin.services) {
+  for (const core::ServiceInfo& service : plugin.services) {
     std::printf("  %s: %s\n", service.name.c_str(), service.help.c_str());
   }
 }
@@ -146,7 +146,7 @@ int info(const PluginArguments& arguments) {
     known.push_back(label.name);
     if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
     // Not from the cache: facts like the number of devices are asked for because they may have changed.
-    const PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
+    const core::PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
     if (arguments.as_json) {
       std::printf("%s\n", to_json(plugin).dump(2).c_str());
     } else {
@@ -175,4 +175,4 @@ void add_plugin(CLI::App& app, Action& chosen) {
   shower->callback([=, &chosen] { chosen = [=] { return info(*arguments); }; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -2,7 +2,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 using nlohmann::json;
@@ -49,4 +49,4 @@ json RegistryClient::exchange(json question) {
   throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", kDeadline.count());
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -7,7 +7,7 @@
 
 #include "launch/run/run_directory.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// Asks the registry of a running launch. Every question has a deadline, so a stopped launcher cannot hang a command.
 /// One question at a time; an answer that comes too late is recognised by its id and thrown away.
@@ -33,4 +33,4 @@ class RegistryClient {
   std::uint64_t next_id_ = 1;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

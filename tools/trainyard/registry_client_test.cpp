@@ -7,7 +7,7 @@
 #include "launch/testing/expect_error.h"
 #include "messages/error.h"
 
-namespace trainyard::testing {
+namespace trainyard::tools::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,23 +18,23 @@ class RegistryClientTest : public ::testing::Test {
   void SetUp() override { ASSERT_NE(run_.launcher(), 0) << run_.output(); }
 
   RegistryClient& client() {
-    if (!client_) client_.emplace(context_, list_runs(run_.base()).at(0).registry);
+    if (!client_) client_.emplace(context_, launch::list_runs(run_.base()).at(0).registry);
     return *client_;
   }
 
-  LaunchedRun run_{fake_plan({"{}"})};
+  launch::testing::LaunchedRun run_{launch::testing::fake_plan({"{}"})};
   zmq::context_t context_;
   std::optional<RegistryClient> client_;
 };
 
 TEST_F(RegistryClientTest, AsksAndCalls) {
   EXPECT_EQ(client().ask("run")["name"], "fake");
-  ASSERT_TRUE(eventually([&] { return client().ask("nodes")[0]["state"] == "active"; }));
+  ASSERT_TRUE(launch::testing::eventually([&] { return client().ask("nodes")[0]["state"] == "active"; }));
   EXPECT_EQ(client().call("c0", "anything", {{"a", 1}})["you_said"], R"({"a":1})");
 }
 
 TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
-  ASSERT_TRUE(eventually([&] { return client().ask("nodes")[0]["state"] == "active"; }));
+  ASSERT_TRUE(launch::testing::eventually([&] { return client().ask("nodes")[0]["state"] == "active"; }));
   EXPECT_EQ(error_of([&] { client().call("c0", "unknown"); }), "no such method");
   try {
     client().call("d0", "anything");
@@ -46,4 +46,4 @@ TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::tools::testing

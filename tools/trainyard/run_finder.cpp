@@ -5,17 +5,17 @@
 #include "core/config/nearest.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 void RunChoice::add_to(CLI::App& verb) { verb.add_option("--run", name, "which launch (default: the newest)"); }
 
-RunInfo find_run(const RunChoice& choice, const std::string& base) {
-  const std::vector<RunInfo> runs = list_runs(base);
+launch::RunInfo find_run(const RunChoice& choice, const std::string& base) {
+  const std::vector<launch::RunInfo> runs = launch::list_runs(base);
   if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
   // The newest: with several runs a person most likely means the one that he has just started.
   if (choice.name.empty()) return runs.front();
   std::vector<std::string> known;
-  for (const RunInfo& run : runs) {
+  for (const launch::RunInfo& run : runs) {
     // The list is sorted, newest first: the first match is the newest.
     if (run.run == choice.name || run.name == choice.name) return run;
     known.insert(known.end(), {run.run, run.name});
@@ -23,4 +23,4 @@ RunInfo find_run(const RunChoice& choice, const std::string& base) {
   throw Error(Code::kNotFound, "no launch named '{}' is running{}", choice.name, suggestion(choice.name, known));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

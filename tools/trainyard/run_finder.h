@@ -8,7 +8,7 @@ namespace CLI {
 class App;
 }
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// The option `--run NAME` that every verb about a running launch has.
 struct RunChoice {
@@ -20,6 +20,6 @@ struct RunChoice {
 
 /// The run that is meant: of this run or launch name if one is given (the newest, if several have it), else the newest.
 /// Throws kNotFound, with the nearest name.
-RunInfo find_run(const RunChoice& choice, const std::string& base = runs_directory());
+launch::RunInfo find_run(const RunChoice& choice, const std::string& base = launch::runs_directory());
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

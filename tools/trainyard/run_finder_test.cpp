@@ -6,7 +6,7 @@
 #include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard::testing {
+namespace trainyard::tools::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -18,7 +18,7 @@ class RunFinderTest : public ::testing::Test {
 };
 
 TEST_F(RunFinderTest, FindsARunByItsOwnNameOrByThatOfItsLaunch) {
-  const RunDirectory mnist(base_, "mnist-1"), gpt(base_, "gpt-1");
+  const launch::RunDirectory mnist(base_, "mnist-1"), gpt(base_, "gpt-1");
   mnist.announce("mnist", "mnist.toml", "ipc://mnist");
   gpt.announce("gpt", "gpt.toml", "ipc://gpt");
   EXPECT_EQ(find_run({"mnist"}, base_).registry, "ipc://mnist");
@@ -32,4 +32,4 @@ TEST_F(RunFinderTest, SaysWhereItLookedWhenNothingRuns) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::tools::testing

@@ -10,7 +10,7 @@
 #include "launch/run/testing/launched_run.h"
 #include "tools/trainyard/exit_codes.h"
 
-namespace trainyard::testing {
+namespace trainyard::tools::testing {
 namespace {
 
 using nlohmann::json;
@@ -19,17 +19,17 @@ using ::testing::HasSubstr;
 /// The real command, asked about a running launch whose processes are fakes.
 class RunningTest : public ::testing::Test {
  protected:
-  static LaunchOptions options() {
-    LaunchOptions options;
-    PluginInfo& plugin = options.plugins["fake"];
+  static launch::LaunchOptions options() {
+    launch::LaunchOptions options;
+    core::PluginInfo& plugin = options.plugins["fake"];
     plugin.outputs.push_back(
         {.name = "out", .type = "Number", .fingerprint = 0xabc, .schema = "Number {\n  u8 n\n}\n"});
     plugin.services.push_back({.name = "pause"});
     return options;
   }
 
-  static Plan plan() {
-    Plan plan = fake_plan({"{}"});
+  static launch::Plan plan() {
+    launch::Plan plan = launch::testing::fake_plan({"{}"});
     plan.components[0].topics = {{"out", "/numbers"}};
     return plan;
   }
@@ -37,7 +37,7 @@ class RunningTest : public ::testing::Test {
   void SetUp() override {
     ::setenv("XDG_RUNTIME_DIR", run_.runtime_directory().c_str(), 1);
     ASSERT_NE(run_.launcher(), 0) << run_.output();
-    ASSERT_TRUE(eventually([this] {
+    ASSERT_TRUE(launch::testing::eventually([this] {
       return command({"node", "list"}) == kExitOk && out_.find(" active") != out_.npos;
     }));
   }
@@ -50,7 +50,7 @@ class RunningTest : public ::testing::Test {
     return WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
   }
 
-  LaunchedRun run_{plan(), options()};
+  launch::testing::LaunchedRun run_{plan(), options()};
   std::string out_;
   std::string err_;
 };
@@ -106,4 +106,4 @@ TEST_F(RunningTest, StopsListeningWhenTheRunEnds) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::tools::testing

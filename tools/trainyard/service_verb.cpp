@@ -8,7 +8,7 @@
 #include "tools/trainyard/run_finder.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 using nlohmann::json;
@@ -47,4 +47,4 @@ void add_service(CLI::App& app, Action& chosen) {
   verb->callback([=, &chosen] { chosen = [=] { return call(*arguments); }; });
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

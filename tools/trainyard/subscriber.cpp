@@ -5,7 +5,7 @@
 #include "core/transport/frames.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 /// Enough that a reader at a terminal is never the one who waits.
@@ -22,27 +22,27 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
   std::ranges::sort(endpoints);
   endpoints.erase(std::unique(endpoints.begin(), endpoints.end()), endpoints.end());
   for (const std::string& endpoint : endpoints) {
-    check_address(endpoint);
-    Source& source = sources_.emplace_back(Source{make_socket(context, zmq::socket_type::dealer), {}});
+    core::check_address(endpoint);
+    Source& source = sources_.emplace_back(Source{core::make_socket(context, zmq::socket_type::dealer), {}});
     try {
       source.socket.connect(endpoint);
     } catch (const zmq::error_t& error) {
       throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
     }
     // Not waited for: libzmq sends it when the connection is there. A refusal comes out of next().
-    send_control(source.socket, "",
-                 Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
-                           .topic = topic,
-                           .window_messages = kWindowMessages,
-                           // Policy, edge and payloads are left at their defaults: a visitor, that drops the oldest,
-                           // without payloads.
-                           .window_bytes = kWindowBytes});
+    core::send_control(source.socket, "",
+                       Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
+                                 .topic = topic,
+                                 .window_messages = kWindowMessages,
+                                 // Policy, edge and payloads are left at their defaults: a visitor, that drops the
+                                 // oldest, without payloads.
+                                 .window_bytes = kWindowBytes});
   }
 }
 
 Subscriber::~Subscriber() {
   for (std::size_t i = 0; i < sources_.size(); ++i) {
-    send_control(sources_[i].socket, "", Unsubscribe{static_cast<std::uint32_t>(i)});
+    core::send_control(sources_[i].socket, "", Unsubscribe{static_cast<std::uint32_t>(i)});
   }
 }
 
@@ -65,7 +65,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
 // Control messages are served on the way; only data ends the loop.
 std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32_t subscription) {
   std::vector<zmq::message_t> frames;
-  while (receive_frames(source.socket, frames)) {
+  while (core::receive_frames(source.socket, frames)) {
     if (frames.size() < 3) continue;  // A publisher's probe for readers that have gone.
     if (frames[0].size() == 0) {
       on_control(source, frames);
@@ -77,7 +77,7 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
     received.body = frames[2].to_string();
     received.schema = &source.schema;
     // At once, for every message: simpler than half a window, and nobody's speed depends on it.
-    send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
+    core::send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
     return received;
   }
   return std::nullopt;
@@ -86,11 +86,11 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
 // The schema comes before the first message, and it is all that is needed to decode what follows.
 void Subscriber::on_control(Source& source, const std::vector<zmq::message_t>& frames) {
   if (frames[1].to_string_view() != Subscribed::kTypeName) return;
-  const auto answer = read_message<Subscribed>(frames[2]);
+  const auto answer = core::read_message<Subscribed>(frames[2]);
   if (!answer.error.empty()) {
     throw Error(Code::kNotFound, "topic '{}' cannot be subscribed: {}", topic_, answer.error);
   }
   source.schema = parse_schema(answer.schema);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

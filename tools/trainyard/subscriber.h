@@ -12,7 +12,7 @@
 #include "messages/schema.h"
 #include "messages/subscription.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// A visitor's ear on one topic of a running launch: subscribes at the gateway of every process that publishes it, with
 /// policy drop_oldest, so that it can never slow training. Asks for no payloads: of a tensor come dtype and shape.
@@ -50,4 +50,4 @@ class Subscriber {
   std::deque<Source> sources_;  ///< The index is the subscription's number. A deque: schemas must not move.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

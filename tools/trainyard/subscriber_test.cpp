@@ -9,7 +9,7 @@
 #include "messages/json.h"
 #include "messages/scalar.h"
 
-namespace trainyard::testing {
+namespace trainyard::tools::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -36,12 +36,12 @@ class SubscriberTest : public ::testing::Test {
 
   void acknowledge(const std::string& error = "") {
     const MessageType& type = message_type<Scalar>();
-    send_control(gateway_, peer_,
-                 Subscribed{.topic = "/scalars",
-                            .type = type.name,
-                            .fingerprint = type.fingerprint,
-                            .schema = type.schema_text,
-                            .error = error});
+    core::send_control(gateway_, peer_,
+                       Subscribed{.topic = "/scalars",
+                                  .type = type.name,
+                                  .fingerprint = type.fingerprint,
+                                  .schema = type.schema_text,
+                                  .error = error});
   }
 
   void publish(const Scalar& scalar) {
@@ -49,13 +49,13 @@ class SubscriberTest : public ::testing::Test {
     std::vector<Buffer> none;
     encode(scalar, body, none);
     const Header header{.fingerprint = message_type<Scalar>().fingerprint};
-    Frames frames;
+    core::Frames frames;
     for (const std::string_view part :
          {std::string_view(peer_), std::string_view("/scalars"),
           std::string_view(reinterpret_cast<const char*>(&header), sizeof header), std::string_view(body)}) {
       frames.emplace_back(part);
     }
-    send_frames(gateway_, frames);
+    core::send_frames(gateway_, frames);
   }
 
   zmq::context_t context_;
@@ -69,7 +69,7 @@ class SubscriberTest : public ::testing::Test {
 TEST_F(SubscriberTest, SubscribesAsAVisitorReadsMessagesAndGivesCreditBack) {
   Subscriber subscriber(context_, "/scalars", {endpoint_, endpoint_});
   EXPECT_EQ(receive(), "Subscribe");
-  const auto request = read_message<Subscribe>(body_);
+  const auto request = core::read_message<Subscribe>(body_);
   EXPECT_EQ(request.topic, "/scalars");
   EXPECT_EQ(request.policy, "drop_oldest");
   EXPECT_EQ(request.payloads, "none");
@@ -81,7 +81,7 @@ TEST_F(SubscriberTest, SubscribesAsAVisitorReadsMessagesAndGivesCreditBack) {
   EXPECT_EQ(json_from_binary(*received->schema, std::as_bytes(std::span(received->body))),
             R"({"name":"loss","value":1.5})");
   EXPECT_EQ(receive(), "Credit");
-  EXPECT_EQ(read_message<Credit>(body_).messages, 1u);
+  EXPECT_EQ(core::read_message<Credit>(body_).messages, 1u);
 }
 
 TEST_F(SubscriberTest, GivesUpAtTheDeadline) {
@@ -108,4 +108,4 @@ TEST_F(SubscriberTest, RefusesAddressesBeyondThisHost) {
 }
 
 }  // namespace
-}  // namespace trainyard::testing
+}  // namespace trainyard::tools::testing

@@ -21,7 +21,7 @@
 #include "launch/run/run_directory.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 // Looks only: nothing here changes the machine, and nothing is kept.
 
@@ -85,9 +85,9 @@ SystemCheck check_open_files() {
 
 /// Whether runs could be found, and so be started: the same checks of ownership that a launch makes.
 SystemCheck check_runs_directory() {
-  const std::string directory = runs_directory();
+  const std::string directory = launch::runs_directory();
   try {
-    const std::size_t running = list_runs(directory).size();
+    const std::size_t running = launch::list_runs(directory).size();
     return {Verdict::kGood, "run directory", fmt::format("{} ({} running)", directory, running), ""};
   } catch (const Error& error) {
     return {Verdict::kBad, "run directory", error.what(), ""};
@@ -97,7 +97,7 @@ SystemCheck check_runs_directory() {
 /// A command that was copied without the rest of its installation cannot launch anything.
 SystemCheck check_process_program() {
   try {
-    return {Verdict::kGood, "process", find_process_program(), ""};
+    return {Verdict::kGood, "process", launch::find_process_program(), ""};
   } catch (const Error& error) {
     return {Verdict::kBad, "process", error.what(), ""};
   }
@@ -105,17 +105,17 @@ SystemCheck check_process_program() {
 
 /// By label alone: loads nothing.
 void add_plugins(std::vector<SystemCheck>& checks) {
-  const PluginLoader loader(PluginLoader::default_directories());
+  const core::PluginLoader loader(core::PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
     std::error_code ignored;
     const bool there = fs::is_directory(directory, ignored);
     checks.push_back({there ? Verdict::kFact : Verdict::kWarning, "plugin folder",
                       directory + (there ? "" : ": no such folder"), there ? "" : "mend TRAINYARD_PLUGIN_PATH"});
   }
-  const std::vector<PluginLoader::Found> found = loader.list();
+  const std::vector<core::PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;
   // Found, but would be refused: better said here than at the launch.
-  for (const PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
+  for (const core::PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
   SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
   if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};
   if (strangers != 0) {
@@ -185,4 +185,4 @@ std::vector<SystemCheck> check_system() {
   return checks;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

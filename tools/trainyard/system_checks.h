@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// How a finding is to be taken.
 enum class Verdict {
@@ -36,4 +36,4 @@ SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 /// Bytes of memory, and those of them that shared blocks can still take.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

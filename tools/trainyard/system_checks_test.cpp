@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 using ::testing::HasSubstr;
@@ -41,4 +41,4 @@ TEST(SystemChecksTest, LooksAtEverythingThatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-namespace trainyard {
+namespace trainyard::tools {
 
 namespace {
 
@@ -64,4 +64,4 @@ std::size_t terminal_width() {
 
 bool use_colours() { return ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr; }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// Rows of text in aligned columns, for people. The first row is the heading.
 class Table {
@@ -30,4 +30,4 @@ bool use_colours();
 /// Columns of the terminal that stdout is; 0 if it is none, so that what is read by programs has one line a row.
 std::size_t terminal_width();
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

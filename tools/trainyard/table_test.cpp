@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace trainyard {
+namespace trainyard::tools {
 namespace {
 
 TEST(TableTest, AlignsColumnsWithoutSpacesAtTheEnd) {
@@ -28,4 +28,4 @@ TEST(TableTest, ColoursTheHeadingAlone) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::tools

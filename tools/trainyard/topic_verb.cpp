@@ -17,7 +17,7 @@
 #include "tools/trainyard/table.h"
 #include "tools/trainyard/verbs.h"
 
-namespace trainyard {
+namespace trainyard::tools {
 
 // Everything about streams comes in two parts: the registry says where a topic is published, and a Subscriber listens
 // there. The launcher does not see the messages.
@@ -136,7 +136,7 @@ class Listener {
     }
   }
 
-  bool run_ended() const { return !is_alive(run_); }
+  bool run_ended() const { return !launch::is_alive(run_); }
 
  private:
   /// Where the topic is published; waits for the processes of a run that is only starting.
@@ -155,7 +155,7 @@ class Listener {
     throw Error(Code::kTimeout, "not every publisher of '{}' came up within {} s", topic, kDeadline.count());
   }
 
-  RunInfo run_;
+  launch::RunInfo run_;
   zmq::context_t context_;
   RegistryClient registry_;
   std::optional<Subscriber> subscriber_;
@@ -242,4 +242,4 @@ void add_topic(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(0.001, kLongestTimeout));
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

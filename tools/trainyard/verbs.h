@@ -6,7 +6,7 @@ namespace CLI {
 class App;
 }
 
-namespace trainyard {
+namespace trainyard::tools {
 
 /// What the chosen verb does; returns the exit code. Verbs set it while the command line is parsed and it runs
 /// afterwards, so that `launch` forks with nothing half done.
@@ -36,4 +36,4 @@ void add_ckpt(CLI::App& app, Action& chosen);
 /// `doctor`: what this machine has and lacks.
 void add_doctor(CLI::App& app, Action& chosen);
 
-}  // namespace trainyard
+}  // namespace trainyard::tools

@@ -22,7 +22,7 @@
 #include "messages/message_type.h"
 #include "messages/plan.h"
 
-namespace trainyard {
+namespace trainyard::launch {
 namespace {
 
 /// One thread, one socket, and it waits for every message: nothing here is fast, and nothing depends on time.
@@ -140,9 +140,9 @@ class FakeProcess {
 };
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::launch
 
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
-  return trainyard::FakeProcess(argv[2], argv[4]).run();
+  return trainyard::launch::FakeProcess(argv[2], argv[4]).run();
 }

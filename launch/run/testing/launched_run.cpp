@@ -20,7 +20,7 @@
 #include "messages/error.h"
 
 // Real processes, real signals, a real guard: only what the processes do inside is made up.
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
 namespace {
 
 /// Runs in the forked child; never returns.
@@ -162,4 +162,4 @@ Plan with_program(Plan plan, const std::string& name, std::vector<std::string> c
   return plan;
 }
 
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

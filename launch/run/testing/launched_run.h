@@ -12,7 +12,9 @@
 #include "launch/plan/plan.h"
 #include "launch/run/run_context.h"
 
-namespace trainyard::testing {
+namespace trainyard::launch::testing {
+
+using namespace trainyard::testing;
 
 /// A launch in processes of its own, as a shell would start it: guard, launcher, children. The children are fakes
 /// (fake_process.cpp). Whatever is left of it at the end of the test is killed.
@@ -79,4 +81,4 @@ Plan fake_plan(const std::vector<std::string>& fakes);
 /// The plan and an external program.
 Plan with_program(Plan plan, const std::string& name, std::vector<std::string> command);
 
-}  // namespace trainyard::testing
+}  // namespace trainyard::launch::testing

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <string_view>
 
-namespace trainyard {
+namespace trainyard::launch {
 
 /// Where the launcher prints lines: its own, and those of its processes. On a terminal the logger's progress line may
 /// stand in the way; it is wiped first, and the logger draws it again.
-class Console {
+class RunConsole {
  public:
-  Console();
+  RunConsole();
 
   /// What a process printed: to stdout, or to stderr if it came from there. Waits while a terminal is stopped.
   void line(std::string_view prefix, std::string_view text, bool to_stderr = false);
@@ -21,4 +21,4 @@ class Console {
   bool terminal_[2];  ///< Whether stdout, stderr are.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::launch

@@ -1,14 +1,14 @@
-#include "launch/run/console.h"
+#include "launch/run/run_console.h"
 
 #include <unistd.h>
 
 #include <string>
 
-namespace trainyard {
+namespace trainyard::launch {
 
-Console::Console() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1} {}
+RunConsole::RunConsole() : terminal_{::isatty(STDOUT_FILENO) == 1, ::isatty(STDERR_FILENO) == 1} {}
 
-void Console::line(std::string_view prefix, std::string_view text, bool to_stderr) {
+void RunConsole::line(std::string_view prefix, std::string_view text, bool to_stderr) {
   // To the first column, then clear to the end of the line (ECMA-48).
   std::string whole = terminal_[to_stderr] ? "\r\033[K" : "";
   whole.append(prefix).append(text).append("\n");
@@ -22,4 +22,4 @@ void Console::line(std::string_view prefix, std::string_view text, bool to_stder
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::launch
