@@ -19,7 +19,7 @@ TEST(DeviceRequestTest, AListNamesItsDevices) {
   const Value list{Value::List{number(0), number(3)}, {}};
   for (const Value& request : {list, text("[0, 3]")}) {
     EXPECT_EQ(read_device_request(request).count, 2);
-    EXPECT_THAT(read_device_request(request).indices, testing::ElementsAre(0, 3));
+    EXPECT_THAT(read_device_request(request).indices, ::testing::ElementsAre(0, 3));
   }
 }
 

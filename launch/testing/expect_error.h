@@ -6,6 +6,8 @@
 
 #include "messages/error.h"
 
+namespace trainyard::testing {}
+
 namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;

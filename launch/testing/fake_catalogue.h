@@ -10,6 +10,8 @@
 #include "messages/error.h"
 #include "messages/schema.h"
 
+namespace trainyard::testing {}
+
 namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;

@@ -11,6 +11,8 @@
 #include "launch/testing/expect_error.h"
 #include "launch/testing/fake_catalogue.h"
 
+namespace trainyard::testing {}
+
 namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;

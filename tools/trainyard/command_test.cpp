@@ -9,7 +9,9 @@
 #include "launch/plan/child_output.h"
 #include "tools/trainyard/exit_codes.h"
 
-namespace trainyard::tools::testing {
+namespace trainyard::tools {
+
+using namespace trainyard::testing;
 namespace {
 
 using ::testing::HasSubstr;
@@ -27,7 +29,7 @@ class CommandTest : public ::testing::Test {
   /// Runs `trainyard` with these arguments; keeps what it printed.
   int run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TRAINYARD_COMMAND);
-    const ChildOutput output = run_child(arguments, std::chrono::seconds(60));
+    const launch::ChildOutput output = launch::run_child(arguments, std::chrono::seconds(60));
     out_ = output.text;
     err_ = output.errors;
     return WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
@@ -126,4 +128,4 @@ TEST(ExitCodesTest, SayWhatKindOfErrorItWas) {
 }
 
 }  // namespace
-}  // namespace trainyard::tools::testing
+}  // namespace trainyard::tools

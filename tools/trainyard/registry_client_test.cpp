@@ -7,7 +7,9 @@
 #include "launch/testing/expect_error.h"
 #include "messages/error.h"
 
-namespace trainyard::tools::testing {
+namespace trainyard::tools {
+
+using namespace trainyard::testing;
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,7 +37,7 @@ TEST_F(RegistryClientTest, AsksAndCalls) {
 
 TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
   ASSERT_TRUE(launch::testing::eventually([&] { return client().ask("nodes")[0]["state"] == "active"; }));
-  EXPECT_EQ(error_of([&] { client().call("c0", "unknown"); }), "no such method");
+  EXPECT_EQ(launch::testing::error_of([&] { client().call("c0", "unknown"); }), "no such method");
   try {
     client().call("d0", "anything");
     ADD_FAILURE() << "no error";
@@ -46,4 +48,4 @@ TEST_F(RegistryClientTest, ThrowsWhatTheOtherSideRefused) {
 }
 
 }  // namespace
-}  // namespace trainyard::tools::testing
+}  // namespace trainyard::tools

@@ -6,7 +6,9 @@
 #include "core/testing/temporary_folder.h"
 #include "launch/testing/expect_error.h"
 
-namespace trainyard::tools::testing {
+namespace trainyard::tools {
+
+using namespace trainyard::testing;
 namespace {
 
 using ::testing::HasSubstr;
@@ -23,13 +25,14 @@ TEST_F(RunFinderTest, FindsARunByItsOwnNameOrByThatOfItsLaunch) {
   gpt.announce("gpt", "gpt.toml", "ipc://gpt");
   EXPECT_EQ(find_run({"mnist"}, base_).registry, "ipc://mnist");
   EXPECT_EQ(find_run({"gpt-1"}, base_).registry, "ipc://gpt");
-  EXPECT_THAT(error_of([&] { find_run({"gtp"}, base_); }),
+  EXPECT_THAT(launch::testing::error_of([&] { find_run({"gtp"}, base_); }),
               HasSubstr("no launch named 'gtp' is running; did you mean 'gpt'? known: "));
 }
 
 TEST_F(RunFinderTest, SaysWhereItLookedWhenNothingRuns) {
-  EXPECT_EQ(error_of([&] { find_run({}, base_); }, folder_.path()), "no launch is running (looked in runs)");
+  EXPECT_EQ(launch::testing::error_of([&] { find_run({}, base_); }, folder_.path()),
+            "no launch is running (looked in runs)");
 }
 
 }  // namespace
-}  // namespace trainyard::tools::testing
+}  // namespace trainyard::tools

@@ -10,7 +10,9 @@
 #include "launch/run/testing/launched_run.h"
 #include "tools/trainyard/exit_codes.h"
 
-namespace trainyard::tools::testing {
+namespace trainyard::tools {
+
+using namespace trainyard::testing;
 namespace {
 
 using nlohmann::json;
@@ -44,7 +46,7 @@ class RunningTest : public ::testing::Test {
 
   int command(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TRAINYARD_COMMAND);
-    const ChildOutput output = run_child(arguments, std::chrono::seconds(60));
+    const launch::ChildOutput output = launch::run_child(arguments, std::chrono::seconds(60));
     out_ = output.text;
     err_ = output.errors;
     return WIFEXITED(output.status) ? WEXITSTATUS(output.status) : -1;
@@ -106,4 +108,4 @@ TEST_F(RunningTest, StopsListeningWhenTheRunEnds) {
 }
 
 }  // namespace
-}  // namespace trainyard::tools::testing
+}  // namespace trainyard::tools

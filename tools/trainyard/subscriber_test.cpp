@@ -9,7 +9,9 @@
 #include "messages/json.h"
 #include "messages/scalar.h"
 
-namespace trainyard::tools::testing {
+namespace trainyard::tools {
+
+using namespace trainyard::testing;
 namespace {
 
 using ::testing::HasSubstr;
@@ -108,4 +110,4 @@ TEST_F(SubscriberTest, RefusesAddressesBeyondThisHost) {
 }
 
 }  // namespace
-}  // namespace trainyard::tools::testing
+}  // namespace trainyard::tools

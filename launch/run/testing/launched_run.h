@@ -12,6 +12,8 @@
 #include "launch/plan/plan.h"
 #include "launch/run/run_context.h"
 
+namespace trainyard::testing {}
+
 namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
