@@ -57,7 +57,7 @@ class AcceleratorTest : public ::testing::Test {
   }
 
   std::ostringstream said_;
-  SharedPool pool_;
+  core::SharedPool pool_;
   AcceleratorContext context_;
 };
 

@@ -95,7 +95,7 @@ TEST_F(SubscriberTest, ThrowsWhenThePublisherRefuses) {
   Subscriber subscriber(context_, "/scalars", {endpoint_});
   receive();
   acknowledge("no such topic here");
-  EXPECT_EQ(error_of([&] { subscriber.next(std::chrono::seconds(20)); }),
+  EXPECT_EQ(launch::testing::error_of([&] { subscriber.next(std::chrono::seconds(20)); }),
             "topic '/scalars' cannot be subscribed: no such topic here");
 }
 
@@ -106,7 +106,8 @@ TEST_F(SubscriberTest, SaysGoodbye) {
 }
 
 TEST_F(SubscriberTest, RefusesAddressesBeyondThisHost) {
-  EXPECT_THAT(error_of([&] { Subscriber(context_, "/scalars", {"tcp://192.0.2.1:5000"}); }), HasSubstr("192.0.2.1"));
+  EXPECT_THAT(launch::testing::error_of([&] { Subscriber(context_, "/scalars", {"tcp://192.0.2.1:5000"}); }),
+              HasSubstr("192.0.2.1"));
 }
 
 }  // namespace
