@@ -289,7 +289,7 @@ void expect_given_up(const std::vector<RankEnd>& ends) {
 }
 
 TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllThreads) {
-  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 3, kPatient);
     return wait_for_a_rank_that_gives_up(*group);
   });
@@ -298,7 +298,7 @@ TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllThreads) {
 }
 
 TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllProcesses) {
-  const auto ends = testing::run_processes(3, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_processes(3, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 3, kPatient);
     return wait_for_a_rank_that_gives_up(*group);
   });
@@ -307,7 +307,7 @@ TEST_P(CollectiveTest, RankThatGivesUpEndsTheWaitOfAllProcesses) {
 }
 
 TEST_P(CollectiveTest, ReceiverIsToldThatTheSenderGaveUp) {
-  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group = world(rank, notes, 2, kPatient);
     float value = 0;
     if (rank == 1) group->abort("it has had enough");
@@ -322,7 +322,7 @@ TEST_P(CollectiveTest, ReceiverIsToldThatTheSenderGaveUp) {
 TEST_P(CollectiveTest, MemoryOfASpaceThatIsNotServedIsRefused) {
   using collectives::OperationKind;
   const MemorySpace device{MemoryKind::kDevice, 3};
-  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group(GetParam(), rank, notes, first_ranks(2));
     EXPECT_TRUE(group->serves(OperationKind::kAllReduce, {}));
     EXPECT_TRUE(group->serves(OperationKind::kSend, {MemoryKind::kSharedHost}));
@@ -344,7 +344,7 @@ TEST_P(CollectiveTest, MemoryOfASpaceThatIsNotServedIsRefused) {
 }
 
 TEST_P(CollectiveTest, MeanOfTruthValuesIsRefused) {
-  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = testing::run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     Member group(GetParam(), rank, notes, first_ranks(2));
     bool value = true;
     group->all_reduce({&value, DType::kBool, 1}, ReduceOp::kMean).wait();

@@ -29,7 +29,7 @@ class SharedTransport final : public collectives::Transport {
   Group& group_;
   Blocks& blocks_;
   const std::uint64_t chunk_bytes_;
-  SharedPool pool_;
+  core::SharedPool pool_;
 };
 
 /// Messages between two members, through rings.
