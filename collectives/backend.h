@@ -7,19 +7,20 @@
 
 namespace trainyard::collectives {
 
-/// Who carries operations on.
+/// On which thread operations are carried out.
 enum class Thread : std::uint8_t {
-  kCaller,  ///< Whoever calls the collective, while it calls. Nothing is handed over, so this is fastest.
-  kOwn,     ///< A thread of the group's own, so that operations go on while the caller computes.
+  /// The thread that calls the collective, while it calls. This is fastest, because nothing is passed between threads.
+  kCaller,
+  kOwn,  ///< A thread of the group's own, so that operations go on while the caller computes.
 };
 
 /// What a backend supplies: how the members of a group agree, how they know who is there, and how elements move. All of
-/// it is connected. The parts are destroyed in the reverse order, so the later ones may refer to the earlier ones.
+/// it is connected. The parts are destroyed in reverse order, so later ones may refer to earlier ones.
 struct Backend {
   std::unique_ptr<Agreement> agreement;
   std::unique_ptr<Attendance> attendance;
-  std::unique_ptr<Transport> messages;   ///< Of send and recv.
-  std::unique_ptr<Transport> transport;  ///< Of the operations of the group.
+  std::unique_ptr<Transport> messages;   ///< For send and recv.
+  std::unique_ptr<Transport> transport;  ///< For the operations of the group.
   Thread thread = Thread::kOwn;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A member that waits shows a sign of life every 50 ms; on a busy machine it comes late.
+/// A member that waits shows a sign of life every 50 ms, which comes late on a busy machine.
 constexpr auto kLeastGrace = 250ms;
 constexpr auto kMostGrace = 1000ms;
 
@@ -49,7 +49,7 @@ std::vector<std::uint32_t> Blame::unanswered() const {
   return members;
 }
 
-// Whoever does not answer at all is to blame before a member that answers but has not come.
+// A member that does not answer at all is to blame before a member that answers but has not come.
 std::vector<std::uint32_t> Blame::verdict(const std::vector<std::uint32_t>& candidates) const {
   std::vector<std::uint32_t> culprits;
   for (const std::uint32_t candidate : candidates) {
@@ -63,8 +63,8 @@ std::vector<std::uint32_t> Blame::verdict(const std::vector<std::uint32_t>& cand
   return culprits.empty() ? candidates : culprits;
 }
 
-/// The member on whom the wait for `candidate` really depends. None if the members wait for each other in a circle, or
-/// if one of them cannot tell for whom it waits.
+/// The member on which the wait for `candidate` really depends. There is none if the members wait for each other in a
+/// circle, or if one of them cannot tell for whom it waits.
 std::optional<std::uint32_t> Blame::culprit(std::uint32_t candidate) const {
   std::vector<std::uint32_t> seen{own_};
   for (std::uint32_t member = candidate; std::ranges::find(seen, member) == seen.end();) {

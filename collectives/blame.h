@@ -9,9 +9,9 @@
 
 namespace trainyard::collectives {
 
-/// Finds out which member is silent and which merely waits. It times how long nothing has moved; shortly before the
-/// timeout it asks all members for a sign of life, and at the timeout it follows their answers from each member that is
-/// waited for: a member that waits for another one is not to blame.
+/// Finds out which member is silent and which merely waits. It measures how long nothing has moved. Shortly before the
+/// timeout it asks all members for a sign of life, and at the timeout it follows their answers, beginning with each
+/// member that is waited for: a member that waits for another one is not to blame.
 class Blame {
  public:
   using Clock = std::chrono::steady_clock;
@@ -20,20 +20,20 @@ class Blame {
 
   /// What is waited for, and everything that shows that it goes on.
   struct Signs {
-    std::uint64_t waited = 0;  ///< The operation that the caller waits for.
+    std::uint64_t waited = 0;  ///< The operation for which the caller waits.
     std::uint64_t held = 0;    ///< The operation that holds it up.
-    std::uint64_t count = 0;   ///< Changes with whatever moves.
+    std::uint64_t count = 0;   ///< Changes whenever something moves.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// One look at the clock. Returns the members to blame when nothing has moved for the timeout; none before that.
+  /// Looks at the clock once. Returns the members to blame if nothing has moved for the timeout, and none before that.
   /// `candidates` are the members that are waited for.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates);
 
-  /// Something has moved, or nothing is waited for.
+  /// Starts the measurement again, because something has moved or nothing is waited for.
   void start_again() { since_.reset(); }
 
-  /// Asks all for a sign of life, to be looked at later with unanswered().
+  /// Asks all members for a sign of life, which unanswered() evaluates later.
   void probe();
   /// True when members have had enough time to answer.
   bool had_time() const;

@@ -5,7 +5,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two looks at whether the others are still there.
+/// The time between two checks whether the others are still there.
 constexpr std::chrono::microseconds kLook = 50ms;
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace trainyard::collectives {
 
-/// The engine works on the thread of whoever calls, while it calls.
+/// Runs the engine on the thread of the caller, while it calls.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

@@ -84,7 +84,7 @@ void Collective::connect() {
   auto engine = std::make_unique<collectives::Engine>(
       collectives::Engine::Settings{context_.name, context_.ranks, rank_, context_.timeout}, open());
   driver_ = collectives::make_driver(where(), std::move(engine));
-  barrier().wait();  // Nobody leaves before all have reached its memory and its sockets.
+  barrier().wait();  // No member leaves before all have reached its memory and its sockets.
 }
 
 bool Collective::serves(OperationKind, MemorySpace space) const { return !space.is_device(); }
@@ -96,7 +96,7 @@ Buffer Collective::allocate(std::size_t bytes) {
   return buffer;
 }
 
-// Sizes are gathered with the handles: they count also where the memory has no handle.
+// Sizes are gathered with the handles, because they count even where the memory has no handle.
 void Collective::use(const Buffer& memory) {
   if (driver_ == nullptr || !driver_->transport().maps_memory()) return;
   std::vector<SharedHandle> handles(size());

@@ -11,8 +11,8 @@
 #include "collectives/testing/ranks.h"
 #include "core/plugin/loader.h"
 
-// What every backend must do. It takes every backend that it finds, so that one that a later change adds is found here
-// by itself; one that cannot work on this machine is skipped with its own words.
+// What every backend must do. The test takes every backend that it finds, so one that a later change adds is tested
+// automatically. A backend that cannot work on this machine is skipped with its own message.
 
 namespace trainyard {
 namespace {
@@ -23,7 +23,7 @@ using ::testing::Not;
 using testing::RankEnd;
 
 constexpr std::uint32_t kMostRanks = 4;
-/// Where nobody is silent, nobody is waited for as long as this.
+/// The timeout where no member is silent: nobody is waited for that long.
 constexpr auto kPatient = 30s;
 
 std::vector<std::string> backends() {
@@ -83,7 +83,7 @@ std::string readable(const std::string& backend) {
   return name;
 }
 
-// What works.
+// Tests of what works.
 
 class CollectiveContractTest : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
@@ -136,7 +136,7 @@ TEST_P(CollectiveTest, GroupsOfSomeRanksWorkBesideTheWorld) {
     std::int64_t of_all = rank, of_half = rank;
     Work first = all->all_reduce({&of_all, DType::kInt64, 1}, ReduceOp::kSum);
     Work second = half->all_reduce({&of_half, DType::kInt64, 1}, ReduceOp::kSum);
-    // Not all wait for the same one first.
+    // The ranks do not all wait for the same operation first.
     if (rank < 2) first.wait();
     second.wait();
     first.wait();
@@ -148,7 +148,7 @@ TEST_P(CollectiveTest, GroupsOfSomeRanksWorkBesideTheWorld) {
   }
 }
 
-// What does not.
+// Tests of what fails.
 
 void expect_names(const std::vector<RankEnd>& ends, std::uint32_t guilty, const std::vector<Code>& codes) {
   for (std::uint32_t rank = 0; rank < ends.size(); ++rank) {
@@ -269,7 +269,7 @@ TEST_P(CollectiveTest, RanksThatDisagreeAreToldWhoAskedForWhat) {
   }
 }
 
-// Both as threads and as processes: the others wait for an operation to which the rank will never come.
+// Tests the ranks both as threads and as processes: the others wait for an operation to which the rank will never come.
 std::string wait_for_a_rank_that_gives_up(Collective& group) {
   if (group.rank() == 1) {
     group.abort("its step threw: the disk is full");

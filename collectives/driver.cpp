@@ -10,7 +10,7 @@ namespace trainyard::collectives {
 void Driver::abort(const std::string& reason) noexcept {
   try {
     fail(engine_->findings().aborted(reason));
-  } catch (const std::exception&) {  // No more can be done than to leave, which the others will see.
+  } catch (const std::exception&) {  // This member can only leave, which the others will see.
   }
 }
 
@@ -19,7 +19,7 @@ void Driver::map(const Buffer& own, std::span<const SharedHandle> handles) {
   for (std::uint32_t member = 1; member < handles.size(); ++member) {
     if (handles[member].bytes == handles[0].bytes) continue;
     fail(findings.different_memory(member, handles[member].bytes, handles[0].bytes));
-    progress();  // Throws.
+    progress();  // This throws.
   }
   // If one member's memory cannot be reached, no operation works in place there.
   if (std::ranges::any_of(handles, [](const SharedHandle& handle) { return handle.fd < 0; })) return;

@@ -8,8 +8,8 @@
 
 namespace trainyard::collectives {
 
-/// Says on which thread an engine works, and waits for it. After a failure, ask(), progress(), and wait() for what is
-/// not finished throw it.
+/// Decides on which thread an engine works, and waits for it. After a failure, ask(), progress(), and wait() for what
+/// is not finished throw that failure.
 class Driver {
  public:
   /// `where` begins every error.
@@ -22,13 +22,13 @@ class Driver {
   /// True also for an operation that will never be finished.
   virtual bool done(std::uint64_t number) = 0;
   virtual void progress() = 0;
-  /// Ends the group without throwing; the other members are told why.
+  /// Ends the group without throwing, and tells the other members why.
   virtual void fail(const Failure& failure) = 0;
 
-  /// This member gives up, and says why.
+  /// Makes this member give up, and tells the others why.
   void abort(const std::string& reason) noexcept;
-  /// Makes the memory of all members reachable, if all of it has handles. Ends the group, and throws, if the members
-  /// gave memory of different sizes.
+  /// Makes the memory of all members reachable, if all of it has handles. If the members provided memory of different
+  /// sizes, it ends the group and throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }
 
@@ -37,7 +37,7 @@ class Driver {
   std::unique_ptr<Engine> engine_;
 };
 
-/// `where` begins every error.
+/// Makes the driver that the engine's backend asks for. `where` begins every error.
 std::unique_ptr<Driver> make_driver(const std::string& where, std::unique_ptr<Engine> engine);
 
 }  // namespace trainyard::collectives

@@ -10,11 +10,11 @@ namespace trainyard {
 
 /// How the elements of all ranks become one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
-/// "sum", "mean", ...
+/// The operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
-/// A run of elements that an operation works on. The memory must stay, and must not be touched, until the operation has
-/// been waited for.
+/// A run of elements on which an operation works. The memory must stay, and must not be touched, until the operation
+/// has been waited for.
 struct Elements {
   void* data = nullptr;
   DType dtype = DType::kFloat32;

@@ -29,7 +29,7 @@ Engine::~Engine() {
 void Engine::take(Operation operation) {
   QueuedOperation& queued = queue_.push(std::move(operation));
   if (failure_) return;  // It stays unfinished.
-  // The others can go on with it while this member computes. What is received has time.
+  // The others can go on with it while this member computes. Receiving can wait.
   if (queued.operation.request.kind == OperationKind::kRecv || !queue_.is_next(queued)) return;
   if (!queued.operation.is_message()) {
     announce(queued);
@@ -58,7 +58,7 @@ bool Engine::advance(Effort effort) {
   return moved;
 }
 
-// What a library throws may come from a member that is gone or stopped: who that is, is looked for first.
+// What a library throws may be caused by a member that is gone or stopped, so the engine looks for that member first.
 bool Engine::go_on(QueuedOperation& queued, Effort effort) {
   try {
     return queued.operation.is_message() ? advance_message(queued, effort) : advance_group(queued, effort);
@@ -92,7 +92,7 @@ bool Engine::advance_group(QueuedOperation& queued, Effort effort) {
   return true;
 }
 
-/// All have announced it: do they ask for the same?
+/// All have announced the operation; this checks whether they ask for the same.
 bool Engine::agree(QueuedOperation& queued) {
   const Operation& operation = queued.operation;
   bool same = true;
@@ -153,7 +153,7 @@ void Engine::give_up() {
 
 void Engine::look_for_news() {
   if (failure_) return;
-  // Who is to blame is said in the words of the member that found it out.
+  // The error uses the words of the member that found it.
   if (const auto told = backend_.agreement->told()) fail(*told, false);
 }
 
@@ -165,7 +165,7 @@ void Engine::look(std::optional<std::uint64_t> waited) {
   if (waited) look_at_clock(*waited);
 }
 
-/// The members that it waits for; nothing if it cannot tell.
+/// The members for which it waits; empty if it cannot tell.
 std::optional<std::vector<std::uint32_t>> Engine::missing(const QueuedOperation& queued) const {
   if (queued.transfer != nullptr && queued.stage == Stage::kAgreed) return queued.transfer->missing();
   if (queued.operation.is_message()) return std::vector<std::uint32_t>{queued.operation.request.member};
@@ -176,8 +176,8 @@ std::optional<std::vector<std::uint32_t>> Engine::missing(const QueuedOperation&
   return members;
 }
 
-// Who finds an error tells of it and may leave at once, and what a member did before it left may be visible only when
-// its absence is: so there is another look at both.
+// A member that finds an error reports it and may leave at once. What it did before it left may become visible only
+// together with its absence, so both are checked once more.
 void Engine::look_for_lost() {
   for (QueuedOperation& queued : queue_) {
     if (queued.stage != Stage::kAnnounced && queued.stage != Stage::kAgreed) continue;
@@ -186,7 +186,7 @@ void Engine::look_for_lost() {
     std::vector<std::uint32_t> gone;
     for (const std::uint32_t member : needed.value_or(others_)) {
       const Presence presence = backend_.attendance->presence(member);
-      // A transfer that cannot tell whom it needs is spoilt by any member that is lost, but not by one that left: it
+      // A transfer that cannot tell whom it needs is spoilt by any member that is lost, but not by one that left, which
       // may have finished.
       if (presence == Presence::kHere || (!needed && presence == Presence::kLeft)) continue;
       how = presence;

@@ -12,16 +12,16 @@
 
 namespace trainyard::collectives {
 
-/// The core of every collective: carries out the operations of one member of a group, lets the members compare what
-/// they ask for, and finds out who is to blame when nothing goes on. The backend says how members agree and moves the
-/// elements. One thread calls; a Driver says which.
+/// The core of every collective. It carries out the operations of one member of a group, lets the members compare what
+/// they ask for, and finds out who is to blame when nothing goes on. The backend says how members agree, and moves the
+/// elements. One thread calls it; a Driver says which.
 ///
-/// After a failure nothing goes on any more, and failure() tells why.
+/// After a failure nothing goes on any more, and failure() says why.
 class Engine {
  public:
   struct Settings {
-    std::string group;                  ///< Its name.
-    std::vector<std::uint32_t> ranks;   ///< Of the run, by member.
+    std::string group;                  ///< The name of the group.
+    std::vector<std::uint32_t> ranks;   ///< The rank in the run of every member.
     std::uint32_t own = 0;              ///< This member.
     std::chrono::milliseconds timeout;  ///< How long a silent member is waited for.
   };
@@ -32,27 +32,27 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Takes an operation and tells the others of it if that is possible at once. The first one has number 1.
+  /// Takes an operation, and tells the others about it if that is possible at once. The first one has number 1.
   void take(Operation operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Does what can be done without waiting; true if anything moved.
+  /// Does what can be done without waiting. Returns true if anything moved.
   bool advance(Effort effort);
 
-  /// Looks for what others tell.
+  /// Looks for what others have reported.
   void look_for_news();
-  /// Looks for news, for members that are gone, and, if `waited` is an operation, whether it has stood still for too
+  /// Looks for news and for members that are gone and, if `waited` is an operation, whether it has stood still for too
   /// long.
   void look(std::optional<std::uint64_t> waited);
-  /// The caller no longer waits.
+  /// Records that the caller no longer waits.
   void stop_waiting();
 
-  /// After nothing moved: see Agreement::rest.
+  /// Called after nothing has moved; see Agreement::rest.
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Ends the group. `tell`: the others do not know yet.
+  /// Ends the group. `tell` says that the others do not know yet.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }
@@ -77,8 +77,8 @@ class Engine {
   Blame blame_;
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
-  std::vector<char> occupied_;  ///< By lane, during advance(): its first operation is not finished.
-  std::string broken_;          ///< What a library threw; meanwhile the member to blame is looked for.
+  std::vector<char> occupied_;  ///< For each lane during advance(): whether its first operation is unfinished.
+  std::string broken_;          ///< What a library threw. Meanwhile the engine looks for the member to blame.
   bool shows_waiting_ = false;
   std::optional<Failure> failure_;
 };

@@ -36,7 +36,7 @@ std::uint64_t random_key() {
   return key;
 }
 
-/// A folder that only this user can look into, gone with the object.
+/// A folder that only this user can read, removed with the object.
 class PrivateFolder {
  public:
   PrivateFolder() : path_((std::filesystem::temp_directory_path() / "trainyard_XXXXXX").string()) {
@@ -69,7 +69,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 struct Mesh::Ends {
   zmq::context_t zmq{1};
   int wakeup = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  // By member; nothing at the own place. A PAIR takes no second peer.
+  // Indexed by member, with nothing at the own place. A PAIR accepts no second peer.
   std::vector<zmq::socket_t> data;
   std::vector<zmq::socket_t> monitors;
 
@@ -78,7 +78,8 @@ struct Mesh::Ends {
   void add(std::uint32_t member) {
     data[member] = core::make_socket(zmq, zmq::socket_type::pair);
     data[member].set(zmq::sockopt::maxmsgsize, std::int64_t{-1});
-    // Who is lost stays so. Not -1, with which libzmq drops what came before the connection broke.
+    // A member that is lost stays lost. The value is not -1, because libzmq would then drop what came before the
+    // connection broke.
     data[member].set(zmq::sockopt::reconnect_ivl, 24 * 3600 * 1000);
     const std::string address = fmt::format("inproc://monitor{}", member);
     if (zmq_socket_monitor(data[member].handle(), address.c_str(), ZMQ_EVENT_DISCONNECTED) != 0) {
@@ -99,7 +100,7 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
   open(context, sockets);
 }
 
-// Of every two members the lower one binds. Each leaves its part of the key and the addresses of those above it.
+// Of every two members the lower one binds. Each leaves its part of the key and the addresses for those above it.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<PrivateFolder> folder;
   if (sockets == Sockets::kIpc) folder.emplace();
@@ -122,7 +123,7 @@ void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   greet(context);
 }
 
-// Who connects speaks first: who binds has nobody to send to before that.
+// The member that connects speaks first, because the one that binds has nobody to send to before that.
 void Mesh::greet(const CollectiveContext& context) {
   const Tag hello{.kind = Tag::kHello};
   for (std::uint32_t member = 0; member < own_; ++member) send(member, hello);
@@ -145,14 +146,14 @@ void Mesh::greet(const CollectiveContext& context) {
   }
 }
 
-// What has not been read by now is for nobody.
+// What has not been read by now is not wanted.
 Mesh::~Mesh() {
   for (zmq::socket_t& socket : ends_->data) {
     if (socket) socket.set(zmq::sockopt::linger, 0);
   }
 }
 
-// Messages keep their order: who answers the ping has got everything before it.
+// Messages keep their order, so a member that answers the ping has received everything before it.
 void Mesh::leave(std::chrono::milliseconds patience) {
   const std::uint64_t last = ~std::uint64_t{0};
   for (std::uint32_t member = 0; member < size(); ++member) {
@@ -180,8 +181,8 @@ void Mesh::send(std::uint32_t to, const Tag& tag, const Request& request, std::s
   core::send_frames(ends_->data[to], frames);
 }
 
-// A connection breaks after the last message of its member was taken in: news of the break are read first, messages
-// afterwards, and only then is it lost.
+// A connection breaks after the last message of its member was taken in. So news of breaks is read first and messages
+// afterwards, and only then is the member lost.
 void Mesh::receive() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (member == own_) continue;

@@ -16,15 +16,15 @@
 
 namespace trainyard::collectives {
 
-/// What a message between two members is about. Plain data.
+/// What a message between two members is about. It is plain data.
 struct Tag {
   enum Kind : std::uint8_t {
-    kHello,   ///< The connection stands.
+    kHello,   ///< The connection is ready.
     kAsked,   ///< The sender has come to operation `number`.
-    kData,    ///< Elements of it, in a numbered stage.
-    kDirect,  ///< A send.
+    kData,    ///< Elements of the operation, in a numbered stage.
+    kDirect,  ///< Elements of a send.
     kFailed,  ///< What the sender has found out.
-    kPing,    ///< To be answered by a kPong with the same number.
+    kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
     kGoodbye,  ///< Nothing will follow.
   };
@@ -41,19 +41,19 @@ struct Parcel {
   Buffer body;
 };
 
-/// What the sockets of a mesh are.
+/// The kind of sockets that a mesh uses.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// A connection between every two members of a group: messages in order, kept until they are asked for, and the news
-/// that a member has left or is lost. libzmq sends and receives in a thread of its own, so nothing here waits but
+/// A connection between every two members of a group. It keeps messages in order until they are asked for, and notices
+/// when a member has left or is lost. libzmq sends and receives in a thread of its own, so nothing here waits except
 /// sleep.
 ///
-/// Addresses go through the rendezvous. `ipc` lies in a private folder, gone as soon as the group stands; `tcp` is the
-/// loopback interface. Every message carries a key that only readers of the rendezvous know; others are dropped.
-/// One thread at a time; only wake() may be called from any.
+/// Addresses are exchanged through the rendezvous. `ipc` uses a private folder, which is removed as soon as the group
+/// is connected; `tcp` uses the loopback interface. Every message carries a key that only readers of the rendezvous
+/// know; other messages are dropped. One thread may use it at a time; only wake() may be called from any thread.
 class Mesh {
  public:
-  /// Connects. Throws kTimeout naming those that did not come.
+  /// Connects. Throws kTimeout, naming those that did not come.
   Mesh(const CollectiveContext& context, Sockets sockets);
   /// Drops what the others have not read yet; see leave().
   ~Mesh();
@@ -63,29 +63,30 @@ class Mesh {
   std::uint32_t size() const { return static_cast<std::uint32_t>(presence_.size()); }
   std::uint32_t own() const { return own_; }
 
-  /// Copies the bytes. What is sent to a member that is gone is dropped.
+  /// Copies the bytes and sends them. What is sent to a member that is gone is dropped.
   void send(std::uint32_t to, const Tag& tag, const Request& request = {}, std::span<const std::byte> body = {});
 
-  /// Takes in what has come; answers pings.
+  /// Takes in what has come, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
   /// The message, which stays here; null if it has not come.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// The message, which is forgotten here; nothing if it has not come.
+  /// Removes and returns the message; empty if it has not come.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
-  /// True until a member has said goodbye or its connection has broken. What it sent before that is here by then.
+  /// Whether a member is here: it is until it has said goodbye or its connection has broken. What it sent before that
+  /// has then arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
-  /// How many messages have come from a member, other than pings and their answers.
+  /// The number of messages that have come from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
-  /// What goes with every answer to a ping from now on.
+  /// Sets what is sent with every answer to a ping from now on.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
-  /// Returns when something has come, after wake(), or when the time is over.
+  /// Sleeps until something has come, until wake(), or for at most `most`.
   void sleep(std::chrono::milliseconds most);
   void wake();
 
-  /// Says goodbye, and returns when all others that are still here have got everything, or after `patience`.
+  /// Says goodbye. Returns when all others that are still here have received everything, or after `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:
@@ -99,7 +100,7 @@ class Mesh {
   std::uint64_t key_ = 0;
   std::vector<Presence> presence_;
   std::map<std::pair<std::uint32_t, Tag>, Parcel> arrived_;
-  std::vector<std::uint64_t> received_;  ///< By member.
+  std::vector<std::uint64_t> received_;  ///< Indexed by member.
   Request answer_;
   std::unique_ptr<Ends> ends_;
 };

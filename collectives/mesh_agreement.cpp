@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long others may take to read the last messages; of a group that has failed, one may be stopped.
+/// How long others may take to read the last messages; in a group that has failed, one may be stopped.
 constexpr auto kLeave = 5000ms;
 constexpr auto kLeaveInAnger = 300ms;
 
@@ -95,7 +95,7 @@ std::optional<Failure> MeshAgreement::told() {
   return failure;
 }
 
-// Sockets remember what comes: nothing is missed between the last look and the sleep.
+// Sockets remember what comes, so nothing is missed between the last look and the sleep.
 bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(pause.most);
   mesh_.sleep(whole);
@@ -105,8 +105,8 @@ bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
 
 void MeshAgreement::leave(bool failed) { mesh_.leave(failed ? kLeaveInAnger : kLeave); }
 
-// In the request of the answer: 0 for a member that does not wait, otherwise 1 and the member it waits for, or 2 if it
-// cannot tell.
+// This stands in the request of the answer: 0 for a member that does not wait, otherwise 1 and the member for which it
+// waits, or 2 if it cannot tell.
 void MeshAttendance::show(const Answer& answer) {
   Request request;
   if (answer.waits) request.count = answer.waits_for ? 1 : 2;

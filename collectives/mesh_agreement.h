@@ -7,11 +7,11 @@
 
 namespace trainyard::collectives {
 
-/// Agreement over a mesh of sockets: every member sends each request to all others, so that each sees by itself who
+/// Agreement over a mesh of sockets. Every member sends each request to all others, so that each sees by itself who
 /// asks for something else and who has not come. An agreement costs a message each way.
 class MeshAgreement final : public Agreement {
  public:
-  /// Connects; throws what Mesh throws.
+  /// Connects the mesh. Throws what Mesh throws.
   MeshAgreement(const CollectiveContext& context, Sockets sockets) : mesh_(context, sockets) {}
 
   Mesh& mesh() { return mesh_; }
@@ -30,7 +30,7 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// Attendance over the same mesh: pings, which the engine of a member answers whatever its caller computes.
+/// Attendance over the same mesh, by pings, which the engine of a member answers whatever its caller computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
@@ -58,8 +58,8 @@ class MeshMessages final : public Transport {
   const std::vector<std::uint32_t> ranks_;
 };
 
-/// Connects a mesh and returns a backend that lacks only a transport for the operations of the group. Most backends are
-/// this and a transport. `mesh` is set to the mesh, which lives as long as the agreement of the backend.
+/// Connects a mesh and returns a backend that lacks only a transport for the operations of the group; most backends add
+/// no more than this. `mesh` is set to the mesh, which lives as long as the agreement of the backend.
 Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
 
 }  // namespace trainyard::collectives

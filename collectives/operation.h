@@ -14,12 +14,12 @@ namespace trainyard::collectives {
 struct Operation {
   Request request;
   Elements data;
-  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: all of a
+  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: a whole
   /// broadcast is its root's part, and a reduction without given bounds is cut into equal parts.
   std::vector<std::uint64_t> bounds;
-  std::uint64_t number = 0;  ///< Among all operations of this member, from 1.
-  /// Among the operations of the group, or among the messages in this direction between the two members, from 1. It is
-  /// the same number at all members that take part.
+  std::uint64_t number = 0;  ///< The number among all operations of this member, from 1.
+  /// The number among the operations of the group, or among the messages in this direction between the two members,
+  /// from 1. It is the same at all members that take part.
   std::uint64_t order = 0;
 
   std::byte* at(std::uint64_t element) const {
@@ -34,11 +34,11 @@ struct Operation {
   }
 
   bool is_message() const { return collectives::is_message(request.kind); }
-  /// The elements of all members are combined; otherwise they only move from one place to others.
+  /// True if the elements of all members are combined; otherwise they only move from one place to others.
   bool reduces() const {
     return request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter;
   }
-  /// Every member gets all parts; otherwise each gets its own.
+  /// True if every member gets all parts; otherwise each gets its own.
   bool gathers() const { return request.kind != OperationKind::kReduceScatter; }
   bool writes() const { return request.kind != OperationKind::kSend; }
   bool overlaps(const Operation& other) const {

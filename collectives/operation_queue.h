@@ -10,10 +10,10 @@
 
 namespace trainyard::collectives {
 
-/// How far an operation is. It goes from one to the next; a message skips kAnnounced.
+/// How far an operation is. It goes through the stages in this order; a message skips kAnnounced.
 enum class Stage : std::uint8_t {
-  kQueued,     ///< Only this member knows of it.
-  kAnnounced,  ///< The other members can know of it.
+  kQueued,     ///< Only this member knows about it.
+  kAnnounced,  ///< The other members can know about it.
   kAgreed,     ///< All members ask for the same, and elements move.
   kFinished,
 };
@@ -26,33 +26,33 @@ struct QueuedOperation {
   bool is_finished() const { return stage == Stage::kFinished; }
 };
 
-/// The operations of one member that are not over, in the order in which they were asked for. Those of one lane are
-/// carried out one after the other: the operations of the group are one lane, the messages to each member and from each
-/// member are others. An operation that would touch memory of an earlier one waits for it, whatever its lane.
+/// The unfinished operations of one member, in the order in which they were asked for. Operations of one lane are
+/// carried out one after the other: the operations of the group are one lane, and the messages to each member and from
+/// each member are others. An operation that would touch memory of an earlier one waits for it, whatever its lane.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
 
-  /// Numbers the operation and takes it in.
+  /// Numbers the operation and adds it.
   QueuedOperation& push(Operation operation);
 
-  /// Null if the operation is finished.
+  /// The operation, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
-  /// True if no earlier operation keeps this one from being told to others: an earlier one of the group that is not
+  /// True if no earlier operation keeps this one from being announced: an earlier one of the group that is not
   /// announced, or an earlier message of its lane that is not finished.
   bool is_next(const QueuedOperation& queued) const;
-  /// An earlier operation that must be over before this one touches its memory; null if there is none.
+  /// An earlier operation that must be over before this one may touch its memory, or null if there is none.
   const QueuedOperation* obstacle(const Operation& operation) const;
   /// The operation that keeps this one from going on: the first of its lane, or what that one has to wait for.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
-  /// The first unfinished operation of the group; null if there is none.
+  /// The first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;
 
   std::size_t lanes() const { return last_orders_.size(); }
   std::size_t lane_of(const Operation& operation) const;
 
-  /// Removes operations that are over from the front.
+  /// Removes finished operations from the front.
   void forget_finished();
   void clear() { operations_.clear(); }
   bool empty() const { return operations_.empty(); }
@@ -61,7 +61,7 @@ class OperationQueue {
 
  private:
   std::deque<QueuedOperation> operations_;  ///< Ascending by number, without a gap.
-  std::vector<std::uint64_t> last_orders_;  ///< By lane.
+  std::vector<std::uint64_t> last_orders_;  ///< Indexed by lane.
   std::uint64_t last_number_ = 0;
   std::uint32_t members_;
 };

@@ -10,7 +10,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// So many elements are reduced at a time that their sums stay in the cache.
+/// The number of elements that are reduced at a time, so that their sums stay in the cache.
 constexpr std::uint64_t kBlock = 1024;
 
 struct Truth {
@@ -36,7 +36,7 @@ void narrow(From value, Truth& to) {
   to.byte = value != 0 ? 1 : 0;
 }
 
-/// What a sum of T is kept in.
+/// The type of a sum of T.
 template <class T>
 using Sum = decltype(widen(T{}));
 
@@ -44,7 +44,7 @@ template <class T>
 Sum<T> combine(ReduceOp op, Sum<T> a, Sum<T> b) {
   switch (op) {
     case ReduceOp::kMin:
-      return a < b || a != a ? a : b;  // What is no number stays so, on whichever rank.
+      return a < b || a != a ? a : b;  // NaN stays NaN, on whichever rank it is.
     case ReduceOp::kMax:
       return a > b || a != a ? a : b;
     case ReduceOp::kProduct:
@@ -110,7 +110,7 @@ void with_type(DType dtype, Action&& action) {
   throw Error(Code::kInvalidArgument, "{} is no element type", static_cast<int>(dtype));
 }
 
-/// From one type to another, divided on the way.
+/// Converts from one type to another, divided on the way.
 void convert(DType from_type, const void* from, DType to_type, void* to, std::uint64_t count, std::uint32_t divisor) {
   with_type(from_type, [&](auto a) {
     with_type(to_type, [&](auto b) {

@@ -8,15 +8,16 @@
 
 namespace trainyard::collectives {
 
-/// Reduces arrays of `count` elements, one of each rank, element by element and in the order in which they are given:
-/// the same bits whatever is reduced with them. `output` may be one of the inputs.
+/// Reduces arrays of `count` elements, one of each rank, element by element in the order in which they are given. This
+/// gives the same bits whatever is reduced with them. `output` may be one of the inputs.
 ///
-/// Halves are added in float32 and rounded once, whole numbers in 64 bits (their mean is cut towards zero); of truth
-/// values the sum is "any" and the product "all".
+/// Halves are added in float32 and rounded once. Whole numbers are added in 64 bits, and their mean is rounded towards
+/// zero. For truth values the sum is "any" and the product "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
-/// For libraries that do not know every type: in which type and with which operation they are to reduce, and the way
-/// there and back, so that the results are those of above. A mean is a sum that is divided on the way back.
+/// For libraries that do not know every type: the type and the operation with which they are to reduce, and the
+/// conversions there and back, so that the results are those of reduce_in_order. A mean is a sum that is divided on the
+/// way back.
 struct WorkingForm {
   DType dtype;
   ReduceOp op;

@@ -21,7 +21,7 @@ std::vector<T> reduce(ReduceOp op, DType dtype, std::vector<std::vector<T>> inpu
 }
 
 TEST(RankOrderTest, ReducesInTheOrderOfTheRanksEvenOntoAnInput) {
-  // In another order the one is lost in the large number.
+  // In another order the one would be lost in the large number.
   EXPECT_THAT(reduce<float>(ReduceOp::kSum, DType::kFloat32, {{1e8f}, {-1e8f}, {1}}), ElementsAre(1));
   EXPECT_THAT(reduce<float>(ReduceOp::kSum, DType::kFloat32, {{1}, {1e8f}, {-1e8f}}), ElementsAre(0));
   std::vector<std::vector<double>> many(3, std::vector<double>(5000, 2));
@@ -46,7 +46,7 @@ TEST(RankOrderTest, HalvesAreRoundedOnce) {
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x6800}, {0x3c00}}), ElementsAre(0x6800));
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x6800}, {0x3c00}, {0x3c00}}),
               ElementsAre(0x6801));
-  // 65504 twice is more than there is; of bfloat16, 256 + 1 + 1.
+  // Twice 65504 is more than there is; for bfloat16 the sum is 256 + 1 + 1.
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kFloat16, {{0x7bff}, {0x7bff}}), ElementsAre(0x7c00));
   EXPECT_THAT(reduce<std::uint16_t>(ReduceOp::kSum, DType::kBFloat16, {{0x4380}, {0x3f80}, {0x3f80}}),
               ElementsAre(0x4381));
@@ -59,7 +59,7 @@ TEST(RankOrderTest, WhatIsNoNumberStaysSo) {
   }
 }
 
-// There and back, every number is itself; those that are none stay so.
+// There and back, every number is itself, and NaN stays NaN.
 TEST(RankOrderTest, EveryHalfSurvivesTheWayThroughItsWorkingForm) {
   for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
     const WorkingForm form = working_form(ReduceOp::kMean, dtype, 1);

@@ -30,7 +30,7 @@ std::string_view name_of(OperationKind kind) {
 }
 
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds) {
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, a number at a time.
+  std::uint64_t hash = 0xcbf29ce484222325;  // This is FNV-1a, one number at a time.
   for (const std::uint64_t bound : bounds) hash = (hash ^ bound) * 0x100000001b3;
   return hash;
 }
@@ -68,7 +68,7 @@ std::string disagreement(const std::vector<Request>& requests, const std::vector
   if (different.size() < 2) return "";
   std::string text;
   for (std::size_t i = 0; i < different.size(); ++i) {
-    // Where only the bounds differ, the rest reads the same.
+    // If only the bounds differ, the rest reads the same.
     const bool bounds_matter = std::ranges::any_of(different, [&](const Request& other) {
       Request alike = other;
       alike.bounds = different[i].bounds;

@@ -12,7 +12,7 @@ namespace trainyard::collectives {
 
 enum class OperationKind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kBarrier, kSend, kRecv };
 
-/// "all_reduce", "recv", ...
+/// The name of the operation: "all_reduce", "recv", ...
 std::string_view name_of(OperationKind kind);
 
 /// True for send and recv, in which two members take part; the other operations are those of the whole group.
@@ -22,10 +22,10 @@ constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kS
 /// disagreement becomes an error that names both sides. It is plain data and travels between members as its bytes.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
-  ReduceOp op = ReduceOp::kSum;  ///< Of all_reduce and reduce_scatter.
+  ReduceOp op = ReduceOp::kSum;  ///< For all_reduce and reduce_scatter.
   DType dtype = DType::kUInt8;
   std::uint8_t unused = 0;
-  std::uint32_t member = 0;  ///< The root of a broadcast; the other end of a message.
+  std::uint32_t member = 0;  ///< The root of a broadcast, or the other end of a message.
   std::uint64_t count = 0;
   std::uint64_t bounds = 0;  ///< A hash of the bounds between the members' parts.
 
@@ -37,17 +37,18 @@ static_assert(sizeof(Request) == 24);
 /// A number that differs for different bounds.
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 
-/// "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` holds the rank of each member.
+/// Describes a request: "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` holds the
+/// rank of each member.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
-/// Says who asked for what if not all members asked for the same: "ranks 0, 1 asked for barrier, rank 2 for ...". Empty
-/// if they agree. `requests` holds one request for each member.
+/// Says who asked for what if the members did not all ask for the same: "ranks 0, 1 asked for barrier, rank 2 for ...".
+/// It is empty if they agree. `requests` holds one request for each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
 
 /// Throws kShapeMismatch, naming both ends, if what `from` sent is not what this member, `to`, asked to receive.
 void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to);
 
-/// "rank 2", "ranks 1, 2".
+/// Lists ranks: "rank 2", "ranks 1, 2".
 std::string name_ranks(const std::vector<std::uint32_t>& ranks);
 
 }  // namespace trainyard::collectives

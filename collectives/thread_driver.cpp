@@ -9,17 +9,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long the thread sleeps at most: while nothing is under way there is nobody to look after.
+/// The longest sleep of the thread; while nothing is under way there is nobody to look after.
 constexpr std::chrono::microseconds kBusySleep = 50ms;
 constexpr std::chrono::microseconds kIdleSleep = 2000ms;
-/// While nothing announces progress.
+/// The longest sleep while nothing announces progress.
 constexpr std::chrono::microseconds kPollingSleep = 20us;
 
 }  // namespace
 
 ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
     : Driver(std::move(where), std::move(engine)), agreement_(*engine_->backend().agreement) {
-  // Signals are for threads that expect them: here they would interrupt system calls of libraries.
+  // Signals are for threads that expect them; here they would interrupt system calls of libraries.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -29,7 +29,7 @@ ThreadDriver::ThreadDriver(std::string where, std::unique_ptr<Engine> engine)
 
 ThreadDriver::~ThreadDriver() {
   {
-    const std::lock_guard lock(mutex_);  // The thread, which needs it to stop, takes the agreement away.
+    const std::lock_guard lock(mutex_);  // The thread, which needs the mutex to stop, destroys the agreement.
     stop_ = true;
     changed_.notify_all();
     agreement_.wake();
@@ -69,7 +69,7 @@ void ThreadDriver::progress() {
   throw_if_failed();
 }
 
-// Returns when the engine has told the others: whoever reports may leave at once.
+// It returns when the engine has told the others, because a member that reports may leave at once.
 void ThreadDriver::fail(const Failure& failure) {
   std::unique_lock lock(mutex_);
   if (!failure_ && !reported_) reported_ = failure;
@@ -87,10 +87,10 @@ void ThreadDriver::run() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stop_; });
   }
-  engine_.reset();  // Leaves the group.
+  engine_.reset();  // This leaves the group.
 }
 
-// One round; false when it was the last one.
+// Does one round. Returns false when it was the last one.
 bool ThreadDriver::go_on() {
   std::vector<Operation> asked;
   std::optional<Failure> reported;

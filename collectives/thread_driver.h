@@ -14,7 +14,7 @@
 
 namespace trainyard::collectives {
 
-/// The engine works on a thread of its own, so that operations go on while their caller computes.
+/// Runs the engine on a thread of its own, so that operations go on while their caller computes.
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
@@ -33,17 +33,17 @@ class ThreadDriver final : public Driver {
   void publish();
   void throw_if_failed() const;
 
-  std::mutex mutex_;  ///< Of what follows.
+  std::mutex mutex_;  ///< Guards what follows.
   std::condition_variable changed_;
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
   std::uint64_t last_number_ = 0;
-  std::optional<std::uint64_t> waited_;  ///< For which the caller waits.
-  std::optional<Failure> reported_;      ///< By the caller.
+  std::optional<std::uint64_t> waited_;  ///< The operation for which the caller waits.
+  std::optional<Failure> reported_;      ///< The failure that the caller reported.
   std::optional<Failure> failure_;
   bool stop_ = false;
 
-  Agreement& agreement_;  ///< Of the engine, to be woken; there until the thread has stopped.
+  Agreement& agreement_;  ///< The engine's agreement, which is to be woken. It exists until the thread has stopped.
   std::thread thread_;
 };
 

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// Of the types in which Gloo works; the others have a working form.
+/// True for the types in which Gloo works; the others have a working form.
 at::ScalarType gloo_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -44,7 +44,7 @@ at::Tensor tensor_over(void* data, std::uint64_t count, DType dtype) {
 
 at::Tensor tensor_over(std::span<std::byte> bytes) { return tensor_over(bytes.data(), bytes.size(), DType::kUInt8); }
 
-/// One operation: some jobs of Gloo. They start when the group has agreed.
+/// One operation, which is a few jobs of Gloo. They start when the group has agreed.
 class GlooTransfer final : public Transfer {
  public:
   GlooTransfer(GlooGroup& group, Mesh& mesh, const Operation& operation)
@@ -80,7 +80,7 @@ class GlooTransfer final : public Transfer {
     }
   }
 
-  // Where the type is Gloo's own, in place.
+  // If Gloo knows the type, it works in place.
   void start_reduce() {
     const Elements& data = operation_.data;
     form_ = working_form(operation_.request.op, data.dtype, mesh_.size());
@@ -124,7 +124,7 @@ class GlooTransfer final : public Transfer {
   const Operation& operation_;
   bool started_ = false;
   WorkingForm form_{};
-  Buffer working_;  ///< Elements in their working form, if that is another one.
+  Buffer working_;  ///< The elements in their working form, if that differs.
   std::vector<GlooGroup::Job> jobs_;
 };
 
@@ -155,7 +155,7 @@ class GlooTransport final : public Transport {
   }
 
  private:
-  // A connection that is closed here may still be needed by a member that has not its result yet. Usually all leave at
+  // A member that has not received its result yet may still need a connection that is closed here. Usually all leave at
   // about the same time.
   void let_others_finish() {
     const auto all_left = [&] {

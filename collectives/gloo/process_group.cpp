@@ -27,7 +27,7 @@ c10d::ReduceOp::RedOpType gloo_op(ReduceOp op) {
   }
 }
 
-/// Keeps SIGPIPE from this thread, and for good from those that it starts meanwhile.
+/// Blocks SIGPIPE in this thread, and for good in the threads that it starts meanwhile.
 class WithoutSigpipe {
  public:
   WithoutSigpipe() {
@@ -47,9 +47,9 @@ class WithoutSigpipe {
 }  // namespace
 
 // Gloo's threads write to sockets as if nobody could have closed them: in a program that does not ignore SIGPIPE, a
-// rank that dies would take the others along.
+// rank that dies would end the others.
 //
-// Gloo's own deadline runs from the moment an operation starts; ours, which names ranks, comes first.
+// Gloo's own deadline runs from the moment at which an operation starts; ours, which names ranks, comes first.
 c10::intrusive_ptr<GlooGroup> GlooGroup::connect(const CollectiveContext& context, std::uint32_t own) {
   const WithoutSigpipe guard;
   const auto options = Options::create(2 * context.timeout);
@@ -83,8 +83,8 @@ GlooGroup::Job GlooGroup::start_all_gather(std::vector<at::Tensor> parts, std::u
   return allgather(outputs, inputs);
 }
 
-// To close a connection wakes nobody who waits for it. A receive whose time is over does: Gloo then gives up all
-// connections of the context.
+// Closing a connection wakes nobody who waits for it. A receive that times out does: Gloo then gives up all connections
+// of the context.
 void GlooGroup::abort() {
   constexpr std::uint64_t kNobodysSlot = std::numeric_limits<std::uint64_t>::max();
   for (const auto& connections : contexts_) {
@@ -93,7 +93,7 @@ void GlooGroup::abort() {
     try {
       buffer->recv(connections->rank == 0 ? 1 : 0, kNobodysSlot);
       buffer->waitRecv(std::chrono::milliseconds(1));
-    } catch (const std::exception&) {  // As wanted.
+    } catch (const std::exception&) {  // This is what we want.
     }
   }
 }

@@ -9,11 +9,11 @@
 
 namespace trainyard::collectives {
 
-/// c10d's store over the notes of a rendezvous: what Gloo needs to connect, which is to set, get and wait. What it
-/// could not do throws kUnsupported.
+/// A store for c10d over the notes of a rendezvous. It offers what Gloo needs to connect: set, get and wait. Other
+/// functions throw kUnsupported.
 class NoteStore final : public c10d::Store {
  public:
-  /// Keys begin with `prefix`. Nothing is waited for longer than `timeout`, whatever Gloo says.
+  /// Keys begin with `prefix`. Nothing waits longer than `timeout`, whatever Gloo asks for.
   NoteStore(core::Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
 
   using c10d::Store::set;

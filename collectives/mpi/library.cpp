@@ -18,7 +18,7 @@ void finalise() {
 }
 
 void initialise(const CollectiveContext& context) {
-  static std::mutex once;  // Groups may be made by several threads.
+  static std::mutex once;  // Several threads may make groups.
   const std::lock_guard lock(once);
   int is_there = 0;
   MPI_Initialized(&is_there);
@@ -54,7 +54,7 @@ void check_started_by_mpirun(const CollectiveContext& context) {
               context.where);
 }
 
-// The run counts ranks in its own way; each tells which one it is for MPI.
+// The run numbers ranks in its own way; each rank tells which one it is for MPI.
 MPI_Comm make_communicator(const CollectiveContext& context) {
   initialise(context);
   int own = 0;

@@ -6,14 +6,14 @@
 
 namespace trainyard::collectives {
 
-/// Throws kIo with MPI's own words for a result that is no success.
+/// Throws kIo with MPI's own text if `result` is not success.
 void check_mpi(int result, const char* what);
 
-/// Throws kUnsupported, with what can be done about it, where mpirun has not started this process.
+/// Throws kUnsupported, with what can be done about it, if mpirun has not started this process.
 void check_started_by_mpirun(const CollectiveContext& context);
 
-/// The members of a group in MPI's own terms. Initialises MPI if nobody has done so. Throws kUnsupported where this MPI
-/// serves one thread only.
+/// The members of a group as an MPI communicator. Initialises MPI if nobody has done so. Throws kUnsupported if this
+/// MPI supports only one thread.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
 MPI_Datatype mpi_type(DType dtype);

@@ -20,7 +20,7 @@ class MpiTransfer : public Transfer {
                 std::numeric_limits<int>::max());
   }
 
-  // What MPI still works on is given up rather than freed.
+  // Memory on which MPI still works is leaked instead of freed.
   ~MpiTransfer() override {
     if (request_ != MPI_REQUEST_NULL) static_cast<void>(new Buffer(copy_));
   }
@@ -44,7 +44,7 @@ class MpiTransfer : public Transfer {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Bytes from one or from each.
+/// The bytes from one member or from each.
 class MpiMove final : public MpiTransfer {
  public:
   using MpiTransfer::MpiTransfer;
@@ -82,7 +82,7 @@ class MpiMove final : public MpiTransfer {
   std::vector<int> begins_;
 };
 
-/// A reduction, in a type that MPI knows. Of a reduce_scatter, every member gets more than it has asked for.
+/// A reduction, in a type that MPI knows. In a reduce_scatter, every member gets more than it has asked for.
 class MpiReduce final : public MpiTransfer {
  public:
   MpiReduce(MPI_Comm group, const Operation& operation, std::uint32_t size)
@@ -122,7 +122,7 @@ class MpiTransport final : public Transport {
   bool must_be_polled() const override { return true; }
 
  private:
-  const MPI_Comm group_;  ///< Stays until MPI ends: to free it, all would have to come once more.
+  const MPI_Comm group_;  ///< It stays until MPI ends, because all members would have to meet once more to free it.
   const std::uint32_t size_;
 };
 

@@ -5,12 +5,12 @@
 
 namespace trainyard::collectives {
 
-/// Collectives by Open MPI, between ranks that mpirun has started; others get an error that says so. The first
-/// collective of a process calls MPI_Init_thread, the end of the process MPI_Finalize. Shared memory is all that MPI
-/// may use, unless OMPI_MCA_btl says otherwise.
+/// Collectives by Open MPI, between ranks that mpirun has started; other ranks get an error that says so. The first
+/// collective of a process calls MPI_Init_thread, and the end of the process calls MPI_Finalize. MPI may use only
+/// shared memory, unless OMPI_MCA_btl says otherwise.
 ///
-/// Elements are copied to memory of the operation and back: MPI cannot take an operation back, and its memory must stay
-/// even if a rank falls silent in the middle. Send, recv and barriers go over the sockets of the mesh.
+/// Elements are copied to memory of the operation and back, because MPI cannot cancel an operation, and its memory must
+/// stay even if a rank falls silent in the middle. Send, recv and barriers use the sockets of the mesh.
 class Mpi final : public Collective {
  public:
   explicit Mpi(CollectiveContext& context) : Collective(context) {}

@@ -37,7 +37,7 @@ std::uint32_t number_of(const char* variable) {
   return text == nullptr ? 0 : static_cast<std::uint32_t>(std::atoi(text));
 }
 
-// What mpirun runs: the world, and a group beside it in which ranks are counted from the other end than MPI's.
+// What mpirun runs: the world, and another group in which ranks are counted in the opposite order to MPI's.
 TEST(MpiTest, DISABLED_Rank) {
   ASSERT_NE(std::getenv(kFolder), nullptr) << "for mpirun alone";
   const auto notes = core::make_folder_rendezvous(std::getenv(kFolder));
@@ -70,7 +70,7 @@ TEST_P(MpiRunTest, HoldsTheContract) {
   if (std::system("mpirun --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
   const testing::TemporaryFolder folder;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  // Only the loopback interface, and more ranks than processors.
+  // Only the loopback interface is used, and there are more ranks than processors.
   const std::string command = fmt::format(
       "mpirun -n {} --allow-run-as-root --oversubscribe --mca oob_tcp_if_include lo --mca mpi_yield_when_idle 1 "
       "-x {}='{}' '{}' --gtest_also_run_disabled_tests --gtest_filter=MpiTest.DISABLED_Rank > '{}' 2>&1",
@@ -86,7 +86,7 @@ TEST(MpiTest, SaysThatMpirunIsNeeded) {
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) GTEST_SKIP() << "started by mpirun";
   const auto notes = core::make_local_rendezvous();
   core::PluginLoader plugins(core::PluginLoader::default_directories());
-  // Before rank 1 is waited for, which does not come.
+  // This comes before the wait for rank 1, which does not come.
   const auto [code, text] = testing::error_of([&] {
     make_collective({"mpi"}, context_of(plugins, *notes, 0, "world", {0, 1}));
   });

@@ -16,7 +16,7 @@ void check_nccl(ncclResult_t result, const char* what) {
 bool is_device_memory(const void* data) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) {
-    cudaGetLastError();  // Not remembered: CUDA of old does not know memory of the host.
+    cudaGetLastError();  // This clears the error: old versions of CUDA do not know memory of the host.
     return false;
   }
   return attributes.type == cudaMemoryTypeDevice;

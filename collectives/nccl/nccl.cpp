@@ -12,7 +12,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// What NCCL calls a type; it has all but int16 and truth values.
+/// NCCL's name of a type; it has all types but int16 and truth values.
 ncclDataType_t nccl_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -51,7 +51,7 @@ ncclRedOp_t nccl_op(ReduceOp op) {
   }
 }
 
-/// A rank's end of the group: its GPU, a stream of its own, NCCL's communicator.
+/// A rank's end of the group: its GPU, a stream of its own, and NCCL's communicator.
 struct NcclEnd {
   int device = 0;
   cudaStream_t stream = nullptr;
@@ -164,7 +164,7 @@ class NcclTransfer final : public Transfer {
   const bool in_place_;
   bool started_ = false;
   WorkingForm form_{};
-  Buffer staging_;  ///< In host memory.
+  Buffer staging_;  ///< This lies in host memory.
   std::optional<DeviceMemory> device_;
   cudaEvent_t finished_ = nullptr;
 };
@@ -197,7 +197,7 @@ class NcclTransport final : public Transport {
     return std::make_unique<NcclTransfer>(end_, operation);
   }
 
-  // Kernels that wait for a rank that is gone leave then.
+  // This makes kernels end that wait for a rank that is gone.
   void abort(Transfer*) override {
     ncclCommAbort(end_.communicator);
     end_.communicator = nullptr;
@@ -207,7 +207,7 @@ class NcclTransport final : public Transport {
   bool must_be_polled() const override { return true; }
 
  private:
-  /// NCCL would wait for ever for two ranks on one GPU, or say something odd.
+  /// With two ranks on one GPU, NCCL would wait for ever or report something misleading.
   void check_own_devices(const CollectiveContext& context) const {
     char name[64] = "";
     check_cuda(cudaDeviceGetPCIBusId(name, sizeof name, end_.device), "cudaDeviceGetPCIBusId");

@@ -7,14 +7,14 @@ namespace trainyard::collectives {
 
 /// Collectives by NCCL, between ranks that have a GPU each: the one that is current where the group is made.
 ///
-/// The `data` of Elements may be device memory of that GPU, on which NCCL works in place; what was written there must
-/// be finished, the stream synchronised, before an operation is asked for. Host memory is copied there and back. Send,
-/// recv and barriers go over the sockets of the mesh, and so take host memory only.
+/// The `data` of Elements may be device memory of that GPU, on which NCCL works in place. What was written there must
+/// be finished, with the stream synchronised, before an operation is asked for. Host memory is copied there and back.
+/// Send, recv and barriers use the sockets of the mesh, and so accept only host memory.
 class Nccl final : public Collective {
  public:
   explicit Nccl(CollectiveContext& context) : Collective(context) {}
 
-  /// Device memory of the group's operations too; messages are from and to memory of the host.
+  /// The operations of the group also accept device memory; messages need memory of the host.
   bool serves(OperationKind kind, MemorySpace space) const override;
 
  private:

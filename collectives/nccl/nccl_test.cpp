@@ -29,7 +29,7 @@ std::unique_ptr<Collective> world_of(core::PluginLoader& plugins, core::Rendezvo
   return make_collective({"nccl"}, context);
 }
 
-/// In a process that is forked, so that this one leaves CUDA alone.
+/// Runs in a forked process, so that this one does not touch CUDA.
 int devices() {
   const auto ends = testing::run_processes(1, [](std::uint32_t, core::Rendezvous&) {
     int count = 0;

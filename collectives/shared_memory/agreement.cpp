@@ -13,12 +13,12 @@ using collectives::Pause;
 using collectives::QueuedOperation;
 using collectives::Stage;
 
-/// Looks without asking for the time.
+/// How many looks pass without asking for the time.
 constexpr std::uint32_t kSpins = 32;
-/// Times that a member gives way to others on its processor before it sleeps, where there are too few.
+/// How often a member gives way to others on its processor before it sleeps, if there are too few processors.
 constexpr std::uint32_t kYields = 4;
 
-/// In Control::waits_for.
+/// The values of Control::waits_for.
 constexpr std::uint32_t kWaitsForNobody = 0;
 constexpr std::uint32_t kCannotTell = 1;
 constexpr std::uint32_t kFirstMember = 2;
@@ -40,7 +40,7 @@ Need need_of(const QueuedOperation* first) {
 
 }  // namespace
 
-// The place of its descriptor, and its slot, are free when all are past the operation that had them before.
+// The place of its descriptor, and its slot, are free when all members are past the operation that had them before.
 bool SharedAgreement::announce(const Operation& operation) {
   const std::uint64_t order = operation.order;
   if (order > all_done_ + kInFlight) {

@@ -11,8 +11,9 @@
 
 namespace trainyard::shared_memory {
 
-/// Agreement through the members' control blocks: a member publishes a descriptor and counts up, and the others read
-/// it. It keeps what all parts of the backend share: the control blocks, and the memory that all have mapped.
+/// Agreement through the members' control blocks: a member publishes a descriptor and increments a counter, and the
+/// others read them. It owns what all parts of the backend share: the control blocks, and the memory that all have
+/// mapped.
 class SharedAgreement final : public collectives::Agreement {
  public:
   /// `spin` is how long a waiting member looks before it sleeps.
@@ -37,12 +38,12 @@ class SharedAgreement final : public collectives::Agreement {
   std::unique_ptr<Group> group_;
   Blocks blocks_;
   const std::chrono::microseconds spin_;
-  std::uint64_t all_done_ = 0;  ///< Operations of the group that all members were seen to have finished.
-  bool spins_ = false;          ///< In this pause.
+  std::uint64_t all_done_ = 0;  ///< The operations of the group that all members were seen to have finished.
+  bool spins_ = false;          ///< Used within a pause.
   std::optional<Clock::time_point> spins_since_;
 };
 
-/// Attendance through the same blocks. A member answers by counting up its beats, which it does only while it waits.
+/// Attendance through the same blocks. A member answers by incrementing its beats, which it does only while it waits.
 class SharedAttendance final : public collectives::Attendance {
  public:
   explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}
@@ -55,7 +56,7 @@ class SharedAttendance final : public collectives::Attendance {
 
  private:
   Group& group_;
-  std::vector<std::uint32_t> beats_;  ///< Of each member when it was last asked.
+  std::vector<std::uint32_t> beats_;  ///< The beats of each member when it was last asked.
 };
 
 }  // namespace trainyard::shared_memory

@@ -7,7 +7,7 @@
 namespace trainyard::shared_memory {
 namespace {
 
-/// Best effort: a kernel that does not know how gives the pages when they are touched.
+/// A best effort: a kernel that does not support this provides the pages when they are touched.
 void populate(std::byte* data, std::size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const auto address = reinterpret_cast<std::uintptr_t>(data);

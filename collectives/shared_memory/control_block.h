@@ -8,10 +8,12 @@
 
 #include "collectives/request.h"
 
-// What a rank lets the others see. It lies in shared memory: lock-free atomics and plain numbers, never a pointer. What
-// one side writes shares no cache line with what another one polls.
+// What a rank lets the others see. It lies in shared memory, so it holds lock-free atomics and plain numbers, and never
+// a pointer. What one side writes shares no cache line with what another one polls.
 //
-// In the memory:  Control | a Channel to each rank | slots | staging | a ring to each rank
+// The memory is laid out like this:
+//
+//     Control | a Channel to each rank | slots | staging | a ring to each rank
 
 namespace trainyard::shared_memory {
 
@@ -19,7 +21,8 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// So many collective operations have a descriptor at a time; a rank that asks for more publishes them later.
+/// The number of collective operations that have a descriptor at a time. A rank that asks for more publishes them
+/// later.
 constexpr std::uint64_t kInFlight = 32;
 
 /// Where elements lie in registered memory.
@@ -37,19 +40,19 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// How the ranks share out the chunks of an operation that works in place. Both numbers carry the operation's sequence
-/// number in their upper half, so that a place that is used again needs nobody to reset it. Those of member 0 count.
+/// How the ranks divide the chunks of an operation that works in place. Both numbers carry the operation's sequence
+/// number in their upper half, so that nobody has to reset a place that is used again. Those of member 0 count.
 struct alignas(kLine) Claims {
   std::atomic<std::uint64_t> next;      ///< The first chunk that nobody has taken.
-  std::atomic<std::uint64_t> finished;  ///< Chunks that are done.
+  std::atomic<std::uint64_t> finished;  ///< The chunks that are done.
 };
 
-/// What a rank counts up, for those who wait for it.
+/// What a rank counts, for those who wait for it.
 enum Counter : std::uint32_t {
   kArrived,   ///< Collective operations whose descriptor is there.
   kDone,      ///< Collective operations that are finished here.
   kSteps,     ///< Steps of operations that go through staging memory.
-  kFinished,  ///< No counter: all chunks of an operation that works in place.
+  kFinished,  ///< Not a counter: all chunks of an operation that works in place.
   kNothing,
 };
 constexpr std::size_t kCounters = 3;
@@ -57,7 +60,7 @@ constexpr std::size_t kCounters = 3;
 /// What a waiting rank needs before it can go on with its collective operations.
 struct Need {
   Counter counter = kNothing;
-  std::uint64_t value = 0;  ///< That every rank's counter must reach; of kFinished the operation.
+  std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
 };
 
 /// Why the group is broken, in the words of the rank that found out.
@@ -74,43 +77,43 @@ struct Control {
   };
   Count counts[kCounters];
 
-  // Sleeping. `bell` is the futex.
+  // These are for sleeping. `bell` is the futex.
   alignas(kLine) std::atomic<std::uint32_t> bell;
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::uint32_t> need_counter;
   std::atomic<std::uint64_t> need_value;
 
-  // Signs of life.
+  // These are signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
-  std::atomic<std::uint32_t> beats;                   ///< Goes up while it waits.
+  std::atomic<std::uint32_t> beats;                   ///< Increases while the rank waits.
   std::atomic<std::uint32_t>
       waits_for;                    ///< 0: it does not wait; 1: it cannot tell for whom; otherwise the member plus 2.
-  std::atomic<std::uint32_t> left;  ///< 1: it has given up the group.
+  std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
   std::atomic<std::int32_t> core;   ///< Where it ran when it last asked or waited.
 
   alignas(kLine) FailureNote failure;
   std::int32_t pid;
-  std::uint64_t start_ticks;  ///< When that process was started: a pid may be used again.
-  cpu_set_t cpus;             ///< That it may run on.
+  std::uint64_t start_ticks;  ///< When that process was started, because a pid may be used again.
+  cpu_set_t cpus;             ///< The processors on which it may run.
 
   Descriptor descriptors[kInFlight];
   Claims claims[kInFlight];
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// Messages from one rank to another, in the memory of the sender. Positions count the bytes of all time.
+/// The messages from one rank to another, in the memory of the sender. Positions count all bytes since the start.
 struct Channel {
-  alignas(kLine) std::atomic<std::uint64_t> written;  ///< By the sender.
-  alignas(kLine) std::atomic<std::uint64_t> read;     ///< By the receiver.
-  std::atomic<std::uint64_t> taken;                   ///< By the receiver: whole messages.
+  alignas(kLine) std::atomic<std::uint64_t> written;  ///< Written by the sender.
+  alignas(kLine) std::atomic<std::uint64_t> read;     ///< Written by the receiver.
+  std::atomic<std::uint64_t> taken;                   ///< Written by the receiver: whole messages.
 };
 
-/// Sizes of the parts; the same at every rank. All are multiples of a cache line.
+/// The sizes of the parts, which are the same at every rank. All are multiples of a cache line.
 struct Layout {
   std::size_t members = 0;
-  std::size_t slot_bytes = 0;     ///< Of each of the kInFlight slots.
-  std::size_t staging_bytes = 0;  ///< Of all staging buffers together.
-  std::size_t ring_bytes = 0;     ///< Of each ring; a power of two.
+  std::size_t slot_bytes = 0;     ///< The size of each of the kInFlight slots.
+  std::size_t staging_bytes = 0;  ///< The size of all staging buffers together.
+  std::size_t ring_bytes = 0;     ///< The size of each ring, a power of two.
 
   std::size_t channels() const { return sizeof(Control); }
   std::size_t slots() const { return channels() + members * sizeof(Channel); }

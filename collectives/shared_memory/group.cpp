@@ -15,7 +15,7 @@ namespace {
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + core::kPage - 1) / core::kPage * core::kPage; }
 
-/// What a member tells the others at the rendezvous. Plain data, sent as its bytes.
+/// What a member tells the others at the rendezvous. It is plain data, sent as its bytes.
 struct Introduction {
   SharedHandle handle;
   Layout layout;
@@ -49,7 +49,8 @@ Group::Group(const CollectiveContext& context, std::uint32_t rank, const Layout&
   try {
     connect(context);
   } catch (...) {
-    own().left.store(1, std::memory_order_release);  // For those that have mapped it: there is no destructor to say so.
+    // This tells the members that have mapped the block, because no destructor will.
+    own().left.store(1, std::memory_order_release);
     throw;
   }
   too_few_cores_ = too_few_cores();
@@ -122,9 +123,9 @@ bool Group::everyone_reached(Counter counter, std::uint64_t value) const {
   return true;
 }
 
-// Store, fence, and a look at who sleeps; the sleeper says so, fences, and looks once more. One of the two sees the
-// other, and of two members that store at the same time one sees both. Whoever still needs another member is left
-// asleep: the last one wakes it.
+// A member stores, fences, and looks at who sleeps; the sleeper says so, fences, and looks once more. One of the two
+// sees the other, and of two members that store at the same time one sees both. A sleeper that still needs another
+// member is left asleep: the last one wakes it.
 void Group::count_up(Counter counter, std::uint64_t value) {
   own().counts[counter].value.store(value, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -156,7 +157,7 @@ void Group::wake_all() {
   }
 }
 
-// Of several callers one makes the system call. Not a private futex: it is shared between processes.
+// Of several callers one makes the system call. The futex is not private, because processes share it.
 void Group::ring_bell(Control& control) {
   control.bell.fetch_add(1, std::memory_order_release);
   if (control.asleep.exchange(0, std::memory_order_relaxed) == 0) return;
@@ -186,7 +187,7 @@ void Group::publish_failure(const collectives::Failure& failure) {
   if (note.state.load(std::memory_order_relaxed) != FailureNote::kNone) return;
   note.state.store(FailureNote::kWriting, std::memory_order_relaxed);
   note.code = static_cast<std::uint32_t>(failure.code);
-  failure.text.copy(note.text, sizeof note.text - 1);  // The memory is zero: the end is there.
+  failure.text.copy(note.text, sizeof note.text - 1);  // The memory is zero, so the text has an end.
   note.state.store(FailureNote::kThere, std::memory_order_release);
   wake_all();
 }

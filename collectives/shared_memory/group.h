@@ -13,12 +13,12 @@
 
 namespace trainyard::shared_memory {
 
-/// The control blocks of all members, mapped, and what goes through them beside the operations: waking who sleeps,
-/// telling of failures, seeing who is alive.
+/// The control blocks of all members, mapped, and what goes through them besides the operations: waking sleepers,
+/// reporting failures, and seeing who is alive.
 class Group {
  public:
-  /// Makes the own block and maps the others'. Throws kTimeout naming those that do not come, kInvalidArgument if they
-  /// were made with other parameters.
+  /// Makes this member's block and maps the others'. Throws kTimeout, naming those that do not come, and
+  /// kInvalidArgument if they were made with other parameters.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
   /// Tells the others that this member is no longer there.
   ~Group();
@@ -41,30 +41,30 @@ class Group {
   std::byte* slot(std::uint32_t member, std::uint64_t sequence) const;
   std::byte* staging(std::uint32_t member) const { return blocks_[member].data() + layout_.staging(); }
 
-  /// Acquire: what that member did before is visible.
+  /// The load is an acquire, so what that member did before is visible.
   std::uint64_t count(std::uint32_t member, Counter counter) const {
     return of(member).counts[counter].value.load(std::memory_order_acquire);
   }
   bool everyone_reached(Counter counter, std::uint64_t value) const;
-  /// Release, and wakes those who need no more than this.
+  /// The store is a release. Wakes those who need no more than this.
   void count_up(Counter counter, std::uint64_t value);
 
   /// All chunks of the operation are done: wakes those who wait for it.
   void wake_for_finished();
-  /// Something came for `member`, from this one.
+  /// Wakes `member`, because this one has something for it.
   void wake(std::uint32_t member);
   void wake_all();
 
-  /// About to sleep until others give what is needed; to be followed by one more look for it. Returns what sleep()
-  /// wants to have.
+  /// Announces that this member is about to sleep until others provide what it needs. It must look for that once more
+  /// afterwards. Returns the argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
-  /// Until woken or `time` is over; may also return for no reason. To be followed by awake().
+  /// Sleeps until woken or until `time` is over; it may also return for no reason. awake() must follow.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
   void awake();
 
-  /// Tells the others, if nothing has been told before.
+  /// Tells the others, if nothing has been reported before.
   void publish_failure(const collectives::Failure& failure);
-  /// What another member has told.
+  /// What another member has reported.
   std::optional<collectives::Failure> failure() const;
 
   collectives::Presence presence(std::uint32_t member) const;

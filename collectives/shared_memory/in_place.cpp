@@ -3,9 +3,9 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Operations on registered memory: the parts are cut into chunks, and every member takes chunks as long as there are
-// any, reads them in everybody's memory and writes the result where it belongs. A member that computes elsewhere, or
-// has no processor, is no hindrance: the others do its work. Who does it makes no difference to the result.
+// Operations on registered memory. The parts are cut into chunks. Every member takes chunks as long as there are any,
+// reads them in the memory of all members and writes the result where it belongs. A member that computes elsewhere, or
+// has no processor, does not hold the others up: they do its work. The result does not depend on who does the work.
 
 namespace trainyard::shared_memory {
 namespace {
@@ -15,14 +15,14 @@ constexpr std::uint64_t kSmallestChunk = 8 << 10;
 constexpr int kTagShift = 32;
 constexpr std::uint64_t kNumberMask = (std::uint64_t{1} << kTagShift) - 1;
 
-/// The number in `claim` if it is of this operation; else nothing has been counted yet.
+/// The number in `claim` if it belongs to this operation; otherwise nothing has been counted yet.
 std::uint64_t number_of(std::uint64_t claim, std::uint64_t sequence) {
   return claim >> kTagShift == (sequence & kNumberMask) ? claim & kNumberMask : 0;
 }
 
 std::uint64_t tagged(std::uint64_t sequence, std::uint64_t number) { return sequence << kTagShift | number; }
 
-/// Adds to a counter of this operation, but not beyond `limit`; returns what it was before.
+/// Adds to a counter of this operation, but not beyond `limit`. Returns its previous value.
 std::uint64_t add(std::atomic<std::uint64_t>& counter, std::uint64_t sequence, std::uint64_t more,
                   std::uint64_t limit) {
   std::uint64_t seen = counter.load(std::memory_order_acquire);
@@ -68,7 +68,7 @@ class InPlaceTransfer final : public SharedTransfer {
   std::uint64_t total() const { return first_chunks_.back(); }
   std::size_t element_bytes() const { return size_of(operation_.data.dtype); }
 
-  // At least some for each member, but not so small that taking one costs more than doing it.
+  // There are at least some chunks for each member, but they are not so small that taking one costs more than doing it.
   void cut(std::uint64_t chunk_bytes) {
     const std::uint64_t bytes = std::min(chunk_bytes, std::max(kSmallestChunk, operation_.bytes() / group_.size() / 4));
     chunk_elements_ = std::max<std::uint64_t>(1, bytes / kLine * kLine / element_bytes());
@@ -79,8 +79,8 @@ class InPlaceTransfer final : public SharedTransfer {
     }
   }
 
-  /// Takes up to `limit` chunks; returns how many. It says so before it takes one, so that the others know whom to wait
-  /// for.
+  /// Takes up to `limit` chunks and returns how many. It announces this before it takes one, so that the others know
+  /// for whom to wait.
   std::uint64_t work(std::uint64_t limit) {
     shared_.own().working.store(order(), std::memory_order_seq_cst);
     const std::uint64_t taken = take_chunks(limit);
@@ -132,9 +132,9 @@ class InPlaceTransfer final : public SharedTransfer {
   const Reduce reduce_;
   const std::vector<std::byte*> places_;
   Claims& claims_;
-  std::vector<std::uint64_t> first_chunks_;  ///< Of each part; one more for the end.
+  std::vector<std::uint64_t> first_chunks_;  ///< The first chunk of each part, and one more for the end.
   std::uint64_t chunk_elements_ = 0;
-  std::uint64_t chunks_done_ = 0;  ///< By this member.
+  std::uint64_t chunks_done_ = 0;  ///< The chunks done by this member.
 };
 
 }  // namespace

@@ -10,23 +10,23 @@ namespace trainyard::shared_memory {
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
-constexpr std::size_t kDTypes = 10;    ///< As DType numbers them.
-constexpr std::size_t kReduceOps = 5;  ///< As ReduceOp numbers them.
+constexpr std::size_t kDTypes = 10;    ///< Numbered as in DType.
+constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
 
 /// The kernels of one instruction set. All sets give the same bits. 16-bit floats are added in float32 and rounded
-/// once, integers in 64 bits; of a bool the sum is "any" and the product "all". NaN on any rank gives NaN, also for
-/// minimum and maximum. The mean is the sum, divided; of integers it is rounded towards zero.
+/// once, integers are added in 64 bits. For bools the sum is "any" and the product "all". NaN on any rank gives NaN,
+/// even for minimum and maximum. The mean is the sum, divided; for integers it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
-  Reduce reduce[kDTypes][kReduceOps];  ///< Null: there is no such thing (the mean of bools).
+  Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
 };
 
-/// Null where the build or the processor lacks the instructions.
+/// Each of these is null where the build or the processor lacks the instructions.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// The widest set that this processor runs.
+/// The widest set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::shared_memory

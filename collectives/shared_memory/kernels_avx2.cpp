@@ -11,7 +11,7 @@ const KernelSet* avx2_kernels() {
   static constexpr KernelSet set = kernels_named("avx2");
   return __builtin_cpu_supports("avx2") ? &set : nullptr;
 #else
-  return nullptr;  // Built for another kind of processor.
+  return nullptr;  // The build is for another kind of processor.
 #endif
 }
 

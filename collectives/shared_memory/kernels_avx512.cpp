@@ -13,7 +13,7 @@ const KernelSet* avx512_kernels() {
                          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return supported ? &set : nullptr;
 #else
-  return nullptr;  // Built for another kind of processor.
+  return nullptr;  // The build is for another kind of processor.
 #endif
 }
 

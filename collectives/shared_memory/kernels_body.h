@@ -1,10 +1,11 @@
 #pragma once
 
-// The kernels, written so that gcc vectorises them. Included by one .cpp per instruction set and by nobody else.
+// The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
+// does.
 //
-// Everything lies in an unnamed namespace and no library function is used: a function with external linkage that two
-// files compile with different instructions would be merged by the linker, and the wide one could end up on a processor
-// without them.
+// Everything lies in an unnamed namespace, and no library function is used. If two files compiled a function with
+// external linkage for different instructions, the linker would merge the two, and the wide one could end up on a
+// processor that lacks its instructions.
 
 #include <cstdint>
 #include <type_traits>
@@ -15,15 +16,16 @@
 namespace trainyard::shared_memory {
 namespace {
 
-/// Elements that are combined before they are written: the sums of one tile stay in the first-level cache.
+/// The number of elements that are combined before they are written: the sums of one tile stay in the first-level
+/// cache.
 constexpr std::size_t kTile = 1024;
 
-/// What elements of T are calculated in.
+/// The type in which elements of T are calculated.
 template <class T>
 using Arithmetic =
     std::conditional_t<std::is_integral_v<T>, std::int64_t, std::conditional_t<sizeof(T) == 2, float, T>>;
 
-// What a stored number becomes in registers, and back; halves have theirs in messages/half.h.
+// Convert a stored number for calculation, and back. The conversions of halves are in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
@@ -47,7 +49,7 @@ struct Product {
     return a * b;
   }
 };
-// The first comparison is false if b is NaN, the second true if a is.
+// The first comparison is false if b is NaN, the second is true if a is.
 struct Min {
   template <class A>
   static A combine(A a, A b) {
@@ -61,7 +63,7 @@ struct Max {
   }
 };
 
-/// The first kInputs inputs, from element `at` on.
+/// Combines the first kInputs inputs, from element `at` on.
 template <class Op, std::size_t kInputs, class T, class A>
 void combine_first(A* __restrict sums, const void* const* inputs, std::size_t at, std::size_t count) {
   const T* a = static_cast<const T*>(inputs[0]) + at;
@@ -88,7 +90,7 @@ void combine_all(A* __restrict sums, const void* const* inputs, std::size_t inpu
   }
 }
 
-/// As many outputs as inputs, in one pass without a tile: what is read is written at once.
+/// For as many outputs as inputs, in one pass without a tile: what is read is written at once.
 template <class Op, bool kMean, std::size_t kRuns, class T, class A = Arithmetic<T>>
 void combine_and_spread(const void* const* inputs, void* const* outputs, std::size_t count) {
   const T* in[4] = {};
@@ -97,7 +99,7 @@ void combine_and_spread(const void* const* inputs, void* const* outputs, std::si
     in[k] = static_cast<const T*>(inputs[k]);
     out[k] = static_cast<T*>(outputs[k]);
   }
-  // The runs are the same memory or unrelated.
+  // The runs are either the same memory or separate.
 #pragma GCC ivdep
   for (std::size_t i = 0; i < count; ++i) {
     A x = Op::combine(load(in[0][i]), load(in[1][i]));
@@ -142,7 +144,7 @@ void reduce(const void* const* inputs, std::size_t input_count, void* const* out
   }
 }
 
-/// In the order of ReduceOp.
+/// Fills in the order of ReduceOp.
 template <class T>
 constexpr void fill(Reduce* kernels) {
   kernels[0] = reduce<Sum, false, T>;
@@ -152,7 +154,7 @@ constexpr void fill(Reduce* kernels) {
   kernels[4] = reduce<Product, false, T>;
 }
 
-/// In the order of DType.
+/// Fills in the order of DType.
 constexpr KernelSet kernels_named(const char* name) {
   KernelSet set{name, {}};
   fill<std::uint8_t>(set.reduce[0]);

@@ -20,7 +20,7 @@ std::vector<const KernelSet*> sets() {
   return all;
 }
 
-/// The result that `set` gives in one output of two; both must be the same.
+/// The result of `set` in one output of two; both must be the same.
 template <class T>
 std::vector<T> reduced(const KernelSet& set, DType dtype, ReduceOp op, const std::vector<std::vector<T>>& inputs) {
   std::vector<const void*> from;

@@ -4,17 +4,17 @@
 #include "collectives/shared_memory/transfers.h"
 #include "messages/error.h"
 
-// Messages from one rank to another go through a ring in the sender's memory, a head and then the elements, piece by
-// piece, so they may be larger than the ring. Of elements in registered memory only the head goes: the receiver copies
-// them itself. Everything in the ring starts at a multiple of a cache line.
+// Messages from one rank to another go through a ring in the sender's memory: a head and then the elements, piece by
+// piece, so a message may be larger than the ring. For elements in registered memory only the head is sent, and the
+// receiver copies the elements itself. Everything in the ring starts at a multiple of a cache line.
 
 namespace trainyard::shared_memory {
 namespace {
 
-/// From here on a receiver copies a message of registered memory itself.
+/// From this size on a receiver copies a message of registered memory itself.
 constexpr std::uint64_t kDirectMessage = 32 << 10;
 
-/// Published at a time: the receiver copies one while the sender writes the next.
+/// How much is published at a time: the receiver copies one piece while the sender writes the next.
 constexpr std::uint64_t kRingPiece = 64 << 10;
 
 struct alignas(kLine) Head {
@@ -51,9 +51,9 @@ class RingTransfer : public Transfer {
   const Blocks& blocks_;
   const Operation& operation_;
   Channel& channel_;
-  bool begun_ = false;       ///< The head is in the ring, or was taken from it.
-  bool direct_ = false;      ///< The receiver copies from the sender's registered memory.
-  std::uint64_t moved_ = 0;  ///< Bytes.
+  bool begun_ = false;       ///< True if the head is in the ring, or was taken from it.
+  bool direct_ = false;      ///< True if the receiver copies from the sender's registered memory.
+  std::uint64_t moved_ = 0;  ///< In bytes.
 };
 
 class SendTransfer final : public RingTransfer {

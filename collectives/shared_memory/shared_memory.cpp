@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kStagingUnit = 4096;
 
-/// To whole cache lines, or pages.
+/// Rounds up to whole cache lines or pages.
 std::size_t rounded_up(std::int64_t bytes, std::size_t unit) {
   return (static_cast<std::size_t>(bytes) + unit - 1) / unit * unit;
 }

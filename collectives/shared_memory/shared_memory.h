@@ -8,19 +8,20 @@ namespace trainyard::shared_memory {
 
 /// Operations between processes, or threads, of one host, through memory that all have mapped.
 ///
-/// On memory of `allocate` and `use` they work in place: whoever has time takes a chunk, reads it in everybody's memory
-/// and writes the result where it belongs, so a rank that computes holds nobody up once it has asked. Other memory goes
-/// through buffers that stay in the cache. Small operations meet once, through slots. Which way it goes makes no
-/// difference to the result: every element is combined in the order of the ranks.
+/// On memory from `allocate` or announced by `use` they work in place: any rank that has time takes a chunk, reads it
+/// in the memory of all ranks and writes the result where it belongs. So a rank that computes holds nobody up once it
+/// has asked. Other memory goes through buffers that stay in the cache. Small operations meet once, through slots. The
+/// way makes no difference to the result: every element is combined in the order of the ranks.
 ///
-/// A rank that waits looks for `spin_us`, then sleeps; where the group has more ranks than processors it gives way at
+/// A rank that waits looks for `spin_us`, then sleeps. If the group has more ranks than processors, it gives way at
 /// once.
 ///
-/// A send of registered memory is over when the receiver has it, another one when all of it is in a ring of
-/// `ring_bytes`. Ranks that send to each other ask for both the sends and the receives before they wait.
+/// A send of registered memory is over when the receiver has it; any other send is over when all of it is in a ring of
+/// `ring_bytes`. Ranks that send to each other must ask for both the sends and the receives before they wait.
 ///
-/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first the same at every rank
-/// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on every
+/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first are the same at every
+/// rank Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
+/// every
 ///             rank
 class SharedMemory final : public Collective {
  public:

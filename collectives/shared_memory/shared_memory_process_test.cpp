@@ -7,7 +7,7 @@
 
 #include "collectives/shared_memory/test_ranks.h"
 
-// Ranks as processes: what threads cannot show.
+// Tests ranks as processes, for what threads cannot show.
 
 namespace trainyard {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t kCount = 300'000;
 
 Elements floats_of(const Buffer& buffer) { return {buffer.data(), DType::kFloat32, buffer.size() / sizeof(float)}; }
 
-/// Memory of its own, or memory that the others reach.
+/// Memory of its own, or memory that the others can reach.
 Buffer memory_of(Collective& group, bool registered) {
   return registered ? group.allocate(kCount * sizeof(float)) : Buffer::heap(kCount * sizeof(float));
 }
@@ -47,7 +47,7 @@ TEST(SharedMemoryProcessTest, FourProcessesReduceInPlaceAndThroughStagingMemory)
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) EXPECT_EQ(ranks.said(rank), "right");
 }
 
-/// Reduces for ever; rank 2 tells when it is in the midst of it.
+/// Reduces for ever; rank 2 reports when it is in the middle of it.
 testing::RankBody endless(const std::string& note, bool registered) {
   return [=](Collective& group) -> std::string {
     const Buffer memory = memory_of(group, registered);

@@ -25,7 +25,7 @@ using Floats = std::vector<float>;
 /// Small enough that a few thousand elements go every way, in many pieces.
 const RankOptions kTiny{.parameters = R"({"small_bytes": 1024, "chunk_bytes": 4096, "staging_bytes": 65536})"};
 
-/// Different on every rank, and such that another order of adding gives other bits.
+/// Differs on every rank, such that another order of adding gives other bits.
 Floats input_of(std::uint32_t rank, std::size_t count) {
   std::mt19937 random(rank + 1);
   std::uniform_real_distribution<float> values(-1, 1);
@@ -104,7 +104,7 @@ TEST(SharedMemoryTest, AllReduceGivesTheSameBitsHoweverItIsCut) {
   }
 }
 
-/// Bounds of three parts, the middle one empty, and three of which one has everything.
+/// The bounds of three parts: once with the middle one empty, and once with one that has everything.
 const std::vector<std::vector<std::uint64_t>> kUnequal{
     {0, 70, 70, 200}, {0, 0, 200, 200}, {0, 1, 3, 9000}, {0, 9000, 9000, 9000}};
 
@@ -182,7 +182,7 @@ TEST(SharedMemoryTest, ManyOperationsMayBeUnderWay) {
                             works.push_back(group.all_reduce(all_of(data.subspan(i * kEach, kEach)), ReduceOp::kSum));
                             group.progress();
                           }
-                          // The last one first: those before it are carried out on the way.
+                          // The last one comes first; those before it are carried out on the way.
                           works.back().wait();
                           for (Work& work : works) {
                             if (!work.done()) return "not done";
@@ -206,7 +206,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
                       work.wait();
                       group.send({&go, DType::kInt8, 1}, 1).wait();
                     } else {
-                      // Takes no part in the work before rank 0 says that it is over.
+                      // It takes no part in the work before rank 0 says that it is over.
                       group.recv({&go, DType::kInt8, 1}, 0).wait();
                       if (!work.done()) return "not done";
                     }
@@ -217,7 +217,7 @@ TEST(SharedMemoryTest, ARankThatDoesNotWaitHoldsNobodyUpInRegisteredMemory) {
 }
 
 TEST(SharedMemoryTest, MessagesCrossWithoutADeadlock) {
-  constexpr std::size_t kCount = 400'000;  // More than the rings hold.
+  constexpr std::size_t kCount = 400'000;  // This is more than the rings hold.
   EXPECT_THAT(both_ways(3, kCount,
                         [&](Collective& group, std::span<float> data) {
                           std::vector<Floats> got(3, Floats(kCount));
@@ -318,7 +318,7 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
   const auto said = on_threads(3,
                                [&](Collective& group) -> std::string {
                                  Floats data(10);
-                                 if (group.rank() == 1) {  // Silent, until the others have said so.
+                                 if (group.rank() == 1) {  // It is silent until the others have said so.
                                    while (told < 2) std::this_thread::yield();
                                    return "";
                                  }

@@ -2,13 +2,13 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Small operations: each rank has its input in a slot of its own memory when it announces the operation. When all have,
-// each reads the others' slots and works out the result, all in the same order. One meeting, and nobody waits for
-// anybody's result.
+// Small operations. Each rank has its input in a slot of its own memory when it announces the operation. When all have,
+// each reads the others' slots and works out the result, all in the same order. They meet once, and nobody waits for
+// another rank's result.
 
 namespace trainyard::shared_memory {
 
-// Registered memory pays from a smaller size on.
+// Registered memory pays off from a smaller size on.
 bool fits_slot(const Group& group, const Descriptor& descriptor) {
   constexpr std::uint64_t kRegisteredPays = 4;
   const std::uint64_t bytes = descriptor.request.bytes() * (descriptor.place.registered() ? kRegisteredPays : 1);

@@ -6,12 +6,12 @@
 // Operations on memory that the others cannot reach. Every member's part is cut into pieces. Piece k of all parts goes
 // through buffer k % kBuffers of each member's staging memory, in three steps:
 //
-//   give  k  copy what others need of mine into my buffer
-//   reduce k combine my part, from my memory and the others' buffers, into my memory and my buffer
-//   take  k  copy the others' results into my memory
+//   give  k   copy what others need of mine into my buffer
+//   reduce k  combine my part, from my memory and the others' buffers, into my memory and my buffer
+//   take  k   copy the others' results into my memory
 //
-// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ...: what a step
-// needs of the others was their business a round ago, so hardly anybody waits. The buffers stay in the cache; memory is
+// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ... The others did
+// one round ago what a step needs from them, so members hardly ever wait. The buffers stay in the cache, and memory is
 // read and written once.
 
 namespace trainyard::shared_memory {
@@ -21,7 +21,7 @@ constexpr std::uint64_t kBuffers = 4;
 constexpr std::uint64_t kStepsPerRound = 3;
 enum Step : std::uint64_t { kGive, kReduce, kTake };
 
-/// A run of elements, and where it lies in the staging buffer of whoever has it there.
+/// A run of elements, and where it lies in the staging buffer of the member that has it there.
 struct Piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
@@ -41,7 +41,8 @@ class StagedTransfer final : public SharedTransfer {
       : SharedTransfer(group, operation),
         shared_(group),
         reduce_(reduce),
-        first_step_(group.count(group.rank(), kSteps)) {  // All have done the same operations and the same steps.
+        // All members have done the same operations and the same steps.
+        first_step_(group.count(group.rank(), kSteps)) {
     const std::uint64_t sections = reduce != nullptr ? group.size() : 1;
     piece_elements_ = std::max<std::uint64_t>(1, buffer_bytes() / sections / element_bytes());
     std::uint64_t longest = 0;
@@ -70,7 +71,7 @@ class StagedTransfer final : public SharedTransfer {
   std::byte* buffer_of(std::uint32_t member, std::uint64_t number) const {
     return group_.staging(member) + number % kBuffers * buffer_bytes();
   }
-  /// The number of the piece that this step works on, if there is such a piece; otherwise at least pieces_.
+  /// The number of the piece on which this step works, if there is such a piece; otherwise at least pieces_.
   std::uint64_t piece_number() const { return step_ / kStepsPerRound - step_ % kStepsPerRound; }
 
   /// Piece `number` of member `owner`'s part.
@@ -82,7 +83,7 @@ class StagedTransfer final : public SharedTransfer {
     return piece;
   }
 
-  // Of the first piece: the buffers may still be read for the operation before.
+  // This concerns the first piece, because the buffers may still be read for the operation before.
   std::uint64_t steps_needed() const {
     const std::uint64_t number = piece_number();
     if (number >= pieces_) return first_step_;
@@ -112,7 +113,7 @@ class StagedTransfer final : public SharedTransfer {
 
   void give(std::uint64_t number) const {
     for (std::uint32_t owner = 0; owner < group_.size(); ++owner) {
-      // Of a reduction others need their parts of mine; otherwise they need my own part.
+      // In a reduction others need their parts of mine; otherwise they need my own part.
       if ((owner == group_.rank()) == (reduce_ != nullptr)) continue;
       const Piece piece = piece_of(owner, number);
       copy_bytes(buffer_of(group_.rank(), number) + piece.offset, operation_.at(piece.first),
@@ -145,7 +146,7 @@ class StagedTransfer final : public SharedTransfer {
   const Reduce reduce_;
   const std::uint64_t first_step_;
   std::uint64_t step_ = 0;
-  std::uint64_t piece_elements_ = 0;  ///< Of one member's part in one piece.
+  std::uint64_t piece_elements_ = 0;  ///< The size of one member's part in one piece.
   std::uint64_t pieces_ = 0;
 };
 

@@ -17,16 +17,16 @@ struct RankOptions {
   std::string parameters = "{}";
 };
 
-/// What a rank does with its collective, and what it says afterwards.
+/// What a rank does with its collective; it returns what the rank says afterwards.
 using RankBody = std::function<std::string(Collective&)>;
 
-/// Runs ranks 0 to count - 1 as threads of this process. Returns what each said, or the error that it threw.
+/// Runs the ranks 0 to count - 1 as threads of this process. Returns what each said, or the error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
-/// Waits for a file, by which a rank tells where it is; false if it does not come.
+/// Waits for a file by which a rank tells where it is. Returns false if it does not come.
 bool wait_for_note(const std::string& path);
 
-/// The same as processes. To be made while this process has one thread.
+/// Runs the ranks as processes. Must be constructed while this process has one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
@@ -36,7 +36,7 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// What the rank said; empty if it ended otherwise. Waits for it.
+  /// What the rank said, for which it waits; empty if the rank ended in another way.
   std::string said(std::uint32_t rank);
 
  private:

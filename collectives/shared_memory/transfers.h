@@ -9,14 +9,14 @@
 #include "collectives/shared_memory/kernels.h"
 #include "collectives/transport.h"
 
-// The three ways in which an operation of the group moves its elements, and messages. Which way is taken follows from
-// the descriptors of all members alone, so that all members take the same one:
+// The three ways in which an operation of the group moves its elements, and messages. The way follows from the
+// descriptors of all members alone, so all members take the same one:
 //
 //   slots     small: each rank has put its input into a slot, and each works out the result for itself
-//   in place  registered: chunks are taken by whoever has time, and written where they belong
+//   in place  registered: chunks are taken by any member that has time, and written where they belong
 //   staged    anything else: piece by piece through buffers that stay in the cache
 //
-// A `reduce` of null means that elements are only moved.
+// If `reduce` is null, elements are only moved.
 
 namespace trainyard::shared_memory {
 
@@ -30,7 +30,7 @@ class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// What this member needs of the others before it can go on.
+  /// What this member needs from the others before it can go on.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -40,11 +40,11 @@ class SharedTransfer : public Transfer {
 };
 
 bool fits_slot(const Group& group, const Descriptor& descriptor);
-/// Before the operation is announced.
+/// Called before the operation is announced.
 void put_into_slot(Group& group, const Operation& operation);
 std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce);
 
-/// `places` says where the elements lie at each member; `chunk_bytes` is the largest part of one member's memory that
+/// `places` says where the elements lie at each member. `chunk_bytes` is the largest part of one member's memory that
 /// is worked on at a time.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);

@@ -10,10 +10,10 @@
 
 namespace trainyard::shared_memory {
 
-/// Moves the elements of operations of the group, in the way that their size and place call for.
+/// Moves the elements of operations of the group, in the way that suits their size and place.
 class SharedTransport final : public collectives::Transport {
  public:
-  /// `chunk_bytes`: of each member's memory, that one member works on at a time.
+  /// `chunk_bytes` is how much of each member's memory one member works on at a time.
   SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
       : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
 

@@ -33,7 +33,7 @@ void expect_reduced(const Collective& group, ReduceOp op, DType dtype, const Val
   }
 }
 
-/// The first part is empty, and of four the third.
+/// The first part is empty, and so is the third of four.
 std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
   std::vector<std::uint64_t> bounds(parts + 1, count / 3);
   bounds.front() = bounds[1] = 0;
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
   return bounds;
 }
 
-/// Few, about what a block holds, and enough for other algorithms; none is divisible by the number of ranks.
+/// A few elements, about what a block holds, and enough for other algorithms; none is divisible by the number of ranks.
 constexpr std::array<std::uint64_t, 3> kCounts{1, 1025, 17'003};
 
 // There is no mean of truth values.
@@ -140,7 +140,7 @@ void leaves_a_barrier_when_all_have_come(Collective& group, core::Rendezvous& no
   }
 }
 
-// Receives are asked for first: both ends wait for each other, and neither may stand in the way of its own send.
+// Receives are asked for first: both ends wait for each other, and neither may block its own send.
 void sends_both_ways_at_once(Collective& group, core::Rendezvous&) {
   constexpr std::uint64_t kCount = 50'000;
   std::vector<Values> incoming, outgoing;
@@ -190,7 +190,7 @@ void finishes_many_at_once_whatever_is_waited_for_first(Collective& group, core:
     for (std::uint32_t i = 0; i < kMany; ++i) values.push_back(samples(group, DType::kFloat32, 10 + 700 * i, i));
     for (Values& one : values) works.push_back(group.all_reduce(one.elements(), ReduceOp::kSum));
     if (!forwards) std::ranges::reverse(works);
-    // Every rank begins elsewhere.
+    // Every rank begins at another place.
     std::ranges::rotate(works, works.begin() + group.rank());
     for (Work& work : works) {
       group.progress();

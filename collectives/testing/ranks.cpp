@@ -33,7 +33,7 @@ RankEnd end_of(const RankFunction& function, std::uint32_t rank, core::Rendezvou
   return end;
 }
 
-/// A rank in a process of its own; it says how it ended through a pipe.
+/// A rank in a process of its own, which reports through a pipe how it ended.
 class Child {
  public:
   Child(const RankFunction& function, std::uint32_t rank, const std::string& folder) {
@@ -46,7 +46,7 @@ class Child {
       const RankEnd end = end_of(function, rank, *notes);
       const std::string said = std::string(1, end.returned ? 'y' : 'n') + static_cast<char>(end.code) + end.text;
       [[maybe_unused]] const auto ignored = ::write(ends[1], said.data(), said.size());
-      ::_exit(0);  // What the parent has set up is not this process's to take down.
+      ::_exit(0);  // This process must not take down what the parent has set up.
     }
     ::close(ends[1]);
     pipe_ = ends[0];

@@ -12,9 +12,9 @@ namespace trainyard::testing {
 
 /// How one rank of a test ended.
 struct RankEnd {
-  bool returned = false;        ///< False: it threw, or its process died.
-  Code code = Code::kInternal;  ///< Of the Error that it threw.
-  std::string text;             ///< What it returned, or the message of what it threw.
+  bool returned = false;        ///< False if it threw or its process died.
+  Code code = Code::kInternal;  ///< The code of the Error that it threw.
+  std::string text;             ///< What it returned, or the text of what it threw.
 };
 
 /// What a rank does. Its notes reach the other ranks.
@@ -23,8 +23,8 @@ using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezv
 /// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
-/// The same in processes forked from this one, which must have no threads. Returns when all but those of `victims` have
-/// ended, or after a minute; whatever is left is then killed.
+/// Does the same in processes forked from this one, which must have no threads. Returns when all but those of `victims`
+/// have ended, or after a minute; whatever is left is then killed.
 std::vector<RankEnd> run_processes(std::uint32_t count, const RankFunction& function,
                                    const std::vector<std::uint32_t>& victims = {});
 

@@ -10,7 +10,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// Up to here everybody gets everything, which takes one message less; above, what is sent matters more.
+/// Up to this size every member gets everything, which saves a message; above it, the amount sent matters more.
 constexpr std::uint64_t kLittleBytes = 16 << 10;
 
 std::vector<std::uint32_t> all_but(std::uint32_t own, std::uint32_t size) {
@@ -41,7 +41,7 @@ class ZmqTransfer : public Transfer {
   void send(std::uint32_t member, std::span<const std::byte> bytes) {
     if (!bytes.empty()) mesh_.send(member, tag(), operation_.request, bytes);
   }
-  /// The bytes that a member has sent in this stage; `bytes` many, which the agreement has shown to be right.
+  /// The `bytes` bytes that a member has sent in this stage; the agreement has shown that their number is right.
   Buffer take(std::uint32_t member, std::size_t bytes) {
     Buffer body = mesh_.take(member, tag())->body;
     if (body.size() == bytes) return body;
@@ -51,7 +51,7 @@ class ZmqTransfer : public Transfer {
   Mesh& mesh_;
   const Operation& operation_;
   const std::vector<std::uint32_t> others_;
-  std::vector<std::uint32_t> senders_;  ///< Who sends in this stage.
+  std::vector<std::uint32_t> senders_;  ///< The members that send in this stage.
   std::uint32_t stage_ = 0;
 };
 
@@ -95,7 +95,7 @@ class ZmqGather final : public ZmqTransfer {
   }
 };
 
-/// Every member gets from all what it reduces: its part, or everything; then perhaps the parts are gathered.
+/// Every member receives from all what it reduces: its part, or everything. Then the parts may be gathered.
 class ZmqReduce final : public ZmqTransfer {
  public:
   enum class What { kOwnPart, kPartsThenGather, kEverything };
@@ -162,7 +162,7 @@ class ZmqTransport final : public Transport {
     }
   }
 
-  // What is sent before the others have come saves a message's time.
+  // Sending before the others have come saves the time of a message.
   Begins begins() const override { return Begins::kAtOnce; }
 
  private:

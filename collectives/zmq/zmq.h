@@ -8,9 +8,9 @@
 
 namespace trainyard::collectives {
 
-/// Collectives over sockets of libzmq, which is always there. Every member sends to every other one directly: all there
-/// is if that is little, else the part that the other one reduces, and back comes the result. Members are added in the
-/// order of their ranks, whatever the size.
+/// Collectives over sockets of libzmq, which is always available. Every member sends directly to every other one. It
+/// sends all its elements if they are few; otherwise it sends the part that the other member reduces, and gets the
+/// result back. Members are added in the order of their ranks, whatever the size.
 ///
 /// Parameters  transport  "ipc": sockets in a private folder; or "tcp": the loopback interface
 class Zmq final : public Collective {

@@ -15,7 +15,7 @@ namespace {
 
 class ZmqTest : public ::testing::TestWithParam<const char*> {};
 
-// What every backend is asked for is asked in collectives/contract_test.cpp; here, by both ways of sending.
+// collectives/contract_test.cpp tests what every backend must do; this tests both kinds of sockets.
 TEST_P(ZmqTest, HoldsTheContractAndLeavesNothingBehind) {
   const testing::TemporaryFolder folder;
   ::setenv("TMPDIR", folder.path().c_str(), 1);

@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kTypes{"bool", "integer", "number", "string", "any"};
 
-/// One entry of [args], read: what may be given for it.
+/// One entry of [args]: what may be given for it.
 struct Declaration {
   std::string name;
   std::string type;
@@ -26,7 +26,7 @@ struct Declaration {
   }
 };
 
-/// An argument without a default is text, unless it says otherwise.
+/// An argument without a default is text, unless the entry says otherwise.
 std::string infer_type(const Value* value) {
   if (value == nullptr) return "string";
   if (value->get_if<bool>() != nullptr) return "bool";
@@ -49,12 +49,12 @@ bool holds_substitution(const Value& value) {
 
 bool fits(const Declaration& declared, const Value& value) {
   if (!has_type(value, declared.type)) return false;
-  // Compared as they would be written: values have no equality, since each also knows its place.
+  // The texts are compared, because values have no equality, since each also knows its place.
   const auto same = [&value](const Value& choice) { return to_text(choice) == to_text(value); };
   return declared.choices.empty() || std::ranges::any_of(declared.choices, same);
 }
 
-// A table declares; anything else is short for a default.
+// A table is a declaration; anything else is short for a default.
 Declaration read_declaration(const std::string& name, const Value& value) {
   Declaration declared;
   declared.name = name;
@@ -77,7 +77,7 @@ Declaration read_declaration(const std::string& name, const Value& value) {
   return declared;
 }
 
-// For text the words of the command line are taken as they are: `name=1` is the text "1".
+// For text the words of the command line are taken literally: `name=1` is the text "1".
 Value given_value(const Declaration& declared, const std::string& text) {
   Value value = declared.type == "string" ? Value{text, {}} : read_command_line_value(text);
   if (fits(declared, value)) return value;
@@ -87,7 +87,7 @@ Value given_value(const Declaration& declared, const std::string& text) {
 Value default_value(const Declaration& declared) {
   if (declared.default_value == nullptr) {
     const std::string help = declared.help.empty() ? "" : " (" + declared.help + ")";
-    // The message shows how to give it: this is the error that a new user meets first.
+    // The message shows how to give the argument, because this is the error that a new user meets first.
     throw error_at(declared.origin, declared.key(),
                    fmt::format("must be given: {}=VALUE, {}{}", declared.name, declared.allowed(), help));
   }
@@ -107,7 +107,7 @@ Assignment parse_assignment(const std::string& word) {
 std::map<std::string, Value> resolve_arguments(const Value* declared, const std::map<std::string, std::string>& given) {
   std::map<std::string, Value> values;
   if (declared == nullptr) return values;
-  // Names that nobody declares have been refused before, by sort_command_line().
+  // sort_command_line() has refused names that nobody declares.
   for (const auto& [name, value] : table_of(*declared, "args")) {
     const Declaration declaration = read_declaration(name, value);
     const auto text = given.find(name);

@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",  "when",    "namespace",
                                               "remap",  "inputs",      "process", "thread",  "host",
                                               "cpus",   "environment", "respawn", "required"};
-/// An external program has no ports in the plan and no event loop, so these would be silently ignored.
+/// An external program has no ports in the plan and no event loop, so these keys would be silently ignored.
 const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
 const std::vector<std::string> kPolicies{"block", "latest", "drop_oldest"};
@@ -19,12 +19,12 @@ const std::vector<std::string> kRespawns{"never", "on_failure", "always"};
 
 /// What a group gives to its components.
 struct Surroundings {
-  std::string key;         ///< "" or "group.eval".
-  std::string name_space;  ///< "" or "eval".
+  std::string key;         ///< For example "" or "group.eval".
+  std::string name_space;  ///< For example "" or "eval".
   std::map<std::string, std::string> environment;
 };
 
-/// False: the component or group is as if it were not written. Its other keys are not looked at.
+/// If it is false, the component or group is treated as if it were not written, and its other keys are not looked at.
 bool enabled(const TableReader& table) {
   const Value* when = table.find("when");
   return when == nullptr || holds(*when, table.key("when"));
@@ -34,7 +34,7 @@ std::string join_names(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : inner.empty() ? outer : outer + "/" + inner;
 }
 
-/// Kept with its place, since it is compared with other parts of the file later.
+/// The word is kept with its place, since it is compared with other parts of the file later.
 std::optional<Word> word(const TableReader& table, const std::string& name) {
   if (!table.has(name)) return std::nullopt;
   return Word{table.name(name, ""), table.find(name)->origin};
@@ -75,7 +75,7 @@ RespawnPolicy read_respawn(const TableReader& component) {
   return policy;
 }
 
-/// Whether there are such ports is not known yet: the planner compares with the plugin.
+/// Whether these ports exist is not known yet: the planner compares them with the plugin.
 std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   std::map<std::string, InputSpec> inputs;
   const Value* value = component.find("inputs");
@@ -92,7 +92,7 @@ std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   return inputs;
 }
 
-/// Port to topic, as written; both are compared with the plugin's ports by the planner.
+/// The topic of each port, as written. The planner compares the ports with the plugin's.
 std::map<std::string, Word> read_remap(const TableReader& component) {
   std::map<std::string, Word> remap;
   for (const auto& [port, topic] : component.text_table("remap")) {
@@ -101,7 +101,7 @@ std::map<std::string, Word> read_remap(const TableReader& component) {
   return remap;
 }
 
-/// A component is a plugin or a program, not both and not neither.
+/// A component is either a plugin or a program.
 void check_kind(const TableReader& table, const ComponentSpec& spec) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
@@ -122,13 +122,13 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.origin = value.origin;
   check_name(value, spec.key, name);
   const TableReader table(value, spec.key, kComponentKeys);
-  // Before anything else is read: a disabled component may hold what would be an error here.
+  // This comes before anything else is read, because a disabled component may hold what would be an error here.
   if (!enabled(table)) return std::nullopt;
   spec.name_space = join_names(outer.name_space, table.name("namespace", ""));
   spec.name = join_names(spec.name_space, name);
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
-  // As soon as plugin and command are known: what else is allowed depends on it.
+  // This comes as soon as plugin and command are known, because they decide what else is allowed.
   check_kind(table, spec);
   const Value* parameters = table.find("params");
   spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;
@@ -136,7 +136,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   spec.remap = read_remap(table);
   spec.inputs = read_inputs(table);
   spec.environment = read_environment(table);
-  // insert() keeps what is there: the component's own word is stronger than its group's.
+  // insert() keeps what is there, so the component's own value wins over its group's.
   spec.environment.insert(outer.environment.begin(), outer.environment.end());
   spec.process = word(table, "process");
   spec.thread = word(table, "thread");
@@ -154,7 +154,7 @@ void add_components(const Value* components, const Surroundings& outer, std::vec
   }
 }
 
-/// Groups do not nest: a namespace may have several words instead.
+/// Groups do not nest; a namespace may have several words instead.
 void add_group(const std::string& name, const Value& value, std::vector<ComponentSpec>& out) {
   Surroundings outer{.key = "group." + name};
   check_name(value, outer.key, name);
@@ -173,7 +173,7 @@ std::vector<ComponentSpec> read_components(const Value& root) {
   if (const Value* groups = root.find("group")) {
     for (const auto& [name, value] : table_of(*groups, "group")) add_group(name, value, specs);
   }
-  // By name, so that indices, and with them the whole plan, do not depend on the order in the file.
+  // The order is by name, so that indices, and with them the whole plan, do not depend on the order in the file.
   std::ranges::stable_sort(specs, {}, &ComponentSpec::name);
   const auto twice = std::ranges::adjacent_find(specs, {}, &ComponentSpec::name);
   if (twice != specs.end()) {

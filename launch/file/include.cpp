@@ -13,16 +13,17 @@
 
 namespace trainyard::launch {
 
-// Includes are merged as trees before anything is interpreted, so every later step sees one file. Each value still
-// knows the file that it was written in.
+// Included files are merged as trees before anything is interpreted, so every later step sees one file. Each value
+// still knows the file in which it was written.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// How deep files may include one another.
+/// How deep files may include each other.
 constexpr std::size_t kMaxIncludes = 16;
-constexpr std::size_t kMaxFiles = 256;  ///< In all, or a few files that include each other twice would take for ever.
+/// The limit for all files, because a few files that include each other twice would take for ever.
+constexpr std::size_t kMaxFiles = 256;
 
 /// Reads one launch file and, depth first, what it includes.
 class IncludeReader {
@@ -31,7 +32,7 @@ class IncludeReader {
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
-    // Parsed before its includes, which stand in it.
+    // The file is parsed before its includes, because these are named in it.
     Value own = read_toml(read_launch_text(path), path);
     Value merged{Value::Table{}, own.origin};
     auto& table = std::get<Value::Table>(own.data);
@@ -58,7 +59,8 @@ class IncludeReader {
     const std::string beside = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
     const std::string path = fs::is_regular_file(beside) ? beside : shipped_file(name);
     if (path.empty()) {
-      // Named as it was looked for, since it is relative to the including file and not to the working directory.
+      // The name is the one that was looked for, because it is relative to the including file and not to the working
+      // directory.
       throw error_at(origin, "include", fmt::format("\"{}\" is not a file{}", beside, shipped_suggestion(name)),
                      Code::kNotFound);
     }
@@ -66,10 +68,10 @@ class IncludeReader {
     return read(path);
   }
 
-  // By identity, not by name: a link may lead back to a file that is open under another name.
+  // Files are compared by identity, not by name, because a link may lead back to an open file under another name.
   void check_chain(const Origin& origin, const std::string& path) const {
     const auto same = [&path](const std::string& open) {
-      std::error_code gone;  // Between two looks; reading it will say so.
+      std::error_code gone;  // If the file vanishes between two looks, reading it reports that.
       return fs::equivalent(open, path, gone);
     };
     if (const auto first = std::ranges::find_if(chain_, same); first != chain_.end()) {
@@ -107,7 +109,7 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
-  // Errors about the table as a whole point to who touched it last.
+  // Errors about the table as a whole point to the file that changed it last.
   base.origin = over.origin;
   for (auto& [key, value] : *above) {
     // try_emplace leaves `value` alone if the key is there, so it can be merged.

@@ -6,14 +6,14 @@
 
 namespace trainyard::launch {
 
-/// Lays `over` onto `base`: tables are merged key by key, everything else is replaced. A table that names another
-/// `plugin` or `command` than the one below it replaces it whole, because its parameters belong to that plugin.
+/// Merges `over` into `base`: tables are merged key by key, and everything else is replaced. A table that names another
+/// `plugin` or `command` than the one below it replaces that table entirely, because its parameters belong to its
+/// plugin.
 void merge(Value& base, Value over);
 
-/// A launch file with everything it includes, merged; the key "include" is gone. Paths are relative to the including
-/// file, later files win over earlier ones, and the including file over both. Throws, with file and line, for files
-/// that include one another, with the chain.
-/// At most 16 files deep and 256 in all.
+/// Reads a launch file and everything that it includes, merged; the key "include" is removed. Paths are relative to the
+/// including file. Later files win over earlier ones, and the including file wins over all. Throws, with file, line and
+/// the chain of files, for files that include each other. Files may be nested 16 deep, and there may be 256 in all.
 Value read_with_includes(const std::string& path);
 
 }  // namespace trainyard::launch

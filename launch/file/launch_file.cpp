@@ -19,7 +19,7 @@ const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "
 const std::vector<std::string> kPlacements{"composed", "processes", "ranks"};
 const std::vector<std::string> kLogLevels{"trace", "debug", "info", "warning", "error", "critical", "off"};
 
-/// The file's stem, made to fit: "my run.toml" -> "my_run".
+/// The file's stem, changed where a name does not allow it: "my run.toml" -> "my_run".
 std::string default_run_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 60);
   std::ranges::replace_if(
@@ -27,7 +27,7 @@ std::string default_run_name(const std::string& path) {
   return name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "run_" + name : name;
 }
 
-/// Never 0, which would be a deadline in the past.
+/// The result is never 0, which would be a deadline in the past.
 std::chrono::milliseconds seconds(const TableReader& table, const std::string& name, double fallback) {
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
@@ -35,21 +35,21 @@ std::chrono::milliseconds seconds(const TableReader& table, const std::string& n
 RunSpec read_run(const Value& run, const std::string& path) {
   const TableReader table(run, "run");
   RunSpec spec;
-  // A name of the file's is checked, one that we make up is made to fit.
+  // A name from the file is checked; one that we derive is made to fit.
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.directory = table.text("directory", "runs/" + spec.name);
   spec.log_level = table.one_of("log_level", kLogLevels, "info");
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
-  // Whether the manager knows the others is not known here; the planner checks.
+  // Whether the strategy manager knows the other keys is checked by the planner.
   for (const auto& [key, value] : table_of(run, "run")) {
     if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;
   }
   return spec;
 }
 
-/// { process = ["component", ...] }
+/// Reads { process = ["component", ...] }.
 void read_placement_table(const Value& placement, TopologySpec& spec) {
   const TableReader table(placement, "topology.placement");
   for (const auto& [process, components] : table_of(placement, "topology.placement")) {
@@ -87,21 +87,21 @@ TopologySpec read_topology(const Value& topology) {
 /// Reads the file and makes every value final.
 Value resolve(const std::string& path, const std::vector<std::string>& words, std::vector<std::string> run_keys) {
   Value root = read_with_includes(path);
-  // Made for its check alone: unknown keys at the root.
+  // This is constructed for its check alone: unknown keys at the root.
   TableReader(root, "", kRootKeys);
   run_keys.insert(run_keys.end(), launcher_run_keys().begin(), launcher_run_keys().end());
   const CommandLine line = sort_command_line(words, root, run_keys);
   const Substitution substitution(resolve_arguments(root.find("args"), line.arguments));
   auto& table = std::get<Value::Table>(root.data);
-  // Their values have been taken; what they hold must not be substituted a second time.
+  // Their values have been taken, and what they hold must not be substituted again.
   table.erase("args");
   root = substitution.resolve(root, "");
-  // Last, and without substitution: what stands on the command line is meant as it is.
+  // Overrides come last and without substitution, because the command line is meant literally.
   for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
   return root;
 }
 
-/// A file of the user's own, else one that comes with Trainyard.
+/// A file of the user's own, otherwise one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
   if (std::filesystem::exists(given)) return given;
   const std::string shipped = shipped_file(given);
@@ -115,7 +115,7 @@ LaunchFile load_launch_file(const std::string& given, const std::vector<std::str
                             const std::vector<std::string>& manager_keys) {
   const std::string path = find_launch_file(given);
   const Value root = resolve(path, words, manager_keys);
-  // A section that is missing is an empty one.
+  // A missing section counts as an empty one.
   const Value none{Value::Table{}, {path, 0}};
   const auto section = [&](const char* name) -> const Value& {
     const Value* found = root.find(name);

@@ -26,29 +26,30 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// One `[component.NAME]`: a plugin or an external program. As written, with every key known and of the right kind;
-/// whether plugin, ports and parameters exist is for the planner.
+/// One `[component.NAME]`: a plugin or an external program. It is as written, with every key known and of the right
+/// kind. Whether the plugin, its ports and parameters exist is checked by the planner.
 struct ComponentSpec {
-  std::string name;        ///< With its namespace: "eval/logger".
-  std::string name_space;  ///< "", "eval" or "a/b".
-  std::string key;         ///< Its place in the file: "component.logger", for errors.
-  Origin origin;           ///< Of the table.
-  Word plugin;             ///< Empty text: an external program.
-  // Empty for a plugin; else the program and its arguments.
+  std::string name;        ///< The name with its namespace, such as "eval/logger".
+  std::string name_space;  ///< For example "", "eval" or "a/b".
+  std::string key;         ///< Its place in the file, such as "component.logger", for errors.
+  Origin origin;           ///< Where the table was written.
+  Word plugin;             ///< An empty text means an external program.
+  /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
   Value parameters;                   ///< A table.
-  std::map<std::string, Word> remap;  ///< Port to topic.
+  std::map<std::string, Word> remap;  ///< The topic of every remapped port, by the port's name.
   std::map<std::string, InputSpec> inputs;
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
   std::optional<Word> thread;
-  bool tcp = false;  ///< `host` is an address.
+  bool tcp = false;  ///< True if `host` is an address.
   std::vector<std::uint32_t> cpus;
   RespawnPolicy respawn;
   bool required = true;
 };
 
-/// The launcher's own keys of `[run]`; the rest belongs to the strategy manager. Documented in docs/launch_files.md.
+/// The launcher's own keys of `[run]`; the rest belongs to the strategy manager. They are documented in
+/// docs/launch_files.md.
 struct RunSpec {
   std::string name;
   std::string directory;
@@ -56,16 +57,16 @@ struct RunSpec {
   std::uint64_t seed = 1;
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
-  // The other keys, as they were written.
+  /// The other keys, as they were written.
   Value::Table manager;
 };
 
-/// `[topology]`: what hardware, how many ranks, which process. The planner hands the values on to the components that
-/// declare parameters of these names.
+/// `[topology]`: the hardware, the number of ranks, and the processes. The planner passes the values on to the
+/// components that declare parameters of these names.
 struct TopologySpec {
-  Value::Table given;                  ///< accelerator, devices, strategy, collective, precision, as far as given.
-  Word placement;                      ///< "composed", "processes", "ranks"; empty: not given, or a table.
-  std::map<std::string, Word> placed;  ///< Component to process, from an explicit table.
+  Value::Table given;  ///< accelerator, devices, strategy, collective and precision, as far as they are given.
+  Word placement;      ///< "composed", "processes" or "ranks"; empty if it is not given or is a table.
+  std::map<std::string, Word> placed;  ///< The process of each component, from an explicit table.
 };
 
 /// A launch file after includes, arguments, substitution, overrides and conditions, with every key known. Nothing in it
@@ -74,10 +75,10 @@ struct LaunchFile {
   std::string path;
   RunSpec run;
   TopologySpec topology;
-  std::vector<ComponentSpec> components;  ///< By name.
+  std::vector<ComponentSpec> components;  ///< Sorted by name.
 };
 
-/// `path` may be the name of a file that comes with Trainyard, where there is none of that name. `words` are
+/// Reads a launch file. If no file exists at `path`, it may be the name of one that comes with Trainyard. `words` are
 /// "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1". `manager_keys`
 /// are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,

@@ -8,13 +8,13 @@
 
 namespace trainyard::launch {
 
-/// Where a value was written. Kept with every value, since most errors are found long after the file was read.
+/// Where a value was written. It is kept with every value, since most errors are found long after the file was read.
 struct Origin {
-  std::string file;  ///< As it was opened; empty = the command line.
+  std::string file;  ///< As it was opened; empty for the command line.
   std::uint32_t line = 0;
 };
 
-/// "mnist.toml:12" or "command line".
+/// The text "mnist.toml:12" or "command line".
 std::string to_text(const Origin& origin);
 
 /// The one form of every error about a launch file: "mnist.toml:12: run.seed: `text`".

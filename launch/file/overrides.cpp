@@ -8,14 +8,14 @@
 
 namespace trainyard::launch {
 
-// The command line has no quotes and sections of its own, so each word says where it belongs: by a path, or by a name
-// that is looked up in the file's arguments first, then in [topology] and [run].
+// The command line has no quotes and no sections, so each word says where it belongs: by a path, or by a name that is
+// looked up first in the file's arguments, then in [topology] and [run].
 
 namespace {
 
 const Origin kCommandLine{};
 
-/// None for what is no table: only for suggestions and look-ups.
+/// The keys of a table; none for anything else. Only for suggestions and look-ups.
 std::vector<std::string> keys_of(const Value* value) {
   std::vector<std::string> keys;
   const auto* table = value == nullptr ? nullptr : value->get_if<Value::Table>();
@@ -24,7 +24,7 @@ std::vector<std::string> keys_of(const Value* value) {
   return keys;
 }
 
-/// "run.max_steps" into its words; throws for an empty one and for too many.
+/// Splits "run.max_steps" into its words. Throws for an empty word and for too many.
 std::vector<std::string> split(const std::string& path) {
   std::vector<std::string> parts;
   for (std::size_t at = 0;;) {
@@ -49,7 +49,7 @@ bool is_name(const std::vector<std::string>& parts, std::size_t depth) {
   return depth == 3 && parts[0] == "group" && parts[2] == "component";
 }
 
-/// A slip in a component's name would else make a new, half-empty component, and complain about that.
+/// Otherwise a slip in a component's name would make a new, half-empty component, and the error would be about that.
 void check_part(const Value& table, const std::vector<std::string>& parts, std::size_t depth, const std::string& path) {
   static const std::vector<std::string> kRoots{"component", "group", "run", "topology"};
   if (depth == 0 && !contains(kRoots, parts[0])) {
@@ -62,8 +62,8 @@ void check_part(const Value& table, const std::vector<std::string>& parts, std::
   }
 }
 
-/// The table under `key`, made if it is missing.
-/// A value on the way, like `dataset = "text"`, is not quietly replaced by a table.
+/// The table under `key`, which is made if it is missing. A value on the way, such as `dataset = "text"`, is not
+/// silently replaced by a table.
 Value& open_table(Value& table, const std::string& key, const std::string& path) {
   Value& inner = std::get<Value::Table>(table.data).try_emplace(key, Value{Value::Table{}, kCommandLine}).first->second;
   if (inner.get_if<Value::Table>() != nullptr) return inner;
@@ -85,7 +85,7 @@ const std::vector<std::string>& launcher_run_keys() {
   return keys;
 }
 
-// An argument of the file is strongest: its author has chosen the name.
+// An argument of the file comes first, because its author has chosen the name.
 CommandLine sort_command_line(const std::vector<std::string>& words, const Value& root,
                               const std::vector<std::string>& run_keys) {
   const std::vector<std::string> arguments = keys_of(root.find("args"));
@@ -116,7 +116,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
   return out;
 }
 
-// Down to the table that holds the last word; tables on the way come into being, components do not.
+// Goes down to the table that holds the last word. Tables on the way are made if necessary, components are not.
 void apply_override(Value& root, const Assignment& assignment) {
   const std::vector<std::string> parts = split(assignment.name);
   Value* table = &root;

@@ -12,18 +12,18 @@ namespace trainyard::launch {
 /// The command line, sorted by what it means for a launch file.
 struct CommandLine {
   std::map<std::string, std::string> arguments;  ///< For [args].
-  std::vector<Assignment> overrides;             ///< "run.max_steps" = "100".
+  std::vector<Assignment> overrides;             ///< For example "run.max_steps" = "100".
 };
 
-/// A word without dots is an argument if the file declares it, else a key of [topology] or [run] (`run_keys`). Throws,
-/// with the nearest name, for any other.
+/// Sorts the words of a command line. A word without dots is an argument if the file declares it, otherwise a key of
+/// [topology] or [run] (`run_keys`). Throws, with the nearest name, for any other.
 CommandLine sort_command_line(const std::vector<std::string>& words, const Value& root,
                               const std::vector<std::string>& run_keys);
 
-/// Replaces one value of the file. New keys may come into being, new components may not.
+/// Replaces one value of the file. It may add new keys, but no new components.
 void apply_override(Value& root, const Assignment& assignment);
 
-/// The keys of [topology]. Known here, because a word without dots on the command line may mean one of them.
+/// The keys of [topology]. They are listed here because a word without dots on the command line may mean one of them.
 const std::vector<std::string>& topology_keys();
 
 /// The launcher's own keys of [run].

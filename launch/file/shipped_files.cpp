@@ -10,9 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Beside the program, in an installation as in a build folder.
+/// The files lie beside the program, in an installation as in a build folder.
 fs::path shipped_folder() {
-  std::error_code none;  // No /proc: then nothing is shipped.
+  std::error_code none;  // Without /proc, no files are found.
   const fs::path program = fs::read_symlink("/proc/self/exe", none);
   return program.parent_path().parent_path() / "share" / "trainyard" / "launch";
 }

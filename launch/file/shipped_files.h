@@ -4,10 +4,10 @@
 
 namespace trainyard::launch {
 
-/// The path of a launch file that comes with Trainyard ("mnist.toml"); empty if there is none of this name.
+/// The path of a launch file that comes with Trainyard, such as "mnist.toml"; empty if there is none of this name.
 std::string shipped_file(const std::string& name);
 
-/// ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ..." for the end of an error; empty if no
+/// The end of an error: ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ...". It is empty if no
 /// files are found beside the program.
 std::string shipped_suggestion(const std::string& name);
 

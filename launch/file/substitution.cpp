@@ -7,18 +7,18 @@
 
 namespace trainyard::launch {
 
-// Works on values, not on the text of the file: what is put in can never change the file's structure, and a value keeps
-// its type where it stands alone.
+// Substitution works on values, not on the text of the file: what is inserted can never change the file's structure,
+// and a value keeps its type where it stands alone.
 
 namespace {
 
-/// An argument's default may name another argument, and so on: so deep at most.
+/// How deep an argument's default may name other arguments.
 constexpr int kMaxReferences = 16;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
-/// How a value looks inside a longer string.
-/// The place is that of the string, not of the argument: there the mistake is.
+/// How a value looks inside a longer string. The place is that of the string, not of the argument, because the mistake
+/// is there.
 std::string as_text(const Value& value, const std::string& name, const Origin& origin, const std::string& key) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (value.get_if<Value::List>() != nullptr || value.get_if<Value::Table>() != nullptr) {
@@ -29,7 +29,7 @@ std::string as_text(const Value& value, const std::string& name, const Origin& o
 
 }  // namespace
 
-/// The string being resolved; `depth` counts the arguments through which we came here.
+/// The string being resolved; `depth` counts the arguments that led here.
 struct Substitution::Place {
   const Origin& origin;
   const std::string& key;
@@ -42,7 +42,7 @@ Value Substitution::resolve(const Value& value, const std::string& key) const {
   return resolve(value, Place{value.origin, key});
 }
 
-// Depth is bounded by the text that was read (text_guard.h) and, for arguments, by kMaxReferences.
+// The depth is bounded by the text that was read (text_guard.h) and, for arguments, by kMaxReferences.
 Value Substitution::resolve(const Value& value, const Place& place) const {
   if (const auto* text = value.get_if<std::string>()) return resolve_text(*text, place);
   Value out = value;
@@ -60,7 +60,8 @@ Value Substitution::resolve(const Value& value, const Place& place) const {
   return out;
 }
 
-// One pass from left to right; what is put in is not looked at again, so a value with a dollar in it stays as it is.
+// The string is read once, from left to right. What is inserted is not looked at again, so a value with a dollar in it
+// stays as it is.
 Value Substitution::resolve_text(const std::string& text, const Place& place) const {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
@@ -68,7 +69,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     out += text.substr(at, dollar - at);
     if (dollar == std::string::npos) break;
     const char next = dollar + 1 < text.size() ? text[dollar + 1] : '\0';
-    // A lone dollar is one, as in a shell's text; two of them are one as well.
+    // A lone dollar stands for itself, as in a shell's text; two of them stand for one.
     if (next != '{') {
       out += '$';
       at = dollar + (next == '$' ? 2 : 1);
@@ -78,7 +79,7 @@ Value Substitution::resolve_text(const std::string& text, const Place& place) co
     if (end == std::string::npos) throw place.error("\"${\" has no \"}\"; write $$ for a dollar");
     const std::string name = text.substr(dollar + 2, end - dollar - 2);
     Value value = lookup(name, place);
-    // Nothing but the reference: the value keeps its type.
+    // The string is nothing but the reference, so the value keeps its type.
     if (dollar == 0 && end + 1 == text.size()) return value;
     out += as_text(value, name, place.origin, place.key);
     if (out.size() > kMaxTextBytes) throw place.error(fmt::format("becomes longer than {} bytes", kMaxTextBytes));
@@ -106,7 +107,7 @@ Value Substitution::lookup(std::string_view name, const Place& place) const {
   if (place.depth >= kMaxReferences)
     throw place.error(fmt::format("arguments refer to one another without end: '{}'", name));
   Value value = found->second;
-  // From the file: it may hold references of its own. From the command line: final.
+  // A value from the file may hold references of its own. A value from the command line is final.
   if (!value.origin.file.empty()) value = resolve(value, Place{found->second.origin, place.key, place.depth + 1});
   // Errors about the value point to where it is used.
   value.origin = place.origin;

@@ -8,21 +8,23 @@
 
 namespace trainyard::launch {
 
-/// Replaces `${name}` (an argument), `${env:NAME}` and `${file_dir}` (the folder of the file it stands in) in every
-/// string of a value; `$$` is a dollar. A string that is nothing but `${name}` takes the type of the argument.
+/// Replaces `${name}` (an argument), `${env:NAME}` and `${file_dir}` (the folder of the file in which it stands) in
+/// every string of a value; `$$` becomes a dollar. A string that is nothing but `${name}` takes the type of the
+/// argument.
 ///
-/// Bounded: an argument's default may name other arguments, 16 deep; a string grows to 64 KiB at most.
+/// The work is bounded: an argument's default may name other arguments, up to 16 deep, and a string may grow to 64 KiB.
 class Substitution {
  public:
   Substitution() = default;
-  /// Arguments may hold `${...}` themselves, unless they come from the command line: a shell has its own.
+  /// Arguments may hold `${...}` themselves, unless they come from the command line, because a shell has its own
+  /// substitution.
   explicit Substitution(std::map<std::string, Value> arguments) : arguments_(std::move(arguments)) {}
 
   /// `key` is the path of `value`, for errors.
   Value resolve(const Value& value, const std::string& key) const;
 
  private:
-  struct Place;  // Where in the file we are, for errors and file_dir.
+  struct Place;  // The current place in the file, for errors and file_dir.
 
   Value resolve(const Value& value, const Place& place) const;
   Value resolve_text(const std::string& text, const Place& place) const;

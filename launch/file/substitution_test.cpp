@@ -12,7 +12,7 @@ namespace {
 
 using testing::error_of;
 
-/// `arguments` as the defaults of a file "args.toml", `text` as another file.
+/// Resolves `text` as one file, with `arguments` as the defaults of another file "args.toml".
 nlohmann::json resolved(const std::string& arguments, const std::string& text) {
   const Value declared = read_toml(arguments, "args.toml");
   const Substitution substitution(std::get<Value::Table>(declared.data));

@@ -8,14 +8,14 @@
 
 namespace trainyard::launch {
 
-// One function for each kind of value, all of the same shape: missing gives the fallback, right is returned, wrong is
-// thrown with its place and what is allowed.
+// There is one function for each kind of value, and all have the same shape: a missing value gives the fallback, a
+// right one is returned, and a wrong one is thrown with its place and what is allowed.
 
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 
-/// Not isalnum, which depends on the locale.
+/// isalnum is not used, because it depends on the locale.
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
@@ -27,7 +27,7 @@ const Value::Table& table_of(const Value& value, std::string_view key) {
   throw not_allowed(value, key, "a table");
 }
 
-// Names become topics, socket files and process names, so they keep to what all of those allow.
+// Names become topics, socket files and process names, so they are limited to what all of those allow.
 void check_name(const Value& value, std::string_view key, const std::string& name) {
   const bool starts_well = !name.empty() && name.front() != '-' && (name.front() < '0' || name.front() > '9');
   if (starts_well && name.size() <= kMaxNameBytes && std::ranges::all_of(name, is_name_character)) return;
@@ -40,7 +40,7 @@ TableReader::TableReader(const Value& value, std::string path) : value_(value), 
   table_of(value, path_);
 }
 
-// The first unknown key in alphabetical order is reported; one at a time is enough to mend a file.
+// The first unknown key in alphabetical order is reported; one at a time is enough to repair a file.
 TableReader::TableReader(const Value& value, std::string path, const std::vector<std::string>& known)
     : TableReader(value, std::move(path)) {
   for (const auto& [name, element] : table_of(value, path_)) {
@@ -89,13 +89,13 @@ std::int64_t TableReader::integer(const std::string& name, std::int64_t fallback
   if (value == nullptr) return fallback;
   const auto* integer = value->get_if<std::int64_t>();
   if (integer != nullptr && *integer >= minimum && *integer <= maximum) return *integer;
-  // An upper bound is only shown if there is one.
+  // An upper bound is shown only if there is one.
   std::string allowed = fmt::format("an integer >= {}", minimum);
   if (maximum != std::numeric_limits<std::int64_t>::max()) allowed += fmt::format(" and <= {}", maximum);
   throw not_allowed(*value, key(name), allowed);
 }
 
-// `30` is an integer in TOML and meant as well as 30.0.
+// `30` is an integer in TOML and means the same as 30.0.
 double TableReader::seconds(const std::string& name, double fallback) const {
   const Value* value = find(name);
   if (value == nullptr) return fallback;
@@ -121,7 +121,7 @@ std::vector<std::string> TableReader::texts(const std::string& name) const {
   return out;
 }
 
-// Bounded far above any real machine, so that a 64-bit slip does not become another index.
+// The bound is far above any real machine, so that a 64-bit slip does not become another index.
 std::vector<std::uint32_t> TableReader::indices(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};

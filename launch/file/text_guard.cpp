@@ -35,7 +35,7 @@ class Scanner {
     }
   }
 
-  // Spaces and other characters grow the run as well: that measures a little too much, and never too little.
+  // Spaces and other characters make the run longer as well, which measures a little too much and never too little.
   void plain(char c) {
     switch (c) {
       case '\n':
@@ -74,7 +74,7 @@ class Scanner {
     parts_ = 1;
   }
 
-  // Four kinds: basic and literal strings, each on one line or (three quotes) on several.
+  // There are four kinds: basic and literal strings, each on one line or (with three quotes) on several.
   void skip_string(char quote) {
     const std::string_view rest = text_.substr(at_);
     const std::string triple(3, quote);
@@ -82,11 +82,11 @@ class Scanner {
     const std::size_t length = string_length(rest, many_lines ? triple : std::string(1, quote));
     line_ += static_cast<std::uint32_t>(std::ranges::count(rest.substr(0, length), '\n'));
     at_ += length;
-    // A string as a value may be long; as part of a key it counts.
+    // A string may be long as a value; as part of a key it counts.
     if (!many_lines && is_key_before(at_)) grow(length);
   }
 
-  /// Up to and including the closing quotes. A string without end takes the rest of its line, or of the text.
+  /// Reads up to and including the closing quotes. A string without an end takes the rest of its line, or of the text.
   static std::size_t string_length(std::string_view text, std::string_view quotes) {
     for (std::size_t i = quotes.size(); i < text.size(); ++i) {
       // Only basic strings have escapes.
@@ -101,7 +101,7 @@ class Scanner {
     return text.size();
   }
 
-  /// A quoted key can only be told from a value by what follows it.
+  /// A quoted key can be distinguished from a value only by what follows it.
   bool is_key_before(std::size_t at) const {
     const std::size_t next = text_.find_first_not_of(" \t", at);
     return next != std::string_view::npos && (text_[next] == '.' || text_[next] == '=');
@@ -126,7 +126,7 @@ std::string read_launch_text(const std::string& path) {
   if (std::filesystem::is_directory(path)) throw Error(Code::kNotFound, "{}: is a folder, not a launch file", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, std::strerror(errno));
-  // One byte more than allowed: that is how a file that is too long is noticed, however long it is.
+  // It reads one byte more than is allowed, which reveals a file that is too long, however long it is.
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));

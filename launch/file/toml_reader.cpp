@@ -1,6 +1,6 @@
 #include "launch/file/toml_reader.h"
 
-// The only place that knows the TOML library: it is header-only and slow to compile.
+// This is the only place that knows the TOML library, which is header-only and slow to compile.
 #include <toml++/toml.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 Value convert(const toml::node& node, const Origin& outer);
 
-/// Tables that exist only by a dotted key have no place of their own; they get that of the table around them.
+/// Tables that exist only through a dotted key have no place of their own; they get that of the table around them.
 Origin origin_of(const toml::node& node, const Origin& outer) {
   const std::uint32_t line = node.source().begin.line;
   return {outer.file, line == 0 ? outer.line : line};
@@ -36,7 +36,7 @@ Value convert_number(double number, const Origin& origin) {
   throw error_at(origin, "", fmt::format("{} is not allowed; a finite number", number));
 }
 
-// Recursive, and safe: check_text_limits() has bounded the depth.
+// The recursion is safe, because check_text_limits() has bounded the depth.
 Value convert(const toml::node& node, const Origin& outer) {
   const Origin origin = origin_of(node, outer);
   if (const auto* table = node.as_table()) return convert_table(*table, origin);
@@ -50,7 +50,7 @@ Value convert(const toml::node& node, const Origin& outer) {
 
 }  // namespace
 
-/// The parser sees a letter where a value should begin; people have forgotten the quotes or come from Python.
+/// The parser sees a letter where a value should begin; people forget the quotes or are used to Python.
 const char* hint(std::string_view description) {
   const auto says = [description](const char* words) { return description.find(words) != std::string_view::npos; };
   if (says("could not determine value type")) return "; text needs quotes: \"...\"";
@@ -77,7 +77,7 @@ Value read_command_line_value(const std::string& text) {
     Value::Table& table = std::get<Value::Table>(read.data);
     return std::move(table.at("value"));
   } catch (const Error&) {
-    // Not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
+    // It is not TOML, so it is meant as text: `name=my run` needs no quotes beyond those of the shell.
     return literal;
   }
 }

@@ -4,7 +4,7 @@
 
 namespace trainyard::launch {
 
-// JSON is the form in which values leave the launch file: for parameters, for comparing, and for showing them.
+// Values leave the launch file as JSON: as parameters, to be compared, and to be shown.
 using nlohmann::json;
 
 const Value* Value::find(const std::string& key) const {
@@ -14,7 +14,7 @@ const Value* Value::find(const std::string& key) const {
   return found == table->end() ? nullptr : &found->second;
 }
 
-// Recursive, and bounded by the limits on the text.
+// The recursion is bounded by the limits on the text.
 json to_json(const Value& value) {
   if (const auto* list = value.get_if<Value::List>()) {
     json out = json::array();
@@ -32,7 +32,7 @@ json to_json(const Value& value) {
   return std::get<std::string>(value.data);
 }
 
-// A launch file is UTF-8 by its format; an argument and an environment variable may be any bytes.
+// A launch file is UTF-8 by its format, but an argument and an environment variable may be any bytes.
 std::string to_json_text(const Value& value, std::string_view key) {
   try {
     return to_json(value).dump();

@@ -19,7 +19,7 @@ struct Value {
   std::variant<bool, std::int64_t, double, std::string, List, Table> data;
   Origin origin;
 
-  /// The value if it is a T; null if it is something else. No conversion: 1 is no double.
+  /// The value if it is a T, otherwise null. Nothing is converted: 1 is not a double.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&data);
@@ -29,23 +29,23 @@ struct Value {
     return std::get_if<T>(&data);
   }
 
-  /// Null if this is no table or has no such key.
+  /// The value of `key`, or null if this is not a table or has no such key.
   const Value* find(const std::string& key) const;
 };
 
-/// The value without its origins; the form in which parameters travel.
+/// The value without its origins, which is the form in which parameters travel.
 nlohmann::json to_json(const Value& value);
 
-/// The value as JSON text; throws for text that is not UTF-8, which can come from the command line or the environment.
+/// The value as JSON text. Throws for text that is not UTF-8, which can come from the command line or the environment.
 std::string to_json_text(const Value& value, std::string_view key);
 
-/// The value as it would be written, at most 200 bytes of it, for error messages.
+/// The value as it would be written, for error messages: at most 200 bytes of it.
 std::string to_text(const Value& value);
 
 /// The error that names a value and what is allowed in its place: `"fast" is not allowed; a number > 0`.
 Error not_allowed(const Value& value, std::string_view key, std::string_view allowed);
 
-/// "run.seed", or "seed" if `path` is empty.
+/// The text "run.seed", or "seed" if `path` is empty.
 std::string join_key(std::string_view path, std::string_view key);
 
 }  // namespace trainyard::launch

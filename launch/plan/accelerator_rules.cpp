@@ -17,7 +17,7 @@ constexpr const char* kAccelerator = "accelerator";
 using Given = std::map<std::string, GivenParameter>;
 using Facts = Catalogue::Facts;
 
-/// What the rules are held against.
+/// What the rules are checked against.
 struct Question {
   const Given& given;
   PluginChoice choice;
@@ -27,7 +27,7 @@ struct Question {
     const auto rules = facts.find("rules");
     return rules == facts.end() ? choice.name : fmt::format("{} ({})", choice.name, rules->second);
   }
-  /// Null if the accelerator says nothing about it: then anything goes.
+  /// Null if the accelerator says nothing about it; then everything is allowed.
   const std::string* fact(const std::string& name) const {
     const auto found = facts.find(name);
     return found == facts.end() ? nullptr : &found->second;
@@ -36,7 +36,7 @@ struct Question {
 
 using Refusal = std::optional<Error>;
 
-/// As it was written: a request for devices has become text on its way here.
+/// The request as it was written, because a request for devices has become text on its way here.
 std::string shown(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text == nullptr ? to_text(value) : *text;
@@ -58,7 +58,7 @@ Refusal check_available(const Question& question) {
                               question.label(), problem == nullptr ? "it has no devices" : *problem));
 }
 
-/// "1, 2, 4" has the number 2.
+/// True if a list such as "1, 2, 4" has the number.
 bool lists_number(const std::string& list, std::int64_t number) {
   std::istringstream numbers(list);
   for (std::string one; std::getline(numbers, one, ',');) {
@@ -87,7 +87,7 @@ Refusal check_devices(const Question& question) {
                 fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
 }
 
-/// The short names of docs/precision.md; tensors/precision.cpp has the same ones for the hosts.
+/// The short names of docs/precision.md. tensors/precision.cpp has the same ones for the hosts.
 std::string full_precision(const std::string& name) {
   static const std::map<std::string, std::string> kShort{
       {"64", "64-true"}, {"32", "32-true"}, {"bf16", "bf16-mixed"}, {"16", "16-mixed"}};
@@ -123,7 +123,7 @@ Refusal broken_rule(const Question& question) {
   return {};
 }
 
-/// An accelerator that cannot be asked, because it is broken or of another build, is not taken by itself.
+/// An accelerator that cannot be asked, because it is broken or from another build, is not chosen automatically.
 Facts facts_or_none(Catalogue& catalogue, const std::string& name) {
   try {
     return catalogue.facts(kAccelerator, name, "{}", /*anew=*/false);
@@ -132,7 +132,7 @@ Facts facts_or_none(Catalogue& catalogue, const std::string& name) {
   }
 }
 
-/// What the component would take by itself: of those that are available, the one that ranks highest.
+/// What the component would choose by itself: the available accelerator that ranks highest.
 std::string automatic(Catalogue& catalogue) {
   std::string best;
   int best_rank = 0;

@@ -6,18 +6,18 @@
 namespace trainyard::launch {
 namespace {
 
-/// What a component has to do with those that are not active yet.
+/// How a component relates to those that are not active yet.
 struct Node {
-  std::set<std::uint32_t> receivers;       ///< Of anything.
-  std::set<std::uint32_t> data_receivers;  ///< Of data.
+  std::set<std::uint32_t> receivers;       ///< Those that receive anything from it.
+  std::set<std::uint32_t> data_receivers;  ///< Those that receive data from it.
   std::set<std::uint32_t> data_senders;
-  bool source = false;  ///< It sends data, and nobody, active or not, sends any to it.
+  bool source = false;  ///< True if it sends data and nobody, active or not, sends data to it.
   bool active = false;
 
-  /// The greatest goes first.
-  /// Compared part by part. Not active comes first, since an active one is never chosen again; then sources wait for
-  /// all others; then whoever has nobody left to wait for at all; then nobody left that gets data; then, in a ring of
-  /// data, the one with more senders than receivers.
+  /// The component with the greatest value goes first. Values are compared part by part. Not being active comes first,
+  /// since an active one is never chosen again. Then sources wait for all others. Then come those that have nobody left
+  /// to wait for at all, those that have nobody left to send data to, and, in a ring of data, the one with more senders
+  /// than receivers.
   auto urgency() const {
     const auto balance = static_cast<long>(data_senders.size()) - static_cast<long>(data_receivers.size());
     return std::tuple(!active, !source, receivers.empty(), data_receivers.empty(), balance);
@@ -27,19 +27,19 @@ struct Node {
 std::vector<Node> make_graph(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes(components);
   for (const Link& link : links) {
-    // Whoever sends to himself need not wait for himself.
+    // A component that sends to itself need not wait for itself.
     if (link.from == link.to) continue;
     nodes[link.from].receivers.insert(link.to);
     if (link.run_wide) continue;
     nodes[link.from].data_receivers.insert(link.to);
     nodes[link.to].data_senders.insert(link.from);
   }
-  // Fixed before anything is active: a component does not become a source because its senders were activated.
+  // This is fixed before anything is active: a component does not become a source because its senders were activated.
   for (Node& node : nodes) node.source = node.data_senders.empty() && !node.data_receivers.empty();
   return nodes;
 }
 
-/// Strictly greater: of equals the lower index wins.
+/// The comparison is strict, so that among equals the lower index wins.
 std::uint32_t choose(const std::vector<Node>& nodes) {
   std::uint32_t best = 0;
   for (std::uint32_t i = 1; i < nodes.size(); ++i) {
@@ -53,7 +53,7 @@ std::uint32_t choose(const std::vector<Node>& nodes) {
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links) {
   std::vector<Node> nodes = make_graph(components, links);
   std::vector<std::uint32_t> order;
-  // Quadratic in the number of components, of which there are dozens.
+  // The time is quadratic in the number of components, of which there are dozens.
   while (order.size() < components) {
     const std::uint32_t next = choose(nodes);
     nodes[next].active = true;

@@ -24,7 +24,7 @@ TEST(ActivationTest, SeveralEdgesBetweenTwoCountOnce) {
 TEST(ActivationTest, ARingIsBrokenAtTheLowestIndex) { EXPECT_EQ(order(3, {{0, 1}, {1, 2}, {2, 0}}), (Order{0, 2, 1})); }
 
 TEST(ActivationTest, InARingTheOneThatReceivesMostGoesFirst) {
-  // 1 <-> 0, and 2 and 3 send to 1: it has three senders and one receiver.
+  // 0 and 1 send to each other, and 2 and 3 send to 1, so 1 has three senders and one receiver.
   EXPECT_EQ(order(4, {{0, 1}, {1, 0}, {2, 1}, {3, 1}, {0, 2}, {0, 3}}).front(), 1u);
 }
 
@@ -36,7 +36,7 @@ TEST(ActivationTest, RunWideLinksYield) {
 }
 
 TEST(ActivationTest, TheTrainingLoopBeginsWithTheLoggerAndEndsWithTheLoader) {
-  // 0 host, 1 writer, 2 loader, 3 logger, 4 optimizer, 5 manager.
+  // The components are 0 host, 1 writer, 2 loader, 3 logger, 4 optimizer, 5 manager.
   const Order result = order(6, {{2, 0},
                                  {2, 5},
                                  {5, 2, true},

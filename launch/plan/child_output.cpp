@@ -18,14 +18,14 @@ extern char** environ;
 
 namespace trainyard::launch {
 
-// For helpers that print and end, not for processes of a run: those are launch/run/spawn.h. A child here needs no
-// process group, no death signal and no restart, only a deadline.
+// This serves helpers that print and end; the processes of a run use launch/run/spawn.h. A child here needs no process
+// group, no death signal and no restart, only a deadline.
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Closed on exec; what the child needs is duplicated to its standard files.
+/// These are closed on exec; what the child needs is duplicated to its standard files.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   Pipe() {
@@ -40,7 +40,7 @@ struct Pipe {
   }
 };
 
-// posix_spawn instead of fork: the caller may have threads and much memory.
+// posix_spawn is used instead of fork, because the caller may have threads and much memory.
 pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
@@ -56,8 +56,8 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
   return pid;
 }
 
-/// Reads what there is; false at the end of the file.
-/// Called when poll() says that there is something, so it does not wait.
+/// Reads what there is. Returns false at the end of the file. It is called when poll() has reported something, so it
+/// does not wait.
 bool drain(int fd, std::string& text) {
   std::array<char, 4096> chunk;
   const ssize_t count = ::read(fd, chunk.data(), chunk.size());
@@ -65,14 +65,14 @@ bool drain(int fd, std::string& text) {
   return count > 0;
 }
 
-/// Reads both pipes to their ends; false if the deadline came first.
+/// Reads both pipes to their ends. Returns false if the deadline came first.
 bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutput& output) {
   std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
     if (left <= 0 || ::poll(fds.data(), fds.size(), static_cast<int>(left)) == 0) return false;
-    // Both are read as they come: a child that fills one pipe while we wait for the other would never end. poll()
-    // ignores negative descriptors.
+    // Both are read as they come, because a child that fills one pipe while we wait for the other would never end.
+    // poll() ignores negative descriptors.
     if (fds[0].revents != 0 && !drain(fds[0].fd, output.text)) fds[0].fd = -1;
     if (fds[1].revents != 0 && !drain(fds[1].fd, output.errors)) fds[1].fd = -1;
   }
@@ -81,7 +81,7 @@ bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutp
 
 }  // namespace
 
-// What the child says of itself is better than any code.
+// What the child says about itself is better than any code.
 std::string ChildOutput::failure() const {
   if (timed_out) return "it did not end in time";
   if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));
@@ -96,7 +96,7 @@ ChildOutput run_child(const std::vector<std::string>& command, std::chrono::mill
   err.close_writer();
   ChildOutput output;
   output.timed_out = !read_all(out, err, Clock::now() + deadline, output);
-  // No ladder: it only described a plugin and has nothing to save.
+  // The child is killed at once: it only described a plugin and has nothing to save.
   if (output.timed_out) ::kill(pid, SIGKILL);
   while (::waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
   }

@@ -10,15 +10,15 @@ namespace trainyard::launch {
 struct ChildOutput {
   std::string text;    ///< Its standard output.
   std::string errors;  ///< Its standard error.
-  int status = 0;      ///< As waitpid gives it.
+  int status = 0;      ///< As waitpid returns it.
   bool timed_out = false;
 
   bool succeeded() const { return !timed_out && status == 0; }
-  /// "it crashed (Segmentation fault)", or what it said on standard error.
+  /// How it failed: "it crashed (Segmentation fault)", or what it said on standard error.
   std::string failure() const;
 };
 
-/// Runs a program to its end; kills it at the deadline. Throws kIo if it cannot be started.
+/// Runs a program to its end, and kills it at the deadline. Throws kIo if it cannot be started.
 ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline);
 
 }  // namespace trainyard::launch

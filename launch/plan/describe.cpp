@@ -14,8 +14,7 @@ using nlohmann::json;
 
 std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
 
-/// 268435456 -> "256 MiB".
-/// Only in whole units, so that nothing is rounded: 1000000 stays "1000000 B".
+/// Turns 268435456 into "256 MiB". Only whole units are used, so that nothing is rounded: 1000000 stays "1000000 B".
 std::string bytes(std::uint64_t count) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;
@@ -52,7 +51,7 @@ void add_run(TextColumn& out, const Plan& plan) {
   out.line(0, fmt::format("deadlines  start {}, stop {}", seconds(plan.start_timeout), seconds(plan.stop_timeout)));
 }
 
-/// Only what differs from the usual is mentioned.
+/// Mentions only what differs from the default.
 std::string process_title(const PlannedProcess& process) {
   std::string title = "process " + process.name;
   if (process.tcp) title += ", 127.0.0.1";
@@ -64,14 +63,14 @@ std::string process_title(const PlannedProcess& process) {
   return title + cpus(process.cpus);
 }
 
-/// The plugin's name only where it differs from the component's.
+/// Shows the plugin's name only if it differs from the component's.
 void add_component(TextColumn& out, const ComponentPlan& component) {
   const std::string plugin = component.plugin == component.name ? "" : fmt::format(" ({})", component.plugin);
   out.line(4, component.name + plugin + cpus(component.cpus));
   add_parameters(out, 6, "", json::parse(component.parameters));
 }
 
-/// Threads in alphabetical order, components in that of the plan.
+/// Threads are in alphabetical order, components in that of the plan.
 void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& process) {
   out.line(0, "");
   out.line(0, process_title(process));
@@ -80,7 +79,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
     out.line(2, fmt::format("{}", fmt::join(process.command, " ")));
     add_parameters(out, 6, "", json::parse(process.parameters));
   }
-  // A set, so that threads come in the order in which their sockets are numbered.
+  // A set puts threads into the order in which their sockets are numbered.
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {
     if (component.process == process.name) threads.insert(component.thread);
@@ -93,7 +92,7 @@ void add_process(TextColumn& out, const Plan& plan, const PlannedProcess& proces
   }
 }
 
-/// Two lines each: who to whom, then how.
+/// Every edge takes two lines: the two ends, then how it works.
 void add_edges(TextColumn& out, const Plan& plan) {
   out.line(0, "");
   out.line(0, fmt::format("{} edges", plan.edges.size()));

@@ -9,12 +9,12 @@ namespace trainyard::launch {
 
 /// What `devices = ...` asks for.
 struct DeviceRequest {
-  std::int64_t count = 0;             ///< How many ranks; 0 = this is no request.
-  std::vector<std::int64_t> indices;  ///< Those that are named, if it is a list.
-  bool automatic = false;             ///< "auto" or -1: as many as the accelerator sees fit; counted as one rank.
+  std::int64_t count = 0;             ///< The number of ranks; 0 if this is not a request.
+  std::vector<std::int64_t> indices;  ///< The devices that are named, if it is a list.
+  bool automatic = false;  ///< True for "auto" or -1: as many as the accelerator sees fit, which counts as one rank.
 };
 
-/// Reads a count, a list, "auto" or -1, also where they come as text: "[0, 1]" from the command line.
+/// Reads a count, a list, "auto" or -1, even if it is text, such as "[0, 1]" from the command line.
 DeviceRequest read_device_request(const Value& devices);
 
 }  // namespace trainyard::launch

@@ -7,16 +7,16 @@
 
 namespace trainyard::launch {
 
-// First step of the planner: from components as the file writes them to components of the run. A component that its
-// plugin declares per rank becomes as many as there are ranks; all others stay one. From here on everything is about
-// drafts; the file is only consulted for places of errors and for what it overrides.
+// The first step of the planner turns components as the file writes them into components of the run. A component whose
+// plugin declares it per rank becomes as many as there are ranks; all others stay one. All later steps work on drafts;
+// they consult the file only for the places of errors and for what it overrides.
 
 namespace {
 
-/// Far above what will run on one machine; bounds the size of a plan that somebody mistyped.
+/// This is far above what will run on one machine; it bounds the size of a plan that somebody mistyped.
 constexpr std::int64_t kMostRanks = 4096;
 
-/// The catalogue knows nothing of files: its error gets its place here.
+/// The catalogue knows nothing about files, so its error gets its place here.
 const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   try {
     return catalogue.info("component", spec.plugin.text);
@@ -53,7 +53,7 @@ void check_cpus(const ComponentSpec& spec) {
 std::uint32_t world_size(const TopologySpec& topology) {
   const auto devices = topology.given.find("devices");
   if (devices == topology.given.end()) return 1;
-  // Only their number; which devices they are is the accelerator's business.
+  // Only their number matters here; which devices they are is the accelerator's business.
   const std::int64_t count = read_device_request(devices->second).count;
   if (count < 1 || count > kMostRanks) {
     throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
@@ -61,7 +61,7 @@ std::uint32_t world_size(const TopologySpec& topology) {
   return static_cast<std::uint32_t>(count);
 }
 
-// In the order of names, and ranks within: that order is the components' index, everywhere.
+// The order is by name, and by rank within a name. It is the order of the components' indices everywhere.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue) {
   std::vector<Draft> drafts;
   for (const ComponentSpec& spec : file.components) {

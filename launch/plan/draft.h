@@ -9,26 +9,26 @@
 
 namespace trainyard::launch {
 
-/// A component on its way into the plan: the steps of the planner fill in `plan` one after another. Lives as long as
-/// the launch file and the catalogue.
+/// A component on its way into the plan. The steps of the planner fill in `plan` one after another. The launch file and
+/// the catalogue must outlive it.
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
-  std::string rank_name;  ///< "rank0"; empty if there is one rank or the component is not made per rank.
+  std::string rank_name;  ///< For example "rank0"; empty if there is one rank or the component is not made per rank.
   ComponentPlan plan;
 };
 
-/// How many ranks `[topology]` asks for: `devices` as a count or a list; "auto" and -1 are one. Throws for anything
-/// else. Whether the strategy serves them is for strategy_rules.h.
+/// The number of ranks that `[topology]` asks for: `devices` as a count or a list; "auto" and -1 mean one. Throws for
+/// anything else. strategy_rules.h checks whether the strategy supports that many.
 std::uint32_t world_size(const TopologySpec& topology);
 
-/// Throws kInvalidArgument if a component is to be pinned to a processor that this machine does not have: the kernel
-/// would refuse it in the middle of the start.
+/// Throws kInvalidArgument if a component is to be pinned to a CPU that this machine does not have, which the kernel
+/// would refuse in the middle of the start.
 void check_cpus(const ComponentSpec& spec);
 
 class Catalogue;
-/// The plugin components of the file, per-rank ones once for each rank, with names and indices. Throws, with the place
-/// in the file, for plugins that do not exist.
+/// The plugin components of the file with their names and indices; those made per rank appear once for each rank.
+/// Throws, with the place in the file, for plugins that do not exist.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
 
 }  // namespace trainyard::launch

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = fs::path(TRAINYARD_SOURCE_DIR) / "tests" / "launch_errors";
 
-/// The broken files by name; those that only serve others are named *.inc.toml.
+/// The broken files, by name. Those that only serve others are named *.inc.toml.
 std::vector<std::string> broken_files() {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(kFolder)) {

@@ -7,15 +7,15 @@
 
 namespace trainyard::launch {
 
-// The same check as in the component itself (core/config), done before anything runs, and with the place in the file in
-// the message. Declarations come from the catalogue, so no plugin is loaded for it.
+// This is the same check as in the component itself (core/config), done before anything runs and with the place in the
+// file in the message. The declarations come from the catalogue, so no plugin is loaded for it.
 
 namespace {
 
-/// A plugin whose default for a parameter is itself would never end.
+/// The limit for a plugin whose default for a parameter is itself, which would never end.
 constexpr int kMaxDepth = 16;
 
-/// Of `"text"` and of `{ plugin = "text", ... }`; empty for none.
+/// The plugin's name in `"text"` and in `{ plugin = "text", ... }`; empty if there is none.
 std::string plugin_name(const Value& value) {
   const Value* inner = value.find("plugin");
   const auto* name = (inner == nullptr ? value : *inner).get_if<std::string>();
@@ -28,7 +28,7 @@ GivenParameter name_of_plugin(const GivenParameter& given) {
   return inner == nullptr ? given : GivenParameter{*inner, join_key(given.key, "plugin")};
 }
 
-/// What is given to the plugin inside: all of its table but the name.
+/// What is given to the plugin inside: all of its table except the name.
 std::map<std::string, GivenParameter> parameters_of(const GivenParameter& given) {
   std::map<std::string, GivenParameter> out;
   const auto* table = given.value.get_if<Value::Table>();
@@ -45,7 +45,7 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared,
                            const std::map<std::string, GivenParameter>& given, const Origin& where,
                            const std::string& key, int depth) {
   if (depth > kMaxDepth) throw error_at(where, key, fmt::format("plugins are nested more than {} deep", kMaxDepth));
-  // Unknown names first: a misspelt required parameter is better called unknown than missing.
+  // Unknown names come first, because a misspelt required parameter is better called unknown than missing.
   for (const auto& [name, parameter] : given) {
     if (std::ranges::find(declared, name, &ParameterInfo::name) != declared.end()) continue;
     std::vector<std::string> known;
@@ -64,7 +64,7 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared,
 
 void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& given, int depth) {
   ParameterInfo located = info;
-  // The declaration knows the parameter's name, the user the key that he wrote.
+  // The declaration knows the parameter's name, but the user knows the key that he wrote.
   located.name = given.key;  // It opens the message.
   try {
     check_value(located, to_json(given.value));
@@ -75,7 +75,7 @@ void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& 
   if (info.kind == ValueKind::kPlugins) check_plugins(info.rules.plugin_kind, given, depth);
 }
 
-/// Entry number i of a list is called "transforms[i]".
+/// Entry i of a list is called "transforms[i]".
 void ParameterCheck::check_plugins(const std::string& kind, const GivenParameter& given, int depth) {
   const auto* list = given.value.get_if<Value::List>();
   for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
@@ -86,7 +86,7 @@ void ParameterCheck::check_plugins(const std::string& kind, const GivenParameter
 void ParameterCheck::check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth) {
   if (info.required) throw error_at(where, key, fmt::format("must be given; {}", describe_allowed(info)));
   if (info.kind != ValueKind::kPlugin || info.default_json.empty()) return;
-  // The default names a plugin too, and that one may need a value.
+  // The default names a plugin, too, and that plugin may need a value.
   const std::string name = nlohmann::json::parse(info.default_json).value("plugin", "");
   check_plugin(info.rules.plugin_kind, {Value{name, where}, key}, depth);
 }
@@ -95,7 +95,7 @@ void ParameterCheck::check_plugin(const std::string& kind, const GivenParameter&
   const std::string name = plugin_name(given.value);
   const GivenParameter place = name_of_plugin(given);
   if (place.value.get_if<std::string>() == nullptr) throw not_allowed(place.value, place.key, "the name of a " + kind);
-  if (name.empty() || name == "auto") return;  // None, or the component's own choice.
+  if (name.empty() || name == "auto") return;  // There is none, or the component chooses.
   const core::PluginInfo* info = nullptr;
   try {
     info = &catalogue_.info(kind, name);

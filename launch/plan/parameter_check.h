@@ -9,26 +9,26 @@
 
 namespace trainyard::launch {
 
-/// A value for a parameter, with its place in the file: "run.max_steps" for a parameter "max_steps".
+/// A value for a parameter, with its place in the file, such as "run.max_steps" for a parameter "max_steps".
 struct GivenParameter {
   Value value;
   std::string key;
 };
 
-/// Checks what is given for one plugin against what it declares, and so on for every plugin that a parameter names.
-/// `where` is the place of missing ones, `key` the path under which they would stand.
+/// Checks what is given for one plugin against what it declares, and does the same for every plugin that a parameter
+/// names. `where` is the place of missing parameters, `key` the path under which they would stand.
 class ParameterCheck {
  public:
   explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}
 
-  /// Throws at the first thing that is wrong, with file, line and key. `depth` counts plugins inside plugins.
+  /// Throws for the first thing that is wrong, with file, line and key. `depth` counts plugins inside plugins.
   void check(const std::vector<ParameterInfo>& declared, const std::map<std::string, GivenParameter>& given,
              const Origin& where, const std::string& key, int depth = 0);
 
  private:
-  // A parameter that is given; if it names a plugin, that one's as well.
+  // Checks a parameter that is given. If it names a plugin, checks that plugin's parameters as well.
   void check_one(const ParameterInfo& info, const GivenParameter& given, int depth);
-  // One that is not: an error if it was required.
+  // Checks a parameter that is not given, which is an error if it was required.
   void check_missing(const ParameterInfo& info, const Origin& where, const std::string& key, int depth);
   void check_plugins(const std::string& kind, const GivenParameter& given, int depth);
   void check_plugin(const std::string& kind, const GivenParameter& given, int depth);

@@ -9,9 +9,10 @@
 
 namespace trainyard::launch {
 
-// Second step of the planner: which values each component gets. Three sources, the strongest first: the component's own
-// params, [topology] (for whoever declares a parameter of that name), and for the strategy manager [run], which may not
-// contradict the first. Values keep their place in the file until they have been checked; then they become JSON.
+// The second step of the planner decides which values each component gets. There are three sources, the strongest
+// first: the component's own params; [topology], for whoever declares a parameter of that name; and for the strategy
+// manager [run], which may not contradict the first. Values keep their place in the file until they have been checked;
+// then they become JSON.
 
 namespace {
 
@@ -30,7 +31,7 @@ Value fit_kind(const Value& value, const ParameterInfo& declared) {
   return {to_text(value), value.origin};
 }
 
-/// A component's own `params` are stronger: they were put in before, and try_emplace() leaves them.
+/// A component's own `params` win: they were put in before, and try_emplace() leaves them.
 void add_topology(const TopologySpec& topology, const Draft& draft, Given& given) {
   for (const auto& [name, value] : topology.given) {
     const ParameterInfo* declared = find_declared(*draft.info, name);
@@ -67,7 +68,7 @@ Given gather(const LaunchFile& file, const Draft& draft) {
   return given;
 }
 
-/// The same, held against declarations and rules.
+/// The same values, checked against declarations and rules.
 Given gather_checked(const LaunchFile& file, const Draft& draft, ParameterCheck& checker, Catalogue& catalogue,
                      StrategyNeeds& needs) {
   Given given = gather(file, draft);
@@ -78,7 +79,7 @@ Given gather_checked(const LaunchFile& file, const Draft& draft, ParameterCheck&
   return given;
 }
 
-/// The whole dataset is one shard, which all ranks read. The file's own words are stronger.
+/// Makes the whole dataset one shard, which all ranks read. What the file says itself wins.
 void add_same_data(const Draft& draft, Given& given) {
   const std::map<std::string, std::int64_t> whole{{"shard", 0}, {"shards", 1}};
   for (const auto& [name, value] : whole) {
@@ -87,14 +88,14 @@ void add_same_data(const Draft& draft, Given& given) {
   }
 }
 
-/// The JSON text that the component will be made with.
+/// The JSON text with which the component will be constructed.
 std::string dump(const Given& given, const ComponentSpec& spec) {
   Value::Table table;
   for (const auto& [name, parameter] : given) table[name] = parameter.value;
   return to_json_text({std::move(table), spec.origin}, spec.key + ".params");
 }
 
-/// What nobody takes would be silently ignored.
+/// What no component takes would be silently ignored.
 void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   if (!file.run.manager.empty() && std::ranges::none_of(drafts, is_manager)) {
     // One of them is enough to show what is wrong.
@@ -106,7 +107,7 @@ void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   }
   for (const auto& [name, value] : file.topology.given) {
     const auto declares = [&name = name](const Draft& draft) { return find_declared(*draft.info, name) != nullptr; };
-    // `devices` is taken by the planner itself: it decides how many ranks there are.
+    // The planner itself takes `devices`, because it decides how many ranks there are.
     if (name == "devices" || std::ranges::any_of(drafts, declares)) continue;
     throw error_at(value.origin, "topology." + name, fmt::format("no component has a parameter '{}'", name));
   }
@@ -118,10 +119,10 @@ StrategyNeeds plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts
   check_all_taken(file, drafts);
   ParameterCheck checker(catalogue);
   StrategyNeeds needs;
-  // Two passes: a loader may come before the host that says what its strategy wants of it.
+  // There are two passes, because a loader may come before the host that says what its strategy needs from it.
   std::vector<Given> all;
   for (const Draft& draft : drafts) {
-    // Ranks of one component get the same values; what differs between them comes from the context.
+    // The ranks of one component get the same values; what differs between them comes from the context.
     if (draft.plan.rank == 0)
       all.push_back(gather_checked(file, draft, checker, catalogue, needs));
     else

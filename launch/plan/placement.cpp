@@ -7,8 +7,8 @@
 
 namespace trainyard::launch {
 
-// Third step of the planner: which process and thread each component lives in. Components of one process share its
-// fate, so what they say about restarts, environment and host must fit together, and is joined here.
+// The third step of the planner decides in which process and thread each component lives. The components of one process
+// share its fate, so what they say about restarts, environment and host must fit together and is combined here.
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr const char* kComposed = "composed";
 constexpr const char* kProcesses = "processes";
 constexpr const char* kRanks = "ranks";
 
-/// Ranks never share a process or thread by accident: what the file names once is made once for each.
+/// Ranks never share a process or thread by accident: what the file names once is made once for each rank.
 std::string with_rank(const Draft& draft, const std::string& name) {
   return draft.rank_name.empty() ? name : draft.rank_name + "." + name;
 }
@@ -29,7 +29,7 @@ std::string own_process(const ComponentSpec& spec) {
   return name;
 }
 
-/// External programs cannot be placed: each is a process already.
+/// External programs cannot be placed, because each is a process already.
 void check_placed_exist(const LaunchFile& file) {
   std::vector<std::string> known;
   for (const ComponentSpec& spec : file.components) {
@@ -42,14 +42,14 @@ void check_placed_exist(const LaunchFile& file) {
   }
 }
 
-/// Several ranks are processes unless something speaks against it: they compute at the same time, and none of them
+/// Several ranks get a process each unless something speaks against it: they compute at the same time, and none of them
 /// shares LibTorch's threads and random numbers with another.
 std::string placement_of(const LaunchFile& file, const StrategyNeeds& needs) {
   if (!file.topology.placement.text.empty()) return file.topology.placement.text;
   return file.topology.placed.empty() && needs.one_process.empty() ? kRanks : kComposed;
 }
 
-// The same word in both places is no contradiction.
+// The same word in both places is not a contradiction.
 std::string process_of(const LaunchFile& file, const Draft& draft, const std::string& placement) {
   const ComponentSpec& spec = *draft.spec;
   const auto placed = file.topology.placed.find(spec.name);
@@ -71,7 +71,7 @@ std::string thread_of(const Draft& draft) {
   return with_rank(draft, draft.spec->thread ? draft.spec->thread->text : liked.empty() ? kMain : liked);
 }
 
-/// Joins what one component says into its process.
+/// Adds what one component says to its process.
 void join_environment(PlannedProcess& process, const ComponentSpec& spec) {
   for (const auto& [name, value] : spec.environment) {
     const auto [place, fresh] = process.environment.try_emplace(name, value);
@@ -89,7 +89,7 @@ void join(PlannedProcess& process, const ComponentSpec& spec) {
         spec.origin, spec.key + ".host",
         fmt::format("components of the process '{}' have different hosts; all must have the same", process.name));
   }
-  // The enumerators are ordered from never to always: the most careful one decides.
+  // The enumerators are ordered from never to always, so the most careful one decides.
   if (spec.respawn.when < process.respawn.when) process.respawn = spec.respawn;
   // The run needs the process if it needs anything in it.
   process.required = process.required || spec.required;
@@ -115,7 +115,7 @@ PlannedProcess external_process(const ComponentSpec& spec) {
   return process;
 }
 
-/// One thread has one set of cpus: two components on it must not ask for different ones.
+/// One thread has one set of CPUs, so two components on it must not ask for different ones.
 void check_threads(const std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {

@@ -6,7 +6,7 @@
 
 namespace trainyard::launch {
 
-// The last step: what one process is told. The plan as a whole stays with the launcher.
+// The last step makes what one process is told. The plan as a whole stays with the launcher.
 
 namespace {
 
@@ -46,7 +46,7 @@ ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunP
   out.seed = plan.seed;
   out.log_level = plan.log_level;
   out.plugin_path = place.plugin_path;
-  // All of them: a process needs the names and places of those at the other ends of its edges.
+  // All components are included, because a process needs the names and places of those at the other ends of its edges.
   out.components = plan.components;
   std::set<std::string> threads;
   for (const ComponentPlan& component : plan.components) {

@@ -11,8 +11,8 @@
 
 namespace trainyard::launch {
 
-/// What happens when a process ends although the run goes on. The enumerators are ordered by eagerness; placement
-/// relies on it where components of one process ask for different ones.
+/// What happens when a process ends although the run goes on. The enumerators are ordered by eagerness, which placement
+/// relies on when components of one process ask for different ones.
 struct RespawnPolicy {
   enum class When { kNever, kOnFailure, kAlways };
 
@@ -21,26 +21,27 @@ struct RespawnPolicy {
   std::uint32_t max = 3;  ///< At most this many times within `window`; the next end is final.
   std::chrono::milliseconds window{60'000};
 };
-/// As in a launch file: "never", "on_failure", "always".
+/// The name in a launch file: "never", "on_failure", "always".
 std::string_view name_of(RespawnPolicy::When when);
 
 /// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
-/// and perhaps starts it again; what happens inside is the process's own business.
+/// and perhaps starts it again. What happens inside is the process's own business.
 struct PlannedProcess {
-  std::string name;  ///< Unique; letters, digits, '_', '-' and '.' only.
+  std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
 
-  /// An external program with its arguments, found in PATH; empty = the process that runs the components of this plan
-  /// whose `process` is `name`.
+  /// An external program with its arguments, found in PATH. If it is empty, this is the process that runs the
+  /// components of this plan whose `process` is `name`.
   std::vector<std::string> command;
 
-  /// External programs: JSON object, for the environment variable TRAINYARD_PARAMETERS.
+  /// For external programs: a JSON object for the environment variable TRAINYARD_PARAMETERS.
   std::string parameters = "{}";
 
-  std::map<std::string, std::string> environment;  ///< On top of the launcher's own.
-  std::vector<std::uint32_t> cpus;                 ///< External programs: pinned to these; empty = not pinned.
+  std::map<std::string, std::string> environment;  ///< Added to the launcher's own environment.
+  std::vector<std::uint32_t> cpus;  ///< For external programs: pinned to these CPUs; empty if not pinned.
   RespawnPolicy respawn;
-  bool required = true;  ///< Its end for good ends the run (for an external program: an end with another code than 0).
-  bool tcp = false;      ///< Binds tcp://127.0.0.1:* instead of ipc://.
+  /// True if the run ends when the process ends for good (for an external program: with another code than 0).
+  bool required = true;
+  bool tcp = false;  ///< Binds tcp://127.0.0.1:* instead of ipc://.
 };
 
 /// A launch file, expanded and checked: everything that the supervisor needs to know. Nothing here depends on when or
@@ -48,35 +49,36 @@ struct PlannedProcess {
 struct Plan {
   std::string file;
   std::string run;
-  std::string output_directory;  ///< As written: relative to the working directory, unless absolute.
+  std::string output_directory;  ///< As written: relative to the working directory, unless it is absolute.
   std::uint64_t seed = 1;
   std::string log_level = "info";  ///< A name that spdlog knows.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
   std::uint32_t world_size = 1;
 
-  std::vector<PlannedProcess> processes;  ///< Those with components first, in the order of their ProcessPlan index.
-  std::vector<ComponentPlan> components;  ///< By index.
-  std::vector<EdgePlan> edges;            ///< By id.
+  /// Those with components come first, in the order of their ProcessPlan index.
+  std::vector<PlannedProcess> processes;
+  std::vector<ComponentPlan> components;  ///< Sorted by index.
+  std::vector<EdgePlan> edges;            ///< Sorted by id.
   std::vector<std::uint32_t> activation;  ///< Component indices: receivers before senders, sources last.
 };
 
 /// What only the launcher knows when it starts a run.
 struct RunPlace {
-  std::string run_directory;  ///< For sockets; short, because a socket's path has at most 107 bytes.
+  std::string run_directory;  ///< For sockets. It is short, because a socket's path has at most 107 bytes.
   std::vector<std::string> plugin_path;
 };
 
-/// The part of one process, ready to be sent: `process_index` is the place in `plan.processes`, `edges` are those that
-/// touch it, and every thread of it binds "ipc://<run_directory>/<process_index>.<n>" (n counts its threads in
-/// alphabetical order) or "tcp://127.0.0.1:*". Not for external programs.
+/// The part of one process, ready to be sent. `process_index` is its place in `plan.processes`, and `edges` are those
+/// that begin or end in it. Each of its threads binds "ipc://<run_directory>/<process_index>.<n>", where n counts its
+/// threads in alphabetical order, or "tcp://127.0.0.1:*". Not for external programs.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
-/// For people: processes, threads, components with their parameters, edges with policy and transport, activation order;
-/// 80 columns wide.
+/// Describes the plan for people, 80 columns wide: processes, threads, components with their parameters, edges with
+/// policy and transport, and the order of activation.
 std::string describe(const Plan& plan);
 
-/// The same for programs: a JSON object.
+/// Describes the plan for programs, as a JSON object.
 std::string to_json(const Plan& plan);
 
 }  // namespace trainyard::launch

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Ordered, so that two plans can be compared line by line.
+// The JSON is ordered, so that two plans can be compared line by line.
 ordered_json process_json(const PlannedProcess& process) {
   const RespawnPolicy& respawn = process.respawn;
   ordered_json out;
@@ -58,7 +58,7 @@ std::string to_json(const Plan& plan) {
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
   for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));
   for (const std::uint32_t index : plan.activation) out["activation"].push_back(plan.components[index].name);
-  // Environment and commands come from the user and may not be UTF-8.
+  // The environment and commands come from the user and may not be UTF-8.
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

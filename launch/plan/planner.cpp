@@ -11,7 +11,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// What `name=value` without a dot may mean beyond the launcher's own keys.
+/// What `name=value` without a dot may mean besides the launcher's own keys.
 std::vector<std::string> manager_keys(Catalogue& catalogue) {
   std::vector<std::string> keys;
   const auto is_manager = [](const PluginLabel& label) {
@@ -37,13 +37,14 @@ Plan copy_run(const LaunchFile& file) {
 /// A thread has one address for all that listen to it, so one listener over TCP decides.
 void choose_addresses(Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
-    // Threads of the same process that only talk within this host then use TCP as well, which is slower and right.
+    // Threads of the same process that communicate only within this host then use TCP as well, which is slower but
+    // correct.
     if (edge.transport != "tcp") continue;
     std::ranges::find(plan.processes, plan.components[edge.from].process, &PlannedProcess::name)->tcp = true;
   }
 }
 
-/// Whether a link is run-wide is said by the topic as declared, not as remapped: it is the kind of message that counts.
+/// The topic as declared, not as remapped, says whether a link is run-wide, because the kind of message matters.
 std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
   std::vector<Link> links;
   for (const EdgePlan& edge : edges) {
@@ -57,8 +58,8 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
 }  // namespace
 
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue) {
-  // The order of the steps is that of what they need: names before topics, topics and places before edges, edges before
-  // processes' addresses and the order of activation.
+  // The order of the steps follows from what they need: names before topics, topics and places before edges, edges
+  // before the processes' addresses and the order of activation.
   const LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
   plan.world_size = world_size(file.topology);

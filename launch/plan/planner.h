@@ -10,7 +10,7 @@ namespace trainyard::launch {
 
 /// Reads, expands and checks a launch file. `arguments` are those of the command line: "name=value" for an argument or
 /// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file. The same file,
-/// arguments, environment and plugins give the same plan; nothing is started, and no plugin's code runs in this
+/// arguments, environment and plugins give the same plan. Nothing is started, and no plugin's code runs in this
 /// process.
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue);
 

@@ -10,12 +10,12 @@ namespace trainyard::launch {
 
 /// The plugin that a parameter of a component names, such as its accelerator or its strategy.
 struct PluginChoice {
-  std::string name;  ///< As given, "auto" included; empty if the file says nothing that names one.
+  std::string name;  ///< As given, "auto" included; empty if nothing in the file names one.
   std::string parameters = "{}";
-  GivenParameter place;  ///< Of its name; the component itself if it is a default.
+  GivenParameter place;  ///< The place of its name, or that of the component if it is a default.
 };
 
-/// What the file chooses for the parameter `declared`, else its default.
+/// What the file chooses for the parameter `declared`, otherwise its default.
 PluginChoice plugin_choice(const Draft& draft, const ParameterInfo& declared,
                            const std::map<std::string, GivenParameter>& given);
 

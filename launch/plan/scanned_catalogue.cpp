@@ -23,10 +23,10 @@ namespace {
 /// Loading LibTorch from a cold disk takes some seconds; a plugin that hangs must not hang the launch.
 constexpr std::chrono::seconds kDescribeDeadline{60};
 
-/// Sets of parameters whose facts are kept for one plugin: a sweep over values must not let the file grow for ever.
+/// How many sets of parameters are kept for one plugin: a sweep over values must not let the file grow for ever.
 constexpr std::size_t kMostRemembered = 32;
 
-/// As the XDG base directory specification says; empty (no cache) without a home.
+/// Follows the XDG base directory specification; empty (no cache) without a home.
 std::string default_cache_file() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
     return std::string(cache) + "/trainyard/plugins.json";
@@ -35,14 +35,14 @@ std::string default_cache_file() {
   return home == nullptr ? "" : std::string(home) + "/.cache/trainyard/plugins.json";
 }
 
-/// Nanoseconds, because a build may replace a library twice within a second.
+/// Nanoseconds are used, because a build may replace a library twice within a second.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path);
   return fmt::format("{} {}.{} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, host_abi_tag());
 }
 
-/// Here already, where both tags can be shown to the user, and not only in the child.
+/// The tags are compared here, and not only in the child, because here both can be shown to the user.
 void refuse_foreign_abi(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (abi_matches(label.abi_tag, host_abi_tag())) return;
@@ -65,11 +65,11 @@ ScannedCatalogue::~ScannedCatalogue() {
   try {
     save_cache();
   } catch (const std::exception&) {
-    // A cache that cannot be written costs time, nothing else.
+    // A cache that cannot be written costs only time.
   }
 }
 
-// A stamp that differs means another library at the same path: it is described anew.
+// A stamp that differs means another library at the same path, which is described anew.
 const core::PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   const std::string stamp = stamp_of(path);
@@ -97,7 +97,7 @@ const core::PluginInfo& ScannedCatalogue::describe(const std::string& path, cons
 
 core::PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
   refuse_foreign_abi(path);
-  // The child prints JSON and nothing else on its standard output; a plugin that prints breaks its own description.
+  // The child prints JSON and nothing else on its standard output; a plugin that prints spoils its own description.
   std::vector<std::string> command{process_program_, "--describe", path};
   if (!parameters.empty()) command.insert(command.end(), {"--parameters", parameters});
   const ChildOutput output = run_child(command, kDescribeDeadline);
@@ -131,14 +131,14 @@ void ScannedCatalogue::load_cache() {
   if (!file) return;
   try {
     const json cache = json::parse(file);
-    // Stale entries are taken in as well: whether they are is asked when they are wanted.
+    // Stale entries are read as well; whether they are stale is checked when they are wanted.
     for (const json& entry : cache.at("plugins")) {
       core::PluginInfo info = core::plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
       entries_[path] = Entry{entry.at("stamp"), std::move(info), entry.at("facts").get<std::map<std::string, Facts>>()};
     }
   } catch (const json::exception&) {
-    entries_.clear();  // Written by another version, or cut off: it is made anew.
+    entries_.clear();  // The file was written by another version or is incomplete, so it is made anew.
   }
 }
 
@@ -150,7 +150,8 @@ void ScannedCatalogue::save_cache() const {
       plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}, {"facts", entry.facts}});
   }
   fs::create_directories(fs::path(cache_file_).parent_path());
-  // Renamed into place: of several launches at once each writes a whole file, and the last one stays.
+  // The file is renamed into place: if several launches end at once, each writes a complete file and the last one
+  // stays.
   const std::string temporary = fmt::format("{}.{}", cache_file_, ::getpid());
   std::ofstream(temporary) << json{{"plugins", plugins}}.dump();
   fs::rename(temporary, cache_file_);

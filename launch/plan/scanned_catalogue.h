@@ -8,31 +8,31 @@
 
 namespace trainyard::launch {
 
-/// Describes plugins in a child process, so that one that crashes, or that pulls in LibTorch, does neither to the
-/// launcher; keeps the answers in a file, by path, size and time of change, so that the next launch asks nobody.
+/// Describes plugins in a child process, so that a plugin that crashes or loads LibTorch does not affect the launcher.
+/// It keeps the answers in a file, by path, size and time of change, so that the next launch need not ask.
 class ScannedCatalogue final : public Catalogue {
  public:
-  /// `process_program`: path of trainyard-process. `cache_file`: empty = the user's cache directory.
+  /// `process_program` is the path of trainyard-process. If `cache_file` is empty, the user's cache directory is used.
   ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
-  /// Writes the cache if anything new was learned; says nothing if it cannot.
+  /// Writes the cache if anything new was learned. It stays silent if it cannot.
   ~ScannedCatalogue() override;
 
   /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with what the child said before it failed.
   const core::PluginInfo& info(std::string_view kind, std::string_view name) override;
 
-  /// Reads the labels of all plugin files; runs none of their code.
+  /// Reads the labels of all plugin files. It runs none of their code.
   std::vector<PluginLabel> list() override;
 
   Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
 
-  /// Describes the plugin anew, whatever the cache says: for facts that change, like the number of devices.
+  /// Describes the plugin anew, whatever the cache says. This is for facts that change, such as the number of devices.
   const core::PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
   // Asks a child process and remembers the answer.
   const core::PluginInfo& describe(const std::string& path, const std::string& stamp);
   core::PluginInfo run_description(const std::string& path, const std::string& parameters) const;
-  // What is in the file; nothing, without a word, if it cannot be read.
+  // Reads the cache file. If it cannot be read, the cache stays empty.
   void load_cache();
   void save_cache() const;
 
@@ -40,11 +40,11 @@ class ScannedCatalogue final : public Catalogue {
   std::string process_program_;
   std::string cache_file_;
   struct Entry {
-    std::string stamp;  ///< Size, time of change and this installation's ABI tag.
+    std::string stamp;  ///< The size, the time of change and this installation's ABI tag.
     core::PluginInfo info;
-    std::map<std::string, Facts> facts;  ///< By parameters, of those that were asked for with some.
+    std::map<std::string, Facts> facts;  ///< Indexed by parameters, for those plugins that were asked with some.
   };
-  std::map<std::string, Entry> entries_;  ///< By path.
+  std::map<std::string, Entry> entries_;  ///< Indexed by path.
   bool changed_ = false;
 };
 

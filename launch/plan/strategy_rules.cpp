@@ -16,7 +16,7 @@ constexpr const char* kManyRanks = "ddp";
 using Given = std::map<std::string, GivenParameter>;
 using Facts = Catalogue::Facts;
 
-/// `otherwise` for "any", and for what is missing or no number: then anything goes.
+/// Returns `otherwise` for "any", and for what is missing or not a number; then everything is allowed.
 std::uint32_t number_fact(const Facts& facts, const std::string& name, std::uint32_t otherwise) {
   const auto found = facts.find(name);
   if (found == facts.end()) return otherwise;
@@ -31,7 +31,7 @@ bool is_true(const Facts& facts, const std::string& name) {
   return found != facts.end() && found->second == "true";
 }
 
-/// How many ranks a strategy serves; both ends belong to it.
+/// How many ranks a strategy supports; both ends are included.
 struct RankRange {
   static constexpr std::uint32_t kAny = std::numeric_limits<std::uint32_t>::max();
   explicit RankRange(const Facts& facts)
@@ -47,7 +47,8 @@ struct RankRange {
   std::uint32_t most;
 };
 
-/// At the number of devices if the file gives one, which is what to change; else at the strategy.
+/// The error points to the number of devices if the file gives one, because that is what to change; otherwise to the
+/// strategy.
 Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t ranks, const RankRange& range) {
   const std::string text = fmt::format("{} {} not allowed with the strategy {}, which serves {}", ranks,
                                        ranks == 1 ? "rank is" : "ranks are", strategy.name, range.text());
@@ -64,7 +65,7 @@ Facts strategy_facts(const PluginChoice& strategy, Catalogue& catalogue, bool an
   }
 }
 
-/// What put a component where it is: its own words, the table of [topology], or the word there.
+/// What put a component where it is: its own word, the table of [topology], or the word there.
 Error wrong_process(const LaunchFile& file, const Draft& draft, const std::string& strategy) {
   const ComponentSpec& spec = *draft.spec;
   const auto error = [&](const Origin& origin, const std::string& key, const std::string& given) {
@@ -98,7 +99,7 @@ void settle_strategy(const Draft& draft, Given& given) {
   const std::string fitting = draft.plan.world_size == 1 ? kOneRank : kManyRanks;
   const auto found = given.find(declared->name);
   if (found != given.end()) {
-    // A table keeps its other keys: they are parameters of whatever is chosen.
+    // A table keeps its other keys, because they are parameters of whatever is chosen.
     auto* table = found->second.value.get_if<Value::Table>();
     if (now.name == kAutomatic) (table == nullptr ? found->second.value : table->at("plugin")).data = fitting;
   } else if (now.name == kAutomatic || (now.name == kOneRank && fitting != kOneRank)) {

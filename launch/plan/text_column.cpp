@@ -6,9 +6,9 @@ namespace trainyard::launch {
 namespace {
 
 constexpr std::size_t kHanging = 4;
-constexpr std::size_t kNarrowest = 20;  ///< However deep the indent is.
+constexpr std::size_t kNarrowest = 20;  ///< The least width, however deep the indent is.
 
-/// How much of `text` fits: up to a space if there is one, never through a UTF-8 sequence.
+/// How much of `text` fits: up to a space if there is one, and never through a UTF-8 sequence.
 std::size_t fitting(std::string_view text, std::size_t width) {
   if (text.size() <= width) return text.size();
   const std::size_t space = text.rfind(' ', width);
@@ -21,7 +21,7 @@ std::size_t fitting(std::string_view text, std::size_t width) {
 }  // namespace
 
 void TextColumn::line(std::size_t indent, std::string_view text) {
-  // Once for each line that it becomes; an empty text becomes one empty line.
+  // This runs once for each line that the text becomes; an empty text becomes one empty line.
   for (std::size_t margin = indent;; margin = indent + kHanging) {
     const std::size_t width = margin + kNarrowest < kWidth ? kWidth - margin : kNarrowest;
     const std::size_t length = fitting(text, width);

@@ -7,8 +7,8 @@
 
 namespace trainyard::launch {
 
-// Fourth step of the planner: the full name of every port's topic. Two ports are connected by having the same name
-// here, and in no other way; remaps, namespaces and ranks only change names.
+// The fourth step of the planner finds the full name of every port's topic. Two ports are connected by having the same
+// name here, and in no other way; remaps, namespaces and ranks only change names.
 
 namespace {
 
@@ -18,28 +18,30 @@ bool is_topic_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// Words with a '/' before each.
+/// True for words with a '/' before each.
 bool is_topic(const std::string& topic) {
   if (topic.empty() || topic.front() != '/' || topic.back() == '/') return false;
   if (topic.find("//") != std::string::npos) return false;
   return std::ranges::all_of(topic, [](char c) { return c == '/' || is_topic_character(c); });
 }
 
-/// "/rank0/eval/metrics": the rank outermost, since a namespace is the file's and the rank is the planner's.
+/// Makes "/rank0/eval/metrics": the rank is outermost, since a namespace comes from the file and the rank from the
+/// planner.
 std::string full_topic(const Draft& draft, const core::PortInfo& port) {
   const auto remap = draft.spec->remap.find(port.name);
   const std::string& declared = port.topic.empty() ? port.name : port.topic;
   const std::string& given = remap == draft.spec->remap.end() ? declared : remap->second.text;
   if (given.starts_with('/')) return given;
   std::string topic = "/";
-  // Relative: below the component's own place. What starts with '/' has been returned above.
+  // A relative topic lies below the component's own place. What starts with '/' has been returned above.
   for (const std::string& outer : {draft.rank_name, draft.spec->name_space}) {
     if (!outer.empty()) topic += outer + "/";
   }
   return topic + given;
 }
 
-/// A topic travels as a frame and stands in error messages and commands: no spaces, nothing that a shell would take.
+/// A topic travels as a frame and appears in error messages and commands, so it has no spaces and nothing that a shell
+/// would interpret.
 void check_topic(const PortRef& ref) {
   const std::string& topic = ref.topic();
   const std::string key = ref.draft->spec->key + ".remap." + ref.port->name;
@@ -53,7 +55,7 @@ void check_topic(const PortRef& ref) {
                  fmt::format("\"{}\" is not a topic; letters, digits, '_', '-', '.' with single '/' between", topic));
 }
 
-// Inputs alone can be given a policy; both kinds of port can be remapped.
+// Only inputs can be given a policy; both kinds of ports can be remapped.
 void check_port_names(const Draft& draft) {
   std::vector<std::string> inputs, ports;
   for (const core::PortInfo& port : draft.info->inputs) inputs.push_back(port.name);
@@ -69,8 +71,8 @@ void check_port_names(const Draft& draft) {
   for (const auto& [name, input] : draft.spec->inputs) check(inputs, name, input.origin, "inputs", "input");
 }
 
-/// Empty: there is no other side.
-/// From outside into rank 0, or from a rank out: "/x" becomes "/rank0/x", and "/rank1/x" becomes "/x".
+/// The topic on the other side: from outside into rank 0, or from a rank out. "/x" becomes "/rank0/x", and "/rank1/x"
+/// becomes "/x". Empty if there is no other side.
 std::string across_border(const Draft& draft, const std::string& topic) {
   if (draft.plan.world_size == 1) return "";
   const std::string own = "/" + draft.rank_name + "/";
@@ -104,7 +106,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
       const PortRef ref{&draft, &port};
       std::vector<PortRef>& all = senders[ref.topic()];
       all.push_back(ref);
-      // Compared with the first only: types that equal it equal each other.
+      // Comparing with the first one is enough: types that equal it equal each other.
       if (all.front().port->fingerprint == port.fingerprint) continue;
       throw error_at(ref.origin(), draft.spec->key,
                      fmt::format("{} sends {} on {}, but {} sends {} there; a topic has one type", ref.text(),
@@ -115,7 +117,7 @@ Senders find_senders(const std::vector<Draft>& drafts) {
   return senders;
 }
 
-// The plan has one name for each port: the other ranks' show in the edges alone.
+// The plan has one name for each port; the other ranks' topics appear only in the edges.
 std::vector<std::string> topics_heard(const PortRef& input) {
   std::vector<std::string> topics{input.topic()};
   const std::string first = fmt::format("/{}/", kFirstRank);
@@ -127,7 +129,7 @@ std::vector<std::string> topics_heard(const PortRef& input) {
   return topics;
 }
 
-// Only where nobody sends on the input's own side: a sender of the same rank always wins.
+// This is done only where nobody sends on the input's own side: a sender of the same rank always wins.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {
     for (const core::PortInfo& port : draft.info->inputs) {

@@ -9,12 +9,12 @@
 
 namespace trainyard::launch {
 
-// Fifth step of the planner: edges. Everything that can be known about an edge is decided here: its ends, its policy
-// and windows, how it is carried. What cannot work is refused with both ends named.
+// The fifth step of the planner makes the edges. Everything that can be known about an edge is decided here: its ends,
+// its policy and windows, and how it is carried. What cannot work is refused with both ends named.
 
 namespace {
 
-/// Messages that hand over blocks of the parameter arena: both ends read and write the same memory.
+/// The messages that hand over blocks of the parameter arena: both ends read and write the same memory.
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
 /// The nearest way that both ends allow; one end with an address is enough for TCP.
@@ -23,7 +23,7 @@ std::string transport_between(const Draft& from, const Draft& to) {
   return from.spec->tcp || to.spec->tcp ? "tcp" : "ipc";
 }
 
-// By fingerprint, and both schemas in full: the reader sees which field differs.
+// Types are compared by fingerprint, and both schemas are shown in full, so that the reader sees which field differs.
 void check_types(const PortRef& from, const PortRef& to) {
   if (from.port->fingerprint == to.port->fingerprint) return;
   throw error_at(
@@ -33,7 +33,8 @@ void check_types(const PortRef& from, const PortRef& to) {
       Code::kTypeMismatch);
 }
 
-// Known by the type of message, not by names of components: a new component that shares the arena is caught as well.
+// The type of the message decides, not the names of components, so a new component that shares the arena is caught as
+// well.
 void check_arena(const PortRef& from, const PortRef& to, const std::string& transport) {
   if (transport != "tcp" || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
   // The error points to the line that put one of them behind an address.
@@ -44,14 +45,14 @@ void check_arena(const PortRef& from, const PortRef& to, const std::string& tran
                              from.draft->plan.name, to.draft->plan.name, from.port->type, to.topic()));
 }
 
-/// Every process publishes the log, so an input of it has senders whatever components there are.
+/// Every process publishes the log, so an input for it has senders whatever components there are.
 bool reads_log(const PortRef& to) {
   return to.topic() == kLogTopic && to.port->fingerprint == message_type<LogRecord>().fingerprint;
 }
 
 void check_connected(const PortRef& to, const Senders& senders, bool connected) {
   if (connected || to.port->optional || reads_log(to)) return;
-  // Those of its own type are likelier meant than those whose name is close.
+  // Topics of the same type are likelier to be meant than those whose name is close.
   std::vector<std::string> known;
   for (const auto& [topic, from] : senders) {
     if (from.front().port->fingerprint == to.port->fingerprint && from.front().draft != to.draft) {
@@ -86,7 +87,7 @@ EdgePlan make_edge(const PortRef& from, const PortRef& to) {
 
 void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::vector<EdgePlan>& edges) {
   for (const PortRef& from : senders) {
-    if (from.draft == to.draft) continue;  // An echo of oneself would fill one's own window.
+    if (from.draft == to.draft) continue;  // A component that heard itself would fill its own window.
     check_types(from, to);
     edges.push_back(make_edge(from, to));
     edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
@@ -104,7 +105,7 @@ void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePl
 
 }  // namespace
 
-// By inputs, not by outputs: it is an input that may be missing something.
+// The loop goes by inputs, not by outputs, because an input may be missing something.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
   std::vector<EdgePlan> edges;
   for (const Draft& draft : drafts) {

@@ -10,26 +10,27 @@
 
 namespace trainyard::launch {
 
-/// Requests that were sent to processes and are not answered yet. Every one ends: with its answer, with its deadline,
-/// or with the process it was sent to.
+/// The requests that were sent to processes and are not answered yet. Every one ends: with its answer, at its deadline,
+/// or with the process to which it was sent.
 class CallTable {
  public:
   using Answer = std::function<void(bool ok, const std::string& body)>;
 
   explicit CallTable(PollLoop& loop) : loop_(loop) {}
-  /// Open calls are dropped without an answer: who waits for them goes with the run.
+  /// Drops open calls without an answer: those that wait for them end with the run.
   ~CallTable();
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  /// A fresh number for a request to `process`. `what` names it in the error: "param.set of component 'optimizer'".
+  /// Opens a call to `process` and returns its new number. `what` names it in the error, such as "param.set of
+  /// component 'optimizer'".
   std::uint64_t open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                      Answer answer);
 
-  /// An answer has come; an unknown (late) one is ignored.
+  /// Passes on an answer. An answer to an unknown (or late) call is ignored.
   void answered(std::uint64_t id, bool ok, const std::string& body);
 
-  /// Everything asked of a process that is dead fails.
+  /// Makes every call to a dead process fail.
   void process_gone(const std::string& process);
 
  private:

@@ -12,8 +12,8 @@
 
 namespace trainyard::launch {
 
-/// One planned process while it runs, through all its restarts: its pid, its output, its ladder of signals. Lives on
-/// the launcher's thread; does not reap, since one waitpid() for all children does (Crew::reap).
+/// One planned process while it runs, through all its restarts: its pid, its output, and the signals that end it. It
+/// lives on the launcher's thread. It does not reap, since one waitpid() serves all children (Crew::reap).
 class ChildProcess {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
@@ -26,7 +26,7 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
-  /// Place in the plan: under this number shared buffers count the process, also after a restart.
+  /// The place in the plan. Shared buffers count the process under this number, even after a restart.
   std::uint32_t index() const { return index_; }
 
   /// True if it runs components; false for an external program.
@@ -34,29 +34,29 @@ class ChildProcess {
   /// 0 while it does not run.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
-  /// What it printed last, of both streams, for the report of its failure.
+  /// What it printed last, on both streams, for the report of its failure.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 
-  /// Throws if the program cannot be started; it then does not run.
+  /// Starts the program. Throws if that fails; the process then does not run.
   void start(const SpawnOptions& options);
 
   /// Takes what it has printed so far, without waiting for the poll loop.
   void read_now();
 
-  /// To be called when it was reaped: takes the rest of its output and counts it as gone.
+  /// Must be called when it has been reaped: takes the rest of its output and counts it as gone.
   void reaped();
 
-  /// Notes one more restart; false if the policy allows none for an end of this kind.
+  /// Counts one more restart. Returns false if the policy allows none for an end of this kind.
   bool may_restart(bool failed);
 
-  /// SIGINT now, SIGTERM after one `rung`, SIGKILL after two; to the whole process group, for a program may be a shell
-  /// script. Does nothing if it is under way.
+  /// Sends SIGINT now, SIGTERM after one `rung`, and SIGKILL after two. The signals go to the whole process group,
+  /// because a program may be a shell script. Does nothing if this is already under way.
   void end(std::chrono::milliseconds rung);
 
-  /// True from the first rung until it is started again: its end is our doing.
+  /// True from the first signal until it is started again: its end is then our doing.
   bool being_ended() const { return ending_; }
 
-  /// The last rung at once.
+  /// Sends SIGKILL at once.
   void kill();
 
  private:
@@ -77,10 +77,10 @@ class ChildProcess {
   LineSplitter out_lines_;
   LineSplitter err_lines_;
   LastLines last_lines_{20};
-  std::deque<PollLoop::Clock::time_point> restarts_;  ///< Within the policy's window.
+  std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
 };
 
-/// "ended with exit code 3", "was killed by signal 11 (Segmentation fault)": what a wait status says.
+/// What a wait status says: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
 std::string describe_wait_status(int status);
 
 /// True unless the status is a normal exit with code 0.

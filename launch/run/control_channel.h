@@ -13,21 +13,22 @@
 
 namespace trainyard::launch {
 
-/// The launcher's line to its processes: frames [process][type name][binary body], the messages of messages/control.h
-/// and messages/plan.h. The process's name is its routing identity, so a restarted one is reached as before.
+/// The launcher's connection to its processes. It carries the messages of messages/control.h and messages/plan.h as
+/// frames [process][type name][binary body]. The process's name is its routing identity, so a restarted one is reached
+/// as before.
 class ControlChannel {
  public:
-  /// `on_broken` is told of messages that cannot be read: which process, what is wrong.
+  /// `on_broken` is told about messages that cannot be read: which process sent one, and what is wrong.
   ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// What a process is given as --control.
+  /// The address that a process is given as --control.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Calls `handler` with every message of type T. One handler per type.
+  /// Calls `handler` with every message of type T. There is one handler per type.
   template <Message T>
   void on(std::function<void(const std::string& process, const T& message)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const std::string& process, const std::string& body) {
@@ -37,10 +38,10 @@ class ControlChannel {
     };
   }
 
-  /// Called for every message of whatever type, before its handler: a sign of life.
+  /// Sets what is called for every message, of whatever type, before its handler: it is a sign of life.
   void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
 
-  /// False if the process is not connected.
+  /// Returns false if the process is not connected.
   template <Message T>
   bool send(const std::string& process, const T& message) {
     std::string body;

@@ -14,16 +14,16 @@
 
 namespace trainyard::launch {
 
-/// What the processes of a run have in common: how they are told where they belong.
+/// What the processes of a run have in common: how they learn where they belong.
 struct CrewOptions {
-  std::string process_program;   ///< Path of `trainyard-process`, or a stand-in.
-  std::string control_endpoint;  ///< Where it reports to.
+  std::string process_program;   ///< The path of `trainyard-process`, or of a stand-in.
+  std::string control_endpoint;  ///< The address to which it reports.
   std::string run;
   std::string run_directory;
 };
 
-/// All processes of a run: starts them, prints what they print, notices their ends. Decides nothing: what an end means
-/// is the supervisor's business.
+/// All processes of a run. The crew starts them, prints what they print, and notices when they end. It decides nothing:
+/// what an end means is the supervisor's business.
 class Crew {
  public:
   using OnEnd = std::function<void(ChildProcess& child, int wait_status)>;
@@ -35,16 +35,16 @@ class Crew {
   /// One for each process of the plan, in its order, whether it runs or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
-  /// Null if there is no process of this name.
+  /// The process of this name, or null if there is none.
   ChildProcess* find(const std::string& name) const;
 
   /// Throws if the program cannot be started.
   void start(ChildProcess& child);
 
-  /// Starts it again after its policy's delay. `failed` is told when that is not possible.
+  /// Starts the process again after the delay in its policy. `failed` is told if that is not possible.
   void start_later(ChildProcess& child, std::function<void(const std::string&)> failed);
 
-  /// To be called when a child may have ended: reaps all that have.
+  /// Reaps all children that have ended. Must be called when one may have ended.
   void reap();
 
   /// From now on nothing is started again.
@@ -66,7 +66,7 @@ class Crew {
   OnEnd on_end_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
   std::map<const ChildProcess*, PollLoop::Id> restart_timers_;
-  int console_file_;  ///< Our stdout, inherited by all: the logger draws its progress line there.
+  int console_file_;  ///< Our stdout, which all processes inherit: the logger draws its progress line there.
 };
 
 }  // namespace trainyard::launch

@@ -6,7 +6,7 @@
 
 namespace trainyard::launch {
 
-/// Owns one file descriptor; -1 = none. Closes it when it goes; can be moved, not copied.
+/// Owns one file descriptor, or none (-1), and closes it in the end. It can be moved but not copied.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -21,7 +21,7 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  /// Closes what it has and owns `descriptor` instead.
+  /// Closes what it owns and owns `descriptor` instead.
   void reset(int descriptor = -1) {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = descriptor;
@@ -40,7 +40,7 @@ struct Pipe {
   FileDescriptor writer;
 };
 
-/// A pipe whose ends are closed on exec; throws kIo.
+/// Makes a pipe whose ends are closed on exec. Throws kIo.
 Pipe make_pipe();
 
 }  // namespace trainyard::launch

@@ -13,10 +13,10 @@ class GuardLink {
   GuardLink() = default;
   GuardLink(FileDescriptor alive, FileDescriptor notes) : alive_(std::move(alive)), notes_(std::move(notes)) {}
 
-  /// Readable (end of file) once the guard is dead; -1 if there is none.
+  /// A descriptor that becomes readable (end of file) once the guard is dead; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
-  /// Tells the guard what to remove should the launcher be killed; to be called before the directory is made.
+  /// Tells the guard what to remove if the launcher is killed. Must be called before the directory is made.
   void will_make(const std::string& directory) const;
 
  private:
@@ -24,19 +24,21 @@ class GuardLink {
   FileDescriptor notes_;
 };
 
-/// Runs `launcher` in a child of this process, while this process guards it. Neither leaves anything behind when the
-/// other, or itself, is killed with SIGKILL:
+/// Runs `launcher` in a child of this process, while this process guards it. Nothing is left behind even if one of the
+/// two is killed with SIGKILL:
 ///
-/// - The guard is the process that the user sees. It passes SIGINT, SIGTERM and SIGHUP on (once each: the launcher has
-///   a process group of its own, so a terminal reaches the guard alone) and returns the launcher's exit code.
-/// - If the launcher is killed, its children become the guard's (both are sub-reapers of their descendants); the guard
-///   kills them all, removes the run directory, says so, and returns 1 (130, in silence, if it died of a signal that
-///   the guard had passed on).
+/// - The guard is the process that the user sees. It passes on SIGINT, SIGTERM and SIGHUP, each once, because the
+/// launcher has a process group of its own and a terminal reaches only the guard. It returns the launcher's exit code.
+///
+/// - If the launcher is killed, its children become the guard's, because both are sub-reapers of their descendants. The
+/// guard kills them all, removes the run directory, reports this, and returns 1. If the launcher died of a signal that
+/// the guard had passed on, the guard is silent and returns 130.
+///
 /// - If the guard is killed, the launcher sees the end of a pipe and does the same for itself.
 ///
-/// Must be called before any thread exists. Returns in both processes: in the guard with the launcher's exit code, in
-/// the launcher with what `launcher` returned. Throws kIo if there is no pipe or no process to be had. The reasons are
-/// in docs/decisions/0005.
+/// Must be called before any thread exists. It returns in both processes: in the guard with the launcher's exit code,
+/// in the launcher with what `launcher` returned. Throws kIo if the system provides no pipe or no process.
+/// docs/decisions/0005 gives the reasons.
 int run_guarded(const std::function<int(const GuardLink&)>& launcher);
 
 }  // namespace trainyard::launch

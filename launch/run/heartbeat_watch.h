@@ -9,21 +9,21 @@
 
 namespace trainyard::launch {
 
-/// Notices processes that have stopped speaking. It only says so: a process that a debugger or SIGSTOP holds comes
-/// back.
+/// Notices processes that have stopped speaking. It only reports them, because a process that a debugger or SIGSTOP
+/// holds comes back.
 class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Looks ten times within `silence`, so a report is at most a tenth late.
+  /// Checks ten times within `silence`, so a report is late by at most a tenth of it.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;
   HeartbeatWatch& operator=(const HeartbeatWatch&) = delete;
 
-  /// A process has said something, whatever it was.
+  /// Records that a process has said something, whatever it was.
   void heard(const std::string& process);
-  /// It is gone, and known to be.
+  /// Records that a process is gone and known to be.
   void forget(const std::string& process) { voices_.erase(process); }
 
  private:

@@ -17,14 +17,14 @@ class LineSplitter {
   /// Calls `take` for every line that `bytes` completes, without its "\n" or "\r\n".
   void feed(std::string_view bytes, const Take& take);
 
-  /// The stream has ended: what is left is a line too.
+  /// Ends the stream: what is left is a line, too.
   void finish(const Take& take);
 
  private:
   std::string begun_;
 };
 
-/// The last lines of a process, for the report of its failure: the oldest goes when there are more than `most`.
+/// The last lines of a process, for the report of its failure. It keeps `most` lines and drops the oldest.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

@@ -8,9 +8,9 @@
 
 namespace trainyard::launch {
 
-/// The launcher's one thread: waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and remove
-/// anything, themselves included. What they throw comes out of run(). Not the event loop of components (core/loop),
-/// which must be fast; this one watches plain files.
+/// The launcher's one thread: it waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and
+/// remove anything, themselves included. What they throw comes out of run(). The event loop of components (core/loop)
+/// is another class: that one must be fast, whereas this one watches plain files.
 class PollLoop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -23,17 +23,17 @@ class PollLoop {
   /// Calls back while the ZeroMQ socket has a message.
   Id watch_socket(void* socket, Callback callback);
 
-  /// Calls back once, `delay` from now.
+  /// Calls back once, after `delay`.
   Id after(std::chrono::milliseconds delay, Callback callback);
 
-  /// Forgets a watch or a timer; an id that is not (or no longer) known does nothing.
+  /// Removes a watch or a timer. An unknown id does nothing.
   void cancel(Id id);
 
-  /// Runs until `quit`; at once over if it was called before.
+  /// Runs until `quit`; returns at once if `quit` was called before.
   void run();
   void quit() { quit_ = true; }
 
-  /// Waits for the next event, at most `longest`, and serves all that are due.
+  /// Waits for the next event, for at most `longest`, and serves all that are due.
   void run_once(std::chrono::milliseconds longest);
 
  private:

@@ -8,18 +8,18 @@
 
 namespace trainyard::launch {
 
-// What the registry says of a run (docs/wire_format.md, "The registry").
+// What the registry says about a run (docs/wire_format.md, "The registry").
 
-/// The run itself: its names, its file, its processes with their pids.
+/// The run itself: its names, its file, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run);
 
-/// Every topic with its type, its schema, who publishes it and where, who subscribes to it.
+/// Every topic with its type, its schema, its publishers and their addresses, and its subscribers.
 nlohmann::json describe_topics(const RunContext& run);
 
-/// Every component, and every external program, with its state and ports.
+/// Every component and every external program, with its state and ports.
 nlohmann::json describe_nodes(const RunContext& run);
 
-/// Names of all components, for the nearest one in an error.
+/// The names of all components, from which an error suggests the nearest one.
 std::vector<std::string> component_names(const Plan& plan);
 
 }  // namespace trainyard::launch

@@ -10,13 +10,13 @@
 namespace trainyard::launch {
 
 /// Answers questions about a run, from other programs of the same user on this host (`registry` in run.json) and from
-/// the run's own processes. Never waits: what a component must answer is passed on and answered later.
+/// the run's own processes. It never waits: a question that a component must answer is passed on and answered later.
 ///
-///     {"id": 1, "op": "run" | "topics" | "nodes"}
-///     {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
-///     {"id": 3, "op": "call", "process": "main", "method": "counters"}      without "process": all of them
-///     {"id": 4, "op": "params", "target": "optimizer"}                      short for the call of "param.list"
-///  -> {"id": 1, "ok": true, "result": ...} or {"id": 1, "ok": false, "error": "..."}
+///    {"id": 1, "op": "run" | "topics" | "nodes"}
+///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
+///    {"id": 3, "op": "call", "process": "main", "method": "counters"}      without "process": all of them
+///    {"id": 4, "op": "params", "target": "optimizer"}                      short for the call of "param.list"
+/// -> {"id": 1, "ok": true, "result": ...} or {"id": 1, "ok": false, "error": "..."}
 class RegistryServer {
  public:
   explicit RegistryServer(RunContext& run);
@@ -24,19 +24,20 @@ class RegistryServer {
   RegistryServer(const RegistryServer&) = delete;
   RegistryServer& operator=(const RegistryServer&) = delete;
 
-  /// What run.json gives as `registry`.
+  /// The address that run.json gives as `registry`.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// A component's call of another component's service: passed on, and its answer passed back. With an empty target it
-  /// is a question to the registry: `method` is the op.
+  /// Passes on a component's call of another component's service, and passes back the answer. An empty target means a
+  /// question to the registry itself, with `method` as the op.
   void forward(const std::string& from_process, const Request& request);
 
  private:
-  // All questions that have come.
+  // Serves all questions that have come.
   void receive();
   void answer(const RouterSocket::Frames& envelope, const nlohmann::json& reply);
   void serve(const RouterSocket::Frames& envelope, const nlohmann::json& question);
-  // For a component or a process. The envelope is kept until the answer comes: it is the way back.
+  // Passes a question on to a component or a process. The envelope is kept until the answer comes, because it is the
+  // way back.
   void serve_call(const RouterSocket::Frames& envelope, const nlohmann::json& question);
   void call_all_processes(const RouterSocket::Frames& envelope, const nlohmann::json& id, const std::string& method,
                           const std::string& body);

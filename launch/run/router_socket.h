@@ -7,8 +7,8 @@
 
 namespace trainyard::launch {
 
-/// A ROUTER socket bound to one address, for one poll loop: nothing here ever waits. The first frame of what is
-/// received and sent is the peer's identity.
+/// A ROUTER socket bound to one address, for one poll loop. Nothing here ever waits. The first frame of what it
+/// receives and sends is the peer's identity.
 class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
@@ -16,7 +16,7 @@ class RouterSocket {
   /// Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint);
 
-  /// False if there is no such peer, or if it has not read thousands of earlier messages.
+  /// Returns false if there is no such peer, or if it has not read thousands of earlier messages.
   bool send(const Frames& frames);
 
   /// The next message, if there is one.

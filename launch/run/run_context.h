@@ -31,10 +31,11 @@ struct LaunchOptions {
   std::chrono::milliseconds silence{30'000};        ///< A process this long without a word is reported.
 };
 
-/// The state of a run, shared by the parts of the launcher. All of them live on one thread. The members are made in
-/// this order, each from those before it, and go in the reverse: sockets are closed before the directory is removed.
+/// The state of a run, shared by the parts of the launcher, which all live on one thread. The members are constructed
+/// in this order, each from those before it, and destroyed in reverse: sockets are closed before the directory is
+/// removed.
 struct RunContext {
-  /// `guard` is told of the run directory before it is made.
+  /// `guard` is told about the run directory before it is made.
   RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::OnEnd on_end);
 
   const Plan& plan;
@@ -51,10 +52,10 @@ struct RunContext {
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
-  /// Indices of the components of a process, in the order of activation.
+  /// The indices of the components of a process, in the order of activation.
   std::vector<std::uint32_t> components_of(const std::string& process) const;
 
-  /// Sends to every process with components that is alive, but not to `except`.
+  /// Sends to every living process with components, except to `except`.
   template <Message T>
   void send_to_all(const T& message, const std::string& except = {}) {
     for (const auto& child : crew.children()) {
@@ -70,7 +71,7 @@ struct RunContext {
             const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
 };
 
-/// "component 'rank0/optimizer' (process trainer, plugin optimizer)"
+/// Names a component for people: "component 'rank0/optimizer' (process trainer, plugin optimizer)".
 std::string describe_component(const ComponentPlan& component);
 
 }  // namespace trainyard::launch

@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in those it makes. So
-/// a handler is ordinary code: none of the rules of asynchronous signals apply to it.
+/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in the threads that it
+/// starts. A handler is therefore ordinary code, to which the rules of asynchronous signals do not apply.
 class SignalFile {
  public:
   /// Throws kIo.

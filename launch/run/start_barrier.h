@@ -11,39 +11,40 @@ namespace trainyard::launch {
 class StartBarrier {
  public:
   enum class Stage {
-    kStarting,     ///< Waits for its Hello.
-    kConfiguring,  ///< Has its plan; waits for Configured.
-    kConfigured,   ///< Waits for the others.
-    kConnecting,   ///< Has every endpoint; waits for Connected.
+    kStarting,     ///< It has started; its Hello is awaited.
+    kConfiguring,  ///< It has its plan; its Configured is awaited.
+    kConfigured,   ///< It waits for the others.
+    kConnecting,   ///< It has every endpoint; its Connected is awaited.
     kConnected,
   };
   using Endpoints = std::map<std::string, std::string>;
 
-  /// All begin at the first stage. External programs are not among them.
+  /// All processes begin at the first stage. External programs are not among them.
   explicit StartBarrier(const std::vector<std::string>& processes);
 
-  /// `process` is one of those that it was made with.
+  /// `process` must be one of those given to the constructor.
   Stage stage(const std::string& process) const { return stages_.at(process); }
   void set_stage(const std::string& process, Stage stage) { stages_.at(process) = stage; }
 
   /// Takes the endpoints that a process has bound.
   void configured(const std::string& process, const Endpoints& endpoints);
 
-  /// A process is gone: it starts again from the first stage and its endpoints are not valid any more.
+  /// Records that a process is gone: it starts again from the first stage, and its endpoints are no longer valid.
   void reset(const std::string& process);
 
-  /// True if every process has come so far, or farther.
+  /// True if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// What everybody has bound, by "process/thread" and "process/gateway".
+  /// What all processes have bound, by "process/thread" and "process/gateway".
   Endpoints endpoints() const;
 
-  /// "process 'optimizer' did not connect its inputs (no Connected)", one entry for each that is not there.
+  /// One entry for each process that has not arrived, such as "process 'optimizer' did not connect its inputs (no
+  /// Connected)".
   std::vector<std::string> missing() const;
 
  private:
   std::map<std::string, Stage> stages_;
-  std::map<std::string, Endpoints> endpoints_;  ///< By process.
+  std::map<std::string, Endpoints> endpoints_;  ///< Indexed by process.
 };
 
 }  // namespace trainyard::launch

@@ -11,14 +11,15 @@ namespace trainyard::launch {
 
 /// Brings a run up, and a restarted process back into it:
 ///
-///     every process:  Hello -> ProcessPlan -> Configured
-///     all are there:  Connect -> Connected
-///     all are there:  external programs start; components become active one by one, receivers before senders
+///    every process:  Hello -> ProcessPlan -> Configured
+///    all are there:  Connect -> Connected
+///    all are there:  external programs start; components become active one by one, receivers before senders
 ///
-/// A process that is restarted later goes the same way alone; the others are told Connect again for its new endpoints.
+/// A process that is restarted later goes the same way alone; the others are sent Connect again because of its new
+/// endpoints.
 class StartSequence {
  public:
-  /// `failed` is told why the run cannot start (or a process not come back); `active` that everything works.
+  /// `failed` is told why the run cannot start or a process cannot come back; `active` is called when everything works.
   StartSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> active);
   ~StartSequence();
   StartSequence(const StartSequence&) = delete;
@@ -27,23 +28,23 @@ class StartSequence {
   /// Starts the processes. The plan's start_timeout begins now.
   void begin();
 
-  /// The run is to end: nothing more is started.
+  /// Cancels the start because the run is to end: nothing more is started.
   void cancel();
 
   /// True once every component has been active; restarts do not change that.
   bool complete() const { return complete_; }
 
-  /// What the processes say, passed on by the supervisor, for processes of the plan only.
+  /// The messages of the plan's processes, passed on by the supervisor.
   void on_hello(const std::string& process, const Hello& hello);
   void on_configured(const std::string& process, const Configured& configured);
   void on_connected(const std::string& process);
   void on_state_changed();
-  /// A process has been reaped: what it had reached is void.
+  /// A process has been reaped, which voids what it had reached.
   void on_gone(const std::string& process);
 
  private:
   void connect_all();
-  // Programs, then components; the last step of the start.
+  // The last step of the start: programs, then components.
   void activate_all();
   void start_programs();
   // A restarted process has its sockets again.
@@ -55,9 +56,10 @@ class StartSequence {
   RunContext& run_;
   std::function<void(const std::string&)> failed_;
   std::function<void()> active_;
-  std::map<std::string, TransitionSequence> activations_;  ///< By restarted process; "" = all, at the start.
+  /// Indexed by restarted process; "" stands for all, at the start.
+  std::map<std::string, TransitionSequence> activations_;
   PollLoop::Id deadline_ = 0;
-  bool connecting_ = false;  ///< Everybody has been told all endpoints.
+  bool connecting_ = false;  ///< All processes have been told all endpoints.
   bool complete_ = false;
   bool cancelled_ = false;
 };

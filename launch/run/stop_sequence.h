@@ -9,40 +9,40 @@
 
 namespace trainyard::launch {
 
-/// Ends a run: the one ladder that everything goes down, whatever the reason, with a deadline on every step.
+/// Ends a run. Every run ends in these steps, whatever the reason, and each step has a deadline.
 ///
-///     interrupt:  components with a service "stop" are asked; one of them says that the run is finished
-///     finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
-///                 then processes end by themselves, external programs get SIGINT
-///     abort:      the same, but all at once and in a hurry
-///     force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
+///    interrupt:  components with a service "stop" are asked; one of them says that the run is finished
+///    finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
+///                then processes end by themselves, external programs get SIGINT
+///    abort:      the same, but all at once and in a hurry
+///    force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
 ///
-/// It is over when every process has been reaped. A later call may only speed things up.
+/// It is over when every process has been reaped. A later call can only speed things up.
 class StopSequence {
  public:
-  /// `gone`: every process has been reaped. `failed`: something did not stop as it should.
+  /// `gone` is called when every process has been reaped; `failed` is told what did not stop as it should.
   StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone);
   ~StopSequence();
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// The user wants it to stop: the components decide how, within the plan's stop_timeout.
+  /// The user wants the run to stop: the components decide how, within the plan's stop_timeout.
   void interrupt();
-  /// A component has said that the run is over, or nobody was there to be asked.
+  /// A component has said that the run is over, or there was nobody to ask.
   void finish();
-  /// Something has failed: what can still be saved is saved, quickly.
+  /// Something has failed: what can still be saved is saved quickly.
   void abort();
-  /// The user has no more patience. Called once more, it kills.
+  /// The user has lost patience. A second call kills.
   void force();
 
   bool begun() const { return phase_ != Phase::kNone; }
 
-  /// True while the components still decide when it is over.
+  /// True while the components still decide when the run is over.
   bool asking() const { return phase_ == Phase::kAsking; }
 
-  /// To be called after every change of the components' states.
+  /// Must be called after every change of the components' states.
   void on_state_changed();
-  /// To be called when a process has been reaped.
+  /// Must be called when a process has been reaped.
   void on_gone();
 
  private:
@@ -51,10 +51,10 @@ class StopSequence {
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
-  // Its components are all finalized: nothing needs to be sent to it.
+  // True if all components of the process are finalized, so that it ends without a signal.
   bool ends_by_itself(const ChildProcess& child) const;
   void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
-  // Says who has not arrived when a deadline passes.
+  // Reports who has not arrived when a deadline passes.
   void report_awaited();
   bool has_stop(const ComponentPlan& component) const;
 
@@ -63,9 +63,9 @@ class StopSequence {
   std::function<void()> gone_;
   Phase phase_ = Phase::kNone;
   std::optional<TransitionSequence> sequence_;
-  std::chrono::milliseconds patience_;  ///< For each of the steps after the first.
+  std::chrono::milliseconds patience_;  ///< The deadline of each step after the first.
   PollLoop::Id deadline_ = 0;
-  int asked_ = 0;  ///< Components whose answer to "stop" is open.
+  int asked_ = 0;  ///< The number of components whose answer to "stop" is open.
 };
 
 }  // namespace trainyard::launch

@@ -12,8 +12,9 @@
 
 namespace trainyard::launch {
 
-/// Exit codes of a launch. A run that failed returns kFailed even if it was interrupted before: what went wrong matters
-/// more. The command adds its own for what goes wrong before a run begins (tools/trainyard/exit_codes.h).
+/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because what went
+/// wrong matters more. The command adds its own codes for what goes wrong before a run begins
+/// (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;
@@ -31,21 +32,21 @@ struct ExitCode {
 /// SIGCHLD are blocked, SIGPIPE and SIGTTOU ignored from then on.
 class Supervisor {
  public:
-  /// Makes the run directory and binds its sockets; starts nothing yet. `plan`, `options` and `guard` must outlive
-  /// this.
+  /// Makes the run directory and binds its sockets, but starts nothing yet. `plan`, `options` and `guard` must outlive
+  /// this object.
   Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard);
-  /// The run directory goes with it.
+  /// Removes the run directory.
   ~Supervisor();
 
-  /// Until every process has been reaped. Returns an ExitCode.
+  /// Runs until every process has been reaped. Returns an ExitCode.
   int run();
 
  private:
   void listen();
   void on_signal(int signal);
-  // The first asks, the second forces.
+  // The first one asks, the second one forces.
   void on_interrupt();
-  // A process was reaped: restart it, go on without it, or fail.
+  // A process was reaped: restarts it, goes on without it, or fails.
   void on_end(ChildProcess& child, int wait_status);
   void ended_for_good(ChildProcess& child, int wait_status);
   void mark_gone(const ChildProcess& child);
@@ -53,7 +54,7 @@ class Supervisor {
   void on_finished(const RunFinished& finished);
   void check_programs_done();
 
-  /// Reports why the run fails, with the last lines of `process` if one is to blame, and ends the run.
+  /// Reports why the run fails, with the last lines of `process` if it is to blame, and ends the run.
   void fail(const std::string& reason, ChildProcess* process = nullptr);
 
   RunContext run_;

@@ -7,29 +7,29 @@
 
 namespace trainyard::launch {
 
-/// What the launcher knows of a component: "unconfigured", "inactive", "active", "finalized", "error", or "gone" while
-/// its process is dead.
+/// What the launcher knows about each component: "unconfigured", "inactive", "active", "finalized", "error", or "gone"
+/// while its process is dead.
 using ComponentStates = std::vector<std::string>;
 
-/// Brings components to a state, one after another or all at once, and waits for each. Components that cannot go there
-/// (they failed, their process is dead, they never started) are passed over, also if that happens while they are waited
-/// for: nobody waits for the dead.
+/// Brings components to a state, one after another or all at once, and waits for each. Components that cannot get there
+/// (they failed, their process is dead, or they never started) are passed over, even if that happens while they are
+/// awaited, so nobody waits for the dead.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
 
-  /// `order`: component indices. `states` must outlive the sequence. `ask` sends the Transition to one component.
+  /// `order` holds component indices. `states` must outlive the sequence. `ask` sends the Transition to one component.
   TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Asks whom it is time to ask: also one that was passed over and can go there now. True if nobody is waited for any
-  /// more. To be called first, and after every change of `states`.
+  /// Asks the components whose turn it is, including those that were passed over and can get there now. Returns true if
+  /// none is awaited any more. Must be called first, and after every change of `states`.
   bool advance();
 
-  /// Who has been asked and has not arrived.
+  /// The components that have been asked and have not arrived.
   std::vector<std::uint32_t> awaited() const;
 
-  /// "active", "inactive" or "finalized".
+  /// The state that is to be reached: "active", "inactive" or "finalized".
   const std::string& target() const { return target_; }
 
  private:
@@ -40,7 +40,7 @@ class TransitionSequence {
   Pace pace_;
   const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;
-  std::vector<bool> asked_;  ///< By place in `order_`.
+  std::vector<bool> asked_;  ///< Indexed by place in `order_`.
 };
 
 }  // namespace trainyard::launch

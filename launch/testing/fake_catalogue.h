@@ -19,7 +19,7 @@ using namespace trainyard::testing;
 /// Plugins that exist only as their description.
 class FakeCatalogue final : public Catalogue {
  public:
-  /// A plugin without ports and parameters; the test fills in what it needs.
+  /// Adds a plugin without ports and parameters; the test fills in what it needs.
   core::PluginInfo& add(const std::string& kind, const std::string& name) {
     core::PluginInfo& info = plugins_[{kind, name}];
     info.label = {kind, name, "1", "", ""};
@@ -43,7 +43,7 @@ class FakeCatalogue final : public Catalogue {
     return special == special_facts.end() ? info(kind, name).facts : special->second;
   }
 
-  /// By name and parameters; everything else has the facts of its description.
+  /// Facts by name and parameters. Everything else has the facts of its description.
   std::map<std::pair<std::string, std::string>, Facts> special_facts;
   int asked_anew = 0;
 
@@ -65,20 +65,21 @@ inline core::PortInfo port(const std::string& name, const std::string& type, con
   return info;
 }
 
-/// For inputs that a launch file may leave unconnected.
+/// An input that a launch file may leave unconnected.
 inline core::PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
   core::PortInfo info = port(name, type, topic);
   info.optional = true;
   return info;
 }
 
-/// Required if `default_json` is empty.
+/// A parameter, which is required if `default_json` is empty.
 inline ParameterInfo parameter(const std::string& name, ValueKind kind, const std::string& default_json,
                                ParameterRules rules = {}) {
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
-// The components as the real ones declare them, as far as planning depends on it: ports, topics, ranks and threads.
+// These functions add the components as the real ones declare themselves, as far as planning depends on it: ports,
+// topics, ranks and threads.
 inline void add_loader(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
@@ -156,7 +157,7 @@ inline void add_observers(FakeCatalogue& catalogue) {
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }
 
-/// The rules of hardware that is not here, as the real one tells them.
+/// Adds the rules of hardware that is not here, as the real plugin tells them.
 inline void add_simulated(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("accelerator", "simulated");
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
@@ -171,7 +172,7 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   catalogue.special_facts = {{{"simulated", R"({"kind":"ipu"})"}, ipu}, {{"simulated", R"({"kind":"hpu"})"}, hpu}};
 }
 
-/// One for each thing that a strategy can say of itself.
+/// Adds one strategy for each thing that a strategy can say about itself.
 inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.add("strategy", "single_device").facts = {{"min_ranks", "1"}, {"max_ranks", "1"}};
   catalogue.add("strategy", "ddp").facts = {{"min_ranks", "1"}, {"max_ranks", "any"}};
@@ -181,7 +182,7 @@ inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.add("strategy", "silent");
 }
 
-/// The six components with their ports and a few of their parameters, and a plugin or two of each other kind.
+/// The six components with their ports and a few of their parameters, and one or two plugins of each other kind.
 inline FakeCatalogue standard_catalogue() {
   FakeCatalogue catalogue;
   add_loader(catalogue);

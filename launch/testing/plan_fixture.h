@@ -17,7 +17,7 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// The six components, one a line from line 2 on.
+/// The six components, one per line from line 2 on.
 inline constexpr const char* kSixComponents = R"([component]
 accelerator_host = { plugin = "accelerator_host", params = { model = "mlp" } }
 checkpoint_writer = { plugin = "checkpoint_writer" }
@@ -34,13 +34,13 @@ class PlanFixture : public ::testing::Test {
     return make_plan(folder_.write("a.toml", text), arguments, catalogue_);
   }
 
-  /// A file that includes the six components; `text` is below, from line 2 on.
+  /// Plans a file that includes the six components; `text` follows, from line 2 on.
   Plan plan_six(const std::string& text = "", const std::vector<std::string>& arguments = {}) {
     folder_.write("six.toml", kSixComponents);
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
-  /// The whole message, with places relative to the temporary folder: "a.toml:3: ...".
+  /// The whole message, with places relative to the temporary folder, such as "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }
@@ -62,7 +62,7 @@ class PlanFixture : public ::testing::Test {
     return *found;
   }
 
-  /// "topic from -> to transport", one for each edge into the input.
+  /// Returns "topic from -> to transport" for each edge into the input.
   static std::vector<std::string> edges_into(const Plan& plan, const std::string& component, const std::string& input) {
     std::vector<std::string> out;
     for (const EdgePlan& edge : plan.edges) {

@@ -13,14 +13,14 @@
 namespace trainyard::tools {
 namespace {
 
-/// What both verbs take; only one of them runs, so they share it.
+/// What both verbs take. Only one of them runs, so they share it.
 struct CheckpointArguments {
   std::string path;
   bool tensors = false;
   bool as_json = false;
 };
 
-/// Numbers in all tensors of a file, buffers of the model included.
+/// The numbers in all tensors of a file, including the buffers of the model.
 std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   std::uint64_t elements = 0;
   for (const checkpoints::SafetensorsEntry& entry : header.tensors)
@@ -28,7 +28,7 @@ std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   return elements;
 }
 
-/// For programs: flat, and without the list of tensors.
+/// The JSON for programs: flat, and without the list of tensors.
 nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
@@ -47,7 +47,7 @@ nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
           {"trainyard", checkpoint.manifest.trainyard}};
 }
 
-/// In the order of the file.
+/// The tensors are in the order of the file.
 void print_tensors(const checkpoints::SafetensorsHeader& header) {
   Table table({"tensor", "dtype", "shape"});
   for (const checkpoints::SafetensorsEntry& entry : header.tensors) {
@@ -74,7 +74,7 @@ void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
   if (tensors) print_tensors(checkpoint.model);
 }
 
-/// Throws for a checkpoint whose small files or headers are broken; does not notice a flipped bit in a weight.
+/// Throws for a checkpoint whose small files or headers are broken. It does not notice a flipped bit in a weight.
 int show(const CheckpointArguments& arguments) {
   const checkpoints::CheckpointSummary checkpoint =
       checkpoints::read_checkpoint(checkpoints::find_checkpoint(arguments.path));
@@ -86,9 +86,9 @@ int show(const CheckpointArguments& arguments) {
   return kExitOk;
 }
 
-/// One line for each fault on stderr, so that stdout stays for the good news that scripts look at.
+/// Each fault is one line on stderr, so that stdout stays for the good news that scripts look at.
 int verify(const CheckpointArguments& arguments) {
-  // What a person gives may be a folder of checkpoints; the message names the one that was looked at.
+  // A person may give a folder of checkpoints; the message names the one that was looked at.
   const std::string path = checkpoints::find_checkpoint(arguments.path);
   const std::vector<std::string> faults = checkpoints::verify_checkpoint(path);
   for (const std::string& fault : faults) std::fprintf(stderr, "trainyard: %s\n", fault.c_str());
@@ -104,7 +104,7 @@ void add_ckpt(CLI::App& app, Action& chosen) {
   family->footer(
       "PATH is a checkpoint, or a folder of checkpoints (then: its last).\n"
       "Examples:\n  trainyard ckpt show runs/mnist/checkpoints\n  trainyard ckpt verify runs/mnist/checkpoints/best");
-  // Shared by the parser's options and by the action, which runs when this function is long over.
+  // This is shared by the parser's options and by the action, which runs after this function has returned.
   const auto arguments = std::make_shared<CheckpointArguments>();
   CLI::App* shower = family->add_subcommand("show", "What is in it; reads headers only");
   shower->add_option("PATH", arguments->path)->required();

@@ -26,7 +26,7 @@ class CommandTest : public ::testing::Test {
     ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
   }
 
-  /// Runs `trainyard` with these arguments; keeps what it printed.
+  /// Runs `trainyard` with these arguments and keeps what it printed.
   int run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TRAINYARD_COMMAND);
     const launch::ChildOutput output = launch::run_child(arguments, std::chrono::seconds(60));

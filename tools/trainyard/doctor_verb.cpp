@@ -24,12 +24,12 @@ const char* mark(Verdict verdict, bool colours) {
   return "";
 }
 
-/// All checks are shown, also after a bad one: they often have one cause.
+/// All checks are shown, even after a bad one, because they often have one cause.
 int examine() {
   bool bad = false;
   for (const SystemCheck& check : check_system()) {
     std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
-    // On a line of its own, so that it can be copied into a shell.
+    // The command stands on a line of its own, so that it can be copied into a shell.
     if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
     bad = bad || check.verdict == Verdict::kBad;
   }

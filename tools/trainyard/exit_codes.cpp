@@ -2,8 +2,8 @@
 
 namespace trainyard::tools {
 
-// Sorted by what a script can do about it: mend the input, wait, try elsewhere, or call somebody. No default label, so
-// that the compiler names a code that is missing here.
+// The codes are sorted by what a script can do about them: correct the input, wait, try elsewhere, or call somebody.
+// There is no default label, so that the compiler names a code that is missing here.
 int exit_code_of(Code code) {
   switch (code) {
     case Code::kInvalidArgument:

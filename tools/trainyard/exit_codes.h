@@ -4,14 +4,14 @@
 
 namespace trainyard::tools {
 
-/// What the command's exit codes mean; the same for every verb, and documented in docs/command_line.md. 124 is that of
-/// timeout(1), 130 that of a shell whose program Ctrl-C has ended.
+/// The exit codes of the command. They are the same for every verb and documented in docs/command_line.md. 124 is that
+/// of timeout(1), and 130 that of a shell whose program was ended by Ctrl-C.
 constexpr int kExitOk = 0;
 constexpr int kExitFailed = 1;         ///< The run, or what was asked of it, failed.
-constexpr int kExitUsage = 2;          ///< Bad input: a command line or a launch file that cannot be.
+constexpr int kExitUsage = 2;          ///< The input is bad: an invalid command line or launch file.
 constexpr int kExitNotFound = 3;       ///< Nothing is running, or there is no such thing.
 constexpr int kExitTimeout = 124;      ///< Nothing came in time.
-constexpr int kExitInterrupted = 130;  ///< Ctrl-C.
+constexpr int kExitInterrupted = 130;  ///< The user pressed Ctrl-C.
 
 /// The exit code for an error that ends a verb.
 int exit_code_of(Code code);

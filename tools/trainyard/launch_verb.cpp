@@ -16,10 +16,10 @@ constexpr const char* kFooter =
     "  trainyard launch mnist.toml placement=processes component.data_loader.params.batch_size=128\n\n"
     "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
 
-/// In the guarded child: plans, then runs. A mistake in the launch file is found before any process starts.
+/// Plans, then runs, in the guarded child. A mistake in the launch file is found before any process starts.
 int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
-  // Loads no plugin into this process, so the launcher stays small and cannot be crashed by one.
+  // This loads no plugin into the process, so the launcher stays small and no plugin can crash it.
   const launch::Plan plan = plan_from(arguments, *catalogue);
   launch::LaunchOptions options;
   options.name = name;
@@ -43,7 +43,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   arguments->add_to(*verb);
   verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
   verb->callback([=, &chosen] {
-    // Guarded from the first moment: planning may already start processes that describe plugins.
+    // The guard is there from the start, because planning may already start processes that describe plugins.
     chosen = [=] {
       return launch::run_guarded([&](const launch::GuardLink& guard) { return run_launch(*arguments, *name, guard); });
     };

@@ -1,4 +1,5 @@
-// The `trainyard` command: parses the command line, runs the chosen verb, turns errors into one line and an exit code.
+// The `trainyard` command: parses the command line, runs the chosen verb, and turns errors into one line and an exit
+// code.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,7 +14,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// In the order of the help text.
+/// The verbs, in the order of the help text.
 constexpr AddVerb kVerbs[] = {add_launch, add_plan,  add_check,   add_plugin, add_topic,
                               add_node,   add_param, add_service, add_ckpt,   add_doctor};
 
@@ -25,7 +26,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
     "Every verb has its own --help.";
 
-/// Verbs of the command, or of a family like `topic`.
+/// The verbs of the command, or of a family such as `topic`.
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -34,7 +35,7 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
-/// The parser only says that a verb is missing; we know which word stands in its place.
+/// The parser only says that a verb is missing; here we know which word stands in its place.
 void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
   const CLI::App* family = &app;
   for (int i = 1; i < argc && argv[i][0] != '-' && family->get_require_subcommand_min() != 0; ++i) {
@@ -53,14 +54,14 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
-  // One line, as all our errors are; the parser's own message prints the whole help.
+  // The error is one line, as all our errors are; the parser's own message prints the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
     // What belongs to the file is written without dashes, unlike what belongs to the command.
     const bool of_the_file = std::string_view(error.what()).find('=') != std::string_view::npos;
     return fmt::format("trainyard: {}; {}--help shows what is allowed\n", error.what(),
                        of_the_file ? "arguments of a launch file have no dashes: name=value; " : "");
   });
-  // Before the parser, whose message would not suggest the nearest verb.
+  // This comes before the parser, whose message would not suggest the nearest verb.
   refuse_unknown_verbs(app, argc, argv);
   try {
     app.parse(argc, argv);
@@ -68,7 +69,7 @@ int run(int argc, char** argv) {
     // --help and --version come as exceptions, too, with code 0.
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  // Only now, with parsing behind it: `launch` forks.
+  // The verb runs only after parsing, because `launch` forks.
   return chosen();
 }
 
@@ -79,7 +80,7 @@ int main(int argc, char** argv) {
   try {
     return trainyard::tools::run(argc, argv);
   } catch (const trainyard::Error& error) {
-    // Every error that a user can cause is an Error; whatever else comes out is a bug, and says so.
+    // Every error that a user can cause is an Error. Anything else is a bug, and is reported as one.
     std::fprintf(stderr, "trainyard: %s\n", error.what());
     return trainyard::tools::exit_code_of(error.code());
   } catch (const std::exception& error) {

@@ -15,16 +15,16 @@ namespace {
 
 using nlohmann::json;
 
-/// What the registry says of every component and program.
+/// What the registry says about every component and program.
 json ask_nodes(const RunChoice& choice) {
   zmq::context_t context;
   return RegistryClient(context, find_run(choice).registry).ask("nodes");
 }
 
-/// Keys that an answer lacks show as empty: the launcher may be of another version than this command.
+/// Keys that an answer lacks are shown as empty, because the launcher may have another version than this command.
 int list_nodes(const RunChoice& choice, bool as_json) {
   const json nodes = ask_nodes(choice);
-  // As it came, for programs: with ports and services, which the table has no room for.
+  // Programs get the whole answer, with ports and services, for which the table has no room.
   if (as_json) {
     std::printf("%s\n", nodes.dump(2).c_str());
     return kExitOk;

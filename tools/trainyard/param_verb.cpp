@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the three verbs take together.
+/// What the three verbs have in common.
 struct ParamArguments {
   RunChoice run;
   std::string component;
@@ -22,13 +22,13 @@ struct ParamArguments {
   bool as_json = false;
 };
 
-/// Asks the component by way of the launcher; what it says against the request is thrown.
+/// Asks the component through the launcher. Its objection to the request is thrown.
 json call(const ParamArguments& arguments, const std::string& method, const json& body) {
   zmq::context_t context;
   return RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
 }
 
-/// What a person types: JSON where it is JSON (numbers, lists, true), else a string.
+/// Reads what a person types: JSON if it is JSON (numbers, lists, true), otherwise a string.
 json value_from(const std::string& text) {
   // `0.1` is a number and `cosine` a string, without quotes upon quotes in a shell.
   json value = json::parse(text, nullptr, false);
@@ -72,7 +72,7 @@ void add_param(CLI::App& app, Action& chosen) {
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
       "  trainyard param set logger every_steps 10");
   const auto arguments = std::make_shared<ParamArguments>();
-  // The arguments are shared by pointer: callbacks run after this function has returned.
+  // The arguments are shared by pointer, because callbacks run after this function has returned.
   const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {
     CLI::App* verb = family->add_subcommand(name, help);
     verb->add_option("COMPONENT", arguments->component, "as `trainyard node list` names it")->required();

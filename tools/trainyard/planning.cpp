@@ -10,14 +10,14 @@ namespace trainyard::tools {
 
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
-  // All further words: which of them is an argument is known only when the file has been read.
-  // The name that is shown cannot be "name=value": CLI11 2.4 (Debian 13) takes no '=' in a name.
+  // All further words are taken. Which of them is an argument is known only when the file has been read. The name that
+  // is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
   verb.add_option("ARGUMENT", values,
                   "name=value: arguments of the file, or keys of it: component.optimizer.params.lr=0.1");
 }
 
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
-  // Behind a pointer, since its cache is written when it goes, once.
+  // This is a pointer because the destructor writes the cache, which must happen once.
   return std::make_unique<launch::ScannedCatalogue>(core::PluginLoader::default_directories(),
                                                     launch::find_process_program());
 }
@@ -26,7 +26,7 @@ launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogu
   try {
     return launch::make_plan(arguments.file, arguments.values, catalogue);
   } catch (const Error& error) {
-    // Also a plugin that is not found: for whoever called, the file is what has to be mended.
+    // A plugin that is not found is bad input, too: for the caller, the file is what has to be corrected.
     throw Error(Code::kInvalidArgument, "{}", error.what());
   }
 }

@@ -18,14 +18,14 @@ struct LaunchArguments {
   std::string file;
   std::vector<std::string> values;
 
-  /// Declares the two; they are filled in when the command line is parsed, so this object must outlive the parser.
+  /// Declares the two. They are filled in when the command line is parsed, so this object must outlive the parser.
   void add_to(CLI::App& verb);
 };
 
 /// The plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
-/// Reads, expands and checks the launch file. Whatever is wrong with it is bad input: throws kInvalidArgument.
+/// Reads, expands and checks the launch file. Whatever is wrong with it is bad input, so it throws kInvalidArgument.
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
 
 }  // namespace trainyard::tools

@@ -13,7 +13,7 @@
 
 namespace trainyard::tools {
 
-// Works without any run: plugin files and the descriptions that they give of themselves.
+// These verbs work without any run, on plugin files and their descriptions of themselves.
 
 namespace {
 
@@ -24,7 +24,7 @@ struct PluginArguments {
   bool as_json = false;
 };
 
-/// "strategies" is as good as "strategy".
+/// Accepts "strategies" for "strategy".
 std::string singular(const std::string& kind) {
   if (kind.ends_with("ies")) return kind.substr(0, kind.size() - 3) + "y";
   return kind.ends_with('s') ? kind.substr(0, kind.size() - 1) : kind;
@@ -43,7 +43,7 @@ void show(const Table& table, const nlohmann::json& json, bool as_json) {
   std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours(), terminal_width()).c_str(), stdout);
 }
 
-/// What an accelerator says now, in a process of its own: a broken one is a row like any other.
+/// What an accelerator says now, in a process of its own. A broken one is a row like any other.
 launch::Catalogue::Facts facts_now(launch::ScannedCatalogue& catalogue, const std::string& name) {
   try {
     return catalogue.facts("accelerator", name, "{}", /*anew=*/true);
@@ -71,8 +71,8 @@ int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators
   return kExitOk;
 }
 
-/// From the labels in the files alone, but for accelerators: runs no plugin, and shows those of a foreign ABI tag as
-/// well.
+/// The list comes from the labels in the files alone, except for accelerators: no plugin is run, and those of a foreign
+/// ABI tag are shown as well.
 int list(const PluginArguments& arguments) {
   const std::string wanted = singular(arguments.kind);
   std::vector<std::string> kinds;
@@ -81,7 +81,7 @@ int list(const PluginArguments& arguments) {
     if (std::ranges::find(kinds, found.label.kind) == kinds.end()) kinds.push_back(found.label.kind);
     if (wanted.empty() || found.label.kind == wanted) matching.push_back(std::move(found));
   }
-  // A kind that nothing is of is most likely a slip. Without a kind an empty list is an answer.
+  // A kind that no plugin has is most likely a slip. Without a kind, an empty list is an answer.
   if (matching.empty() && !wanted.empty()) {
     throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(wanted, kinds));
   }
@@ -96,8 +96,8 @@ int list(const PluginArguments& arguments) {
   return kExitOk;
 }
 
-/// Two lines each, since a terminal is not wide enough for one. The default as it would stand in JSON: text in quotes,
-/// so that "0" and 0 can be told apart.
+/// Each entry takes two lines, since a terminal is not wide enough for one. The default is shown as in JSON, with text
+/// in quotes, so that "0" and 0 can be distinguished.
 void print_parameters(const std::vector<ParameterInfo>& parameters) {
   if (parameters.empty()) return;
   std::printf("\nparameters\n");
@@ -134,7 +134,7 @@ void print(const core::PluginInfo& plugin) {
   }
 }
 
-/// Names are unique within a kind only; `KIND/NAME` tells two of one name apart.
+/// Names are unique only within a kind; `KIND/NAME` distinguishes two plugins of one name.
 int info(const PluginArguments& arguments) {
   const auto catalogue = open_catalogue();
   // The first match counts if no kind is given; the list is sorted by kind.
@@ -145,7 +145,7 @@ int info(const PluginArguments& arguments) {
   for (const PluginLabel& label : catalogue->list()) {
     known.push_back(label.name);
     if (label.name != name || (!kind.empty() && label.kind != kind)) continue;
-    // Not from the cache: facts like the number of devices are asked for because they may have changed.
+    // The cache is not used, because facts such as the number of devices are asked for when they may have changed.
     const core::PluginInfo& plugin = catalogue->refresh(label.kind, label.name);
     if (arguments.as_json) {
       std::printf("%s\n", to_json(plugin).dump(2).c_str());

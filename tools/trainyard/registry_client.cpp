@@ -7,14 +7,14 @@ namespace {
 
 using nlohmann::json;
 
-/// A little more than the launcher waits for a component, so that its more telling error comes first.
+/// A little longer than the launcher waits for a component, so that its error, which says more, comes first.
 constexpr std::chrono::seconds kDeadline{12};
 
 }  // namespace
 
 RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpoint) try
     : socket_(context, zmq::socket_type::dealer) {
-  // A question that was not sent when we give up need not be sent at all.
+  // A question that has not been sent when the command gives up need not be sent at all.
   socket_.set(zmq::sockopt::linger, 0);
   socket_.connect(endpoint);
 } catch (const zmq::error_t& error) {
@@ -31,17 +31,17 @@ json RegistryClient::exchange(json question) {
   const std::uint64_t id = next_id_++;
   question["id"] = id;
   socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
-  // One deadline for the question, however many stray answers come meanwhile.
+  // The question has one deadline, however many stray answers come meanwhile.
   const auto until = std::chrono::steady_clock::now() + kDeadline;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     if (left.count() <= 0) break;
     socket_.set(zmq::sockopt::rcvtimeo, static_cast<int>(left.count()));
     zmq::message_t frame;
-    // The time was up.
+    // The time is up.
     if (!socket_.recv(frame)) break;
     const json reply = json::parse(frame.to_string_view(), nullptr, false);
-    if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // Late, or not ours.
+    if (!reply.is_object() || reply.value("id", json()) != json(id)) continue;  // The answer is late, or not for us.
     if (reply.value("ok", false)) return reply.value("result", json());
     const bool unknown = reply.value("code", std::string()) == name_of(Code::kNotFound);
     throw Error(unknown ? Code::kNotFound : Code::kInvalidArgument, "{}", reply.value("error", "no reason given"));

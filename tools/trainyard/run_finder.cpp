@@ -12,11 +12,11 @@ void RunChoice::add_to(CLI::App& verb) { verb.add_option("--run", name, "which l
 launch::RunInfo find_run(const RunChoice& choice, const std::string& base) {
   const std::vector<launch::RunInfo> runs = launch::list_runs(base);
   if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
-  // The newest: with several runs a person most likely means the one that he has just started.
+  // If there are several runs, a person most likely means the one that was started last.
   if (choice.name.empty()) return runs.front();
   std::vector<std::string> known;
   for (const launch::RunInfo& run : runs) {
-    // The list is sorted, newest first: the first match is the newest.
+    // The list is sorted newest first, so the first match is the newest.
     if (run.run == choice.name || run.name == choice.name) return run;
     known.insert(known.end(), {run.run, run.name});
   }

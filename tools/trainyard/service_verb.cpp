@@ -22,7 +22,7 @@ struct CallArguments {
 };
 
 int call(const CallArguments& arguments) {
-  // Checked here, where the word on the command line can be shown; the fields are checked by the component.
+  // The syntax is checked here, where the word on the command line can be shown; the component checks the fields.
   const json body = json::parse(arguments.body, nullptr, false);
   if (!body.is_object()) {
     throw Error(Code::kInvalidArgument, "service call: {} was given; a JSON object is needed", arguments.body);

@@ -8,10 +8,10 @@
 namespace trainyard::tools {
 namespace {
 
-/// Enough that a reader at a terminal is never the one who waits.
+/// The window is large enough that a reader at a terminal never has to wait.
 constexpr std::uint64_t kWindowMessages = 256;
 
-/// Bytes are not what limits us: payloads stay where they are. So their credit is never given back, and never runs out.
+/// Bytes are not the limit, because payloads stay where they are. Their credit is never given back and never runs out.
 constexpr std::uint64_t kWindowBytes = 1ull << 62;
 
 }  // namespace
@@ -29,7 +29,7 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
     } catch (const zmq::error_t& error) {
       throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
     }
-    // Not waited for: libzmq sends it when the connection is there. A refusal comes out of next().
+    // It does not wait: libzmq sends the message when the connection is there. A refusal comes out of next().
     core::send_control(source.socket, "",
                        Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                                  .topic = topic,
@@ -49,7 +49,7 @@ Subscriber::~Subscriber() {
 std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
-    // From the first on each time: at a terminal fairness among publishers does not matter.
+    // It starts from the first one each time, because at a terminal fairness among publishers does not matter.
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
       if (auto received = take(sources_[i], i)) return received;
     }
@@ -57,7 +57,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
     if (left.count() <= 0) return std::nullopt;
     std::vector<zmq::pollitem_t> items;
     for (Source& source : sources_) items.push_back({source.socket.handle(), 0, ZMQ_POLLIN, 0});
-    // One wait for all publishers.
+    // One wait serves all publishers.
     zmq::poll(items, left);
   }
 }
@@ -66,7 +66,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
 std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32_t subscription) {
   std::vector<zmq::message_t> frames;
   while (core::receive_frames(source.socket, frames)) {
-    if (frames.size() < 3) continue;  // A publisher's probe for readers that have gone.
+    if (frames.size() < 3) continue;  // This is a publisher's probe for readers that have gone.
     if (frames[0].size() == 0) {
       on_control(source, frames);
       continue;
@@ -76,7 +76,7 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
         read_header(std::as_bytes(std::span(static_cast<const char*>(frames[1].data()), frames[1].size())));
     received.body = frames[2].to_string();
     received.schema = &source.schema;
-    // At once, for every message: simpler than half a window, and nobody's speed depends on it.
+    // Credit is returned at once, for every message, which is simpler than half a window; nobody's speed depends on it.
     core::send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
     return received;
   }

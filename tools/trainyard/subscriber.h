@@ -14,27 +14,28 @@
 
 namespace trainyard::tools {
 
-/// A visitor's ear on one topic of a running launch: subscribes at the gateway of every process that publishes it, with
-/// policy drop_oldest, so that it can never slow training. Asks for no payloads: of a tensor come dtype and shape.
+/// A visitor's subscription to one topic of a running launch. It subscribes at the gateway of every process that
+/// publishes the topic, with the policy drop_oldest, so that it can never slow training. It asks for no payloads, so of
+/// a tensor only dtype and shape arrive.
 class Subscriber {
  public:
-  /// One message, not decoded: the command compiles in no message type.
+  /// One message, which is not decoded, because no message type is compiled into the command.
   struct Received {
     Header header;
     std::string body;
-    const Schema* schema = nullptr;  ///< Decodes `body`; lives as long as the subscriber.
+    const Schema* schema = nullptr;  ///< Decodes `body`. It lives as long as the subscriber.
   };
 
-  /// `endpoints`: gateways of the publishers; one that is named twice counts once. Throws kIo.
+  /// `endpoints` are the gateways of the publishers; one that is named twice counts once. Throws kIo.
   Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints);
 
-  /// Says goodbye, so that nothing more is sent here.
+  /// Unsubscribes, so that nothing more is sent here.
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// The next message; empty if none came in time. Throws kNotFound if a publisher refuses, kCorrupt if one breaks the
-  /// format.
+  /// The next message; empty if none came in time. Throws kNotFound if a publisher refuses, and kCorrupt if one breaks
+  /// the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
  private:
@@ -47,7 +48,8 @@ class Subscriber {
   void on_control(Source& source, const std::vector<zmq::message_t>& frames);
 
   std::string topic_;
-  std::deque<Source> sources_;  ///< The index is the subscription's number. A deque: schemas must not move.
+  /// The index is the subscription's number. It is a deque because schemas must not move.
+  std::deque<Source> sources_;
 };
 
 }  // namespace trainyard::tools

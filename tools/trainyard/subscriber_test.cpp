@@ -25,7 +25,7 @@ class SubscriberTest : public ::testing::Test {
     gateway_.bind(endpoint_);
   }
 
-  /// The next control message: its kind; the sender and the body are kept.
+  /// Receives the next control message and returns its kind. The sender and the body are kept.
   std::string receive() {
     zmq::message_t peer, empty, kind;
     (void)gateway_.recv(peer);

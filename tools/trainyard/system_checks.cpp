@@ -23,15 +23,15 @@
 
 namespace trainyard::tools {
 
-// Looks only: nothing here changes the machine, and nothing is kept.
+// These checks only look: nothing here changes the machine, and nothing is kept.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// What LibTorch's matrix products will run on.
+/// The BLAS on which LibTorch's matrix products will run.
 SystemCheck check_blas() {
-  // Loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH have their say.
+  // It is loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH take effect.
   void* library = ::dlopen("libblas.so.3", RTLD_LAZY | RTLD_LOCAL);
   void* symbol = library != nullptr ? ::dlsym(library, "sgemm_") : nullptr;
   Dl_info info = {};
@@ -41,7 +41,7 @@ SystemCheck check_blas() {
   return judge_blas(fs::weakly_canonical(info.dli_fname).string());
 }
 
-/// A number of bytes of a control group, which a container's limit is; nothing if there is no such limit.
+/// A number of bytes of a control group, which is the limit of a container; empty if there is no such limit.
 std::optional<std::uint64_t> cgroup_bytes(const char* name) {
   std::ifstream file(std::string("/sys/fs/cgroup/") + name);
   std::uint64_t bytes = 0;
@@ -49,7 +49,7 @@ std::optional<std::uint64_t> cgroup_bytes(const char* name) {
   return {};
 }
 
-/// Memory by handle is not a file in /dev/shm: what bounds it is memory, and the limit of the container.
+/// Memory by handle is not a file in /dev/shm: it is limited by memory and by the limit of the container.
 SystemCheck check_shared_memory() {
   std::ifstream file("/proc/meminfo");
   std::uint64_t total = 0, available = 0, kib = 0;
@@ -65,9 +65,9 @@ SystemCheck check_shared_memory() {
   return judge_shared_memory(total, available);
 }
 
-/// Another process must be able to open the memory through /proc: containers and hidepid can forbid it.
+/// Another process must be able to open the memory through /proc, which containers and hidepid can forbid.
 SystemCheck check_memfd() {
-  // The very calls that shared memory needs, in small.
+  // These are the calls that shared memory needs, on a small scale.
   const int file = ::memfd_create("trainyard-doctor", MFD_CLOEXEC);
   if (file < 0) return {Verdict::kBad, "memfd", std::strerror(errno), "allow the system call memfd_create"};
   const std::string path = fmt::format("/proc/{}/fd/{}", ::getpid(), file);
@@ -83,7 +83,7 @@ SystemCheck check_open_files() {
   return judge_open_files(limit.rlim_cur, limit.rlim_max);
 }
 
-/// Whether runs could be found, and so be started: the same checks of ownership that a launch makes.
+/// Whether runs can be found, and thus started: makes the same checks of ownership as a launch.
 SystemCheck check_runs_directory() {
   const std::string directory = launch::runs_directory();
   try {
@@ -103,7 +103,7 @@ SystemCheck check_process_program() {
   }
 }
 
-/// By label alone: loads nothing.
+/// The plugins by label alone; nothing is loaded.
 void add_plugins(std::vector<SystemCheck>& checks) {
   const core::PluginLoader loader(core::PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
@@ -114,7 +114,7 @@ void add_plugins(std::vector<SystemCheck>& checks) {
   }
   const std::vector<core::PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;
-  // Found, but would be refused: better said here than at the launch.
+  // These were found but would be refused, which is better reported here than at the launch.
   for (const core::PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
   SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
   if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};
@@ -142,7 +142,7 @@ std::string system_text() {
 }  // namespace
 
 SystemCheck judge_blas(const std::string& resolved_path) {
-  // By the name of the file that the symbol came from, since Debian's alternatives hide it behind a link.
+  // The name of the file from which the symbol came decides, since Debian's alternatives hide it behind a link.
   for (const char* fast : {"openblas", "mkl", "blis", "atlas"}) {
     if (resolved_path.find(fast) != std::string::npos) return {Verdict::kGood, "BLAS", resolved_path, ""};
   }
@@ -165,7 +165,7 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
   return {Verdict::kWarning, "shared memory", finding, "in a container: start it with a larger --memory"};
 }
 
-// Facts first, for bug reports; then what may be wrong.
+// Facts come first, for bug reports; then comes what may be wrong.
 std::vector<SystemCheck> check_system() {
   std::vector<SystemCheck> checks = {
       {Verdict::kFact, "Trainyard", TRAINYARD_VERSION, ""},

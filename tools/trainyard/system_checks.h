@@ -6,11 +6,11 @@
 
 namespace trainyard::tools {
 
-/// How a finding is to be taken.
+/// What a finding means.
 enum class Verdict {
-  kFact,     ///< Neither good nor bad: a version.
-  kGood,     ///< As it should be.
-  kWarning,  ///< Works, but slowly or not for long.
+  kFact,     ///< It is neither good nor bad, such as a version.
+  kGood,     ///< It is as it should be.
+  kWarning,  ///< It works, but slowly or not for long.
   kBad,      ///< Trainyard cannot work like this.
 };
 
@@ -19,21 +19,21 @@ struct SystemCheck {
   Verdict verdict = Verdict::kFact;
   std::string name;
   std::string finding;
-  std::string advice;  ///< What to do about it; empty if nothing is to be done.
+  std::string advice;  ///< What to do about it; empty if nothing needs to be done.
 };
 
-/// Looks at everything, in the order in which it is shown. Throws nothing: what cannot be looked at is a finding. The
-/// judges below are apart from the looking, so that they can be tested with made-up findings.
+/// Looks at everything, in the order in which it is shown. It throws nothing: what cannot be looked at is a finding.
+/// The functions below judge findings without looking for them, so they can be tested with invented ones.
 std::vector<SystemCheck> check_system();
 
-/// Which BLAS a path like /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 stands for. Reference BLAS is a
-/// warning: a matrix product takes some thirty times as long with it.
+/// Which BLAS a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 stands for. Reference BLAS is a
+/// warning, because a matrix product takes some thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
-/// Open files: each process needs some for sockets and shared memory.
+/// Judges the limit of open files. Each process needs some for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
-/// Bytes of memory, and those of them that shared blocks can still take.
+/// Judges the size of memory, and how much of it shared blocks can still take.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
 }  // namespace trainyard::tools

@@ -11,10 +11,10 @@ namespace trainyard::tools {
 
 namespace {
 
-/// Narrower than this the last column is left as it is: the terminal may break it.
+/// If there is less room than this, the last column is left as it is, and the terminal may break it.
 constexpr std::size_t kNarrowest = 16;
 
-/// `text` in lines of at most `width`, broken between words, all but the first indented by `indent`.
+/// Breaks `text` between words into lines of at most `width`; all but the first are indented by `indent`.
 std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
   if (width < indent + kNarrowest) return text;
   std::string lines;
@@ -33,7 +33,7 @@ std::string folded(const std::string& text, std::size_t indent, std::size_t widt
 
 }  // namespace
 
-// Widths are in bytes: names and numbers here are ASCII.
+// Widths are in bytes, because names and numbers here are ASCII.
 std::string Table::text(bool bold_heading, std::size_t width) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {
@@ -48,7 +48,7 @@ std::string Table::text(bool bold_heading, std::size_t width) const {
       line += width != 0 && last ? folded(row[i], line.size(), width) : row[i];
       line.append(widths[i] - row[i].size() + 2, ' ');
     }
-    // So that output can be compared line by line.
+    // This allows output to be compared line by line.
     line.erase(line.find_last_not_of(' ') + 1);
     const bool bold = bold_heading && &row == &rows_.front();
     all += (bold ? "\033[1m" : "") + line + (bold ? "\033[0m" : "") + "\n";

@@ -19,7 +19,7 @@
 
 namespace trainyard::tools {
 
-// Everything about streams comes in two parts: the registry says where a topic is published, and a Subscriber listens
+// The verbs about streams have two sources: the registry says where a topic is published, and a Subscriber listens
 // there. The launcher does not see the messages.
 
 namespace {
@@ -27,9 +27,9 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLongestTimeout = 1e6;  ///< Seconds: eleven days. No verb waits for ever.
+constexpr double kLongestTimeout = 1e6;  ///< In seconds; eleven days. No verb waits for ever.
 
-/// What the four verbs take together.
+/// What the four verbs have in common.
 struct TopicArguments {
   RunChoice run;
   std::string topic;
@@ -38,7 +38,7 @@ struct TopicArguments {
   bool as_json = false;
 };
 
-/// The log is published by processes, not by components; then the process is named.
+/// The log is published by processes, not by components; the process is named then.
 std::string names(const json& ends) {
   std::string all;
   for (const json& end : ends) {
@@ -51,7 +51,7 @@ std::string names(const json& ends) {
 int list(const TopicArguments& arguments) {
   zmq::context_t context;
   const json topics = RegistryClient(context, find_run(arguments.run).registry).ask("topics");
-  // As it came, for programs: nothing is left out.
+  // Programs get the whole answer.
   if (arguments.as_json) {
     std::printf("%s\n", topics.dump(2).c_str());
     return kExitOk;
@@ -75,7 +75,7 @@ json find_topic(RegistryClient& registry, const std::string& name) {
   throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
 }
 
-/// What became of the messages of one topic in one process, edge by edge: drops are counted, and can be seen here.
+/// What became of the messages of one topic in one process, edge by edge. Drops are counted and can be seen here.
 void print_counters(const std::string& process, const json& counters, const std::string& topic) {
   constexpr std::uint64_t kNone = 0;
   for (const json& edge : counters.value("edges", json::array())) {
@@ -90,7 +90,7 @@ void print_counters(const std::string& process, const json& counters, const std:
   }
 }
 
-/// The schema is printed as it is on the wire: a client can be written from it.
+/// The schema is printed as it is on the wire, so that a client can be written from it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
   RegistryClient registry(context, find_run(arguments.run).registry);
@@ -113,19 +113,19 @@ int info(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// An ear on the topic of the arguments, and the run that it belongs to.
+/// A subscription to the topic of the arguments, and the run to which it belongs.
 class Listener {
  public:
   explicit Listener(const TopicArguments& arguments)
       : run_(find_run(arguments.run)), registry_(context_, run_.registry) {
-    // Throws for a topic that does not exist, with the nearest one, before anything is subscribed.
+    // For a topic that does not exist this throws, with the nearest one, before anything is subscribed.
     const std::string name = find_topic(registry_, arguments.topic).value("topic", "");
     subscriber_.emplace(context_, name, endpoints(name));
   }
 
   /// The next message; empty if none came in time, or if the run has ended.
   std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
-    // Between two slices it is asked whether the run still lives: its end sends no message.
+    // Between two slices it checks whether the run still lives, because the end of a run sends no message.
     constexpr std::chrono::milliseconds kSlice{500};
     const auto until = Clock::now() + deadline;
     for (;;) {
@@ -139,7 +139,7 @@ class Listener {
   bool run_ended() const { return !launch::is_alive(run_); }
 
  private:
-  /// Where the topic is published; waits for the processes of a run that is only starting.
+  /// Where the topic is published. Waits for the processes of a run that is only starting.
   std::vector<std::string> endpoints(const std::string& topic) {
     constexpr std::chrono::seconds kDeadline{10};
     const auto until = Clock::now() + kDeadline;
@@ -148,7 +148,7 @@ class Listener {
       for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
         found.push_back(publisher.value("endpoint", ""));
       }
-      // An empty endpoint: that process is not up yet.
+      // The endpoint is empty if that process is not up yet.
       if (!found.empty() && std::ranges::find(found, "") == found.end()) return found;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -161,7 +161,7 @@ class Listener {
   std::optional<Subscriber> subscriber_;
 };
 
-/// Flushed at once, for pipes: whoever reads sees each message when it comes.
+/// The output is flushed at once, so that whoever reads a pipe sees each message when it comes.
 void print(const Subscriber::Received& message, bool one_line) {
   const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
   std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
@@ -181,7 +181,7 @@ int echo(const TopicArguments& arguments) {
       print(*message, arguments.as_json);
     } else if (listener.run_ended()) {
       std::fprintf(stderr, "trainyard: the run has ended\n");
-      // Who asked for so many messages did not get them; who listens for ever has heard all there was.
+      // Whoever asked for a number of messages did not get them; whoever listens for ever has heard all there was.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {
       throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
@@ -190,7 +190,8 @@ int echo(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// By the time of arrival here. Messages that were dropped on the way are not counted, so this is a lower bound.
+/// The rate is by the time of arrival here. Messages that were dropped on the way are not counted, so it is a lower
+/// bound.
 int hz(const TopicArguments& arguments) {
   Listener listener(arguments);
   const auto until = Clock::now() + timeout_of(arguments);
@@ -202,7 +203,7 @@ int hz(const TopicArguments& arguments) {
     last = Clock::now();
     if (seen++ == 0) first = last;
   }
-  // A rate is intervals per time: one message has none.
+  // A rate is intervals per time, and one message has none.
   if (seen < 2) {
     throw Error(Code::kTimeout, "{} message(s) on '{}' within {} s; a rate needs two", seen, arguments.topic,
                 arguments.timeout_s);

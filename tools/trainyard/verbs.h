@@ -8,32 +8,32 @@ class App;
 
 namespace trainyard::tools {
 
-/// What the chosen verb does; returns the exit code. Verbs set it while the command line is parsed and it runs
+/// What the chosen verb does; it returns the exit code. A verb sets it while the command line is parsed, and it runs
 /// afterwards, so that `launch` forks with nothing half done.
 using Action = std::function<int()>;
 
-/// Each adds one verb, or one small family of verbs, to the command: its options, its help, its action.
+/// Adds one verb, or one small family of verbs, to the command: its options, its help, its action.
 using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
-/// `launch FILE [name=value...]`: runs until the run ends; its exit code is the run's.
+/// `launch FILE [name=value...]` runs until the run ends, and returns its exit code.
 void add_launch(CLI::App& app, Action& chosen);
-/// `plan FILE`: what a launch would start, for people or as JSON.
+/// `plan FILE` shows what a launch would start, for people or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
-/// `check FILE`: whether it can be launched here; silent about everything else.
+/// `check FILE` checks whether the file can be launched here, and prints nothing else.
 void add_check(CLI::App& app, Action& chosen);
-/// `plugin list|info`: what is installed. Needs no run.
+/// `plugin list|info` shows what is installed. It needs no run.
 void add_plugin(CLI::App& app, Action& chosen);
-/// `topic list|info|echo|hz`: streams of a run; subscribes as a visitor.
+/// `topic list|info|echo|hz` shows the streams of a run. It subscribes as a visitor.
 void add_topic(CLI::App& app, Action& chosen);
-/// `node list|info`: components of a run and their states.
+/// `node list|info` shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
-/// `param list|get|set`: parameters of a running component.
+/// `param list|get|set` shows and changes parameters of a running component.
 void add_param(CLI::App& app, Action& chosen);
-/// `service call`: asks a running component.
+/// `service call` asks a running component.
 void add_service(CLI::App& app, Action& chosen);
-/// `ckpt show|verify`: checkpoints on disk. Needs no run and no LibTorch.
+/// `ckpt show|verify` looks at checkpoints on disk. It needs no run and no LibTorch.
 void add_ckpt(CLI::App& app, Action& chosen);
-/// `doctor`: what this machine has and lacks.
+/// `doctor` shows what this machine has and lacks.
 void add_doctor(CLI::App& app, Action& chosen);
 
 }  // namespace trainyard::tools

@@ -18,11 +18,11 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// A launch in processes of its own, as a shell would start it: guard, launcher, children. The children are fakes
+/// A launch in processes of its own, as a shell would start it: guard, launcher and children. The children are fakes
 /// (fake_process.cpp). Whatever is left of it at the end of the test is killed.
 class LaunchedRun {
  public:
-  /// Forks, so it must be made while the test has one thread.
+  /// Forks, so it must be constructed while the test has one thread.
   explicit LaunchedRun(const Plan& plan, LaunchOptions options = {});
   ~LaunchedRun();
   LaunchedRun(const LaunchedRun&) = delete;
@@ -30,30 +30,31 @@ class LaunchedRun {
 
   pid_t guard() const { return guard_; }
 
-  /// The pid in run.json; waits for it.
+  /// The pid in run.json, for which it waits.
   pid_t launcher() const;
 
   /// Everything printed so far, stdout and stderr together.
   std::string output() const;
 
-  /// Waits until `text` has been printed; false if that does not happen.
+  /// Waits until `text` has been printed. Returns false if that does not happen.
   bool prints(const std::string& text) const;
 
-  /// What the registry answers to the question (docs/wire_format.md), as a client in any language would be told; an
-  /// empty text if it does not answer.
+  /// What the registry answers to the question (docs/wire_format.md), as a client in any language would receive it. It
+  /// is empty if there is no answer.
   std::string ask(const std::string& question) const;
 
-  /// Waits until the launcher knows that a component, or an external program, has reached a state; false if that does
-  /// not happen. A child may have said so long before the launcher has read it.
+  /// Waits until the launcher knows that a component, or an external program, has reached a state. Returns false if
+  /// that does not happen. A child may have said so long before the launcher has read it.
   bool reaches(const std::string& node, const std::string& state) const;
 
-  /// Of the process that a component, or an external program, runs in, as the launcher knows it; 0 if it does not.
+  /// The pid of the process in which a component or an external program runs, as the launcher knows it; 0 if it does
+  /// not.
   pid_t pid_of(const std::string& node) const;
 
-  /// Waits for the end; -1 if it does not come, or comes by a signal.
+  /// Waits for the end. Returns -1 if it does not come, or comes by a signal.
   int exit_code();
 
-  /// True if the directory of runs is empty; waits for it.
+  /// Waits until the directory of runs is empty. Returns false if that does not happen.
   bool directory_is_gone() const;
 
   /// Where run directories are made.
@@ -70,17 +71,17 @@ class LaunchedRun {
   pid_t guard_ = 0;
 };
 
-/// Waits on a condition. True if it came.
+/// Waits for a condition. Returns true if it came true.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline = std::chrono::seconds(20));
 
-/// True if there is no such process any more; waits for it.
+/// Waits until there is no such process any more. Returns false if that does not happen.
 bool is_gone(pid_t pid);
 
-/// A plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order; process i
-/// behaves as `fakes[i]` (JSON, see fake_process.cpp) says.
+/// A plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order. Process i
+/// behaves as `fakes[i]` says (JSON, see fake_process.cpp).
 Plan fake_plan(const std::vector<std::string>& fakes);
 
-/// The plan and an external program.
+/// The plan with an external program added.
 Plan with_program(Plan plan, const std::string& name, std::vector<std::string> command);
 
 }  // namespace trainyard::launch::testing

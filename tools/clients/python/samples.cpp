@@ -1,5 +1,6 @@
-// Encodes real messages for trainyard_test.py, which has no other encoder to hold the client against. One JSON object a
-// line: the type, its schema and fingerprint, the bytes in hexadecimal, and what a client should make of them.
+// Encodes real messages for trainyard_test.py, which has no other encoder to compare the client with. It prints one
+// JSON object per line: the type, its schema and fingerprint, the bytes in hexadecimal, and what a client should make
+// of them.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -21,7 +22,7 @@ std::string hex(const void* data, std::size_t size) {
 
 std::string hex(const std::string& bytes) { return hex(bytes.data(), bytes.size()); }
 
-/// A header with a number of its own in every field.
+/// A header with a different number in every field.
 Header header_of(const MessageType& type, std::size_t payloads) {
   Header header;
   header.payloads = static_cast<std::uint16_t>(payloads);
@@ -62,7 +63,7 @@ Prediction prediction() {
 
 int main() {
   using namespace trainyard;
-  // What a client must be able to write, with the values that trainyard.py gives them.
+  // These are messages that a client must be able to write, with the values that trainyard.py gives them.
   testing::print(Subscribe{.topic = "/metrics", .window_messages = 4, .window_bytes = 1 << 20});
   testing::print(Credit{.subscription = 0, .messages = 2, .bytes = 99});
   testing::print(testing::prediction());
