@@ -11,43 +11,59 @@ namespace {
 
 using nlohmann::json;
 
-/// Watches a parse: which keys every open object has had, and how deep it goes.
-class Watch {
+/// Reads a text once without building anything from it, and refuses keys that are given twice and nesting that is too
+/// deep. (The parser's own callback could do that while it builds, but then it looks at every sibling again whenever an
+/// object ends: a header of 40,000 tensors would take half a minute.)
+class Watch : public nlohmann::json_sax<json> {
  public:
   Watch(const std::string& where, int max_depth) : where_(where), max_depth_(max_depth) {}
 
-  // `depth` is that of the container around the event: a key belongs to the level that its object opened.
-  void see(int depth, json::parse_event_t event, const json& parsed) {
-    const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
-    if (opens && depth >= max_depth_) {
-      throw Error(Code::kCorrupt, "{}: JSON nested more than {} deep", where_, max_depth_);
-    }
-    const auto level = static_cast<std::size_t>(depth);
-    if (event == json::parse_event_t::object_start) {
-      keys_.resize(level + 2);
-      keys_[level + 1].clear();
-    }
-    if (event == json::parse_event_t::key && !keys_[level].insert(parsed.get<std::string>()).second) {
-      throw Error(Code::kCorrupt, "{}: the key '{}' is given twice", where_, parsed.get<std::string>());
-    }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_array() override { return close(); }
+  bool start_object(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+
+  bool key(string_t& name) override {
+    if (keys_.back().insert(name).second) return true;
+    throw Error(Code::kCorrupt, "{}: the key '{}' is given twice", where_, name);
+  }
+
+  bool parse_error(std::size_t, const std::string&, const json::exception& error) override {
+    throw Error(Code::kCorrupt, "{}: {}", where_, error.what());
   }
 
  private:
+  bool open() {
+    if (keys_.size() >= static_cast<std::size_t>(max_depth_)) {
+      throw Error(Code::kCorrupt, "{}: JSON nested more than {} deep", where_, max_depth_);
+    }
+    keys_.emplace_back();
+    return true;
+  }
+  bool close() {
+    keys_.pop_back();
+    return true;
+  }
+
   const std::string& where_;
   int max_depth_;
-  std::vector<std::set<std::string>> keys_;
+  std::vector<std::set<std::string>> keys_;  ///< Of every object that is open; a list has an empty set.
 };
 
 }  // namespace
 
 json parse_strict_json(std::string_view text, const std::string& where, int max_depth) {
   Watch watch(where, max_depth);
+  json::sax_parse(text, &watch);
   try {
-    // The callback sees each event before the tree grows, so a text that nests too deeply is stopped early.
-    return json::parse(text, [&](int depth, json::parse_event_t event, json& parsed) {
-      watch.see(depth, event, parsed);
-      return true;
-    });
+    return json::parse(text);
   } catch (const json::exception& error) {
     throw Error(Code::kCorrupt, "{}: {}", where, error.what());
   }

@@ -116,9 +116,8 @@ void check_coverage(const std::vector<SafetensorsEntry>& sorted, std::uint64_t d
 }  // namespace
 
 const SafetensorsEntry* SafetensorsHeader::find(std::string_view name) const {
-  const auto found =
-      std::find_if(tensors.begin(), tensors.end(), [&](const SafetensorsEntry& entry) { return entry.name == name; });
-  return found == tensors.end() ? nullptr : &*found;
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : &tensors[found->second];
 }
 
 std::string_view safetensors_name_of(DType dtype) {
@@ -145,6 +144,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   check_coverage(header.tensors, data_bytes, where);
+  for (std::size_t i = 0; i < header.tensors.size(); ++i) header.by_name.emplace(header.tensors[i].name, i);
   return header;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,7 +26,10 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;  ///< In the order of their bytes.
   std::map<std::string, std::string> metadata;
 
-  /// The tensor of this name, or null if there is none.
+  /// Places in `tensors` by name; parse_safetensors_header() fills it.
+  std::map<std::string, std::size_t, std::less<>> by_name;
+
+  /// The tensor of this name, or null if there is none. Takes logarithmic time.
   const SafetensorsEntry* find(std::string_view name) const;
 };
 

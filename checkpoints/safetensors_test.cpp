@@ -138,6 +138,23 @@ INSTANTIATE_TEST_SUITE_P(
         Attack{R"({"a":3})", 0, "'dtype' is missing"},
         Attack{"{\"a\":" + std::string(100'000, '[') + "}", 0, "nested more than 3 deep"}));
 
+// With a reader that looks at all earlier tensors for each one, this test runs into the deadline of its program.
+TEST(SafetensorsHeaderTest, ReadsAndFindsHundredThousandsOfTensors) {
+  constexpr int kTensors = 100'000;
+  std::string text = "{";
+  for (int i = 0; i < kTensors; ++i) {
+    text += (i == 0 ? "" : ",") + ("\"t" + std::to_string(i)) + R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" +
+            std::to_string(i) + "," + std::to_string(i + 1) + "]}";
+  }
+  const SafetensorsHeader header = parse_safetensors_header(text + "}", kTensors, "many.safetensors");
+  ASSERT_EQ(header.tensors.size(), static_cast<std::size_t>(kTensors));
+  for (int i = 0; i < kTensors; ++i) {
+    const SafetensorsEntry* entry = header.find("t" + std::to_string(i));
+    ASSERT_TRUE(entry != nullptr && entry->begin == static_cast<std::uint64_t>(i)) << i;
+  }
+  EXPECT_EQ(header.find("t"), nullptr);
+}
+
 TEST(SafetensorsHeaderTest, AHeaderLongerThanTheFileTakesNoMemory) {
   TemporaryDirectory directory;
   for (std::uint64_t size : {std::uint64_t{9}, std::uint64_t{100'000'000}, ~std::uint64_t{0}}) {

@@ -50,14 +50,16 @@ TEST_F(BackgroundWriterTest, TheEndWaitsForWhatWasSubmitted) {
 TEST_F(BackgroundWriterTest, AFailureComesBackAsTextAndTheNextIsWritten) {
   BackgroundWriter writer(store_, [] {});
   std::filesystem::rename(directory_.path(), directory_.path() + ".moved");
+  testing::write_file(directory_.path(), "");  // With nothing in its place the folder would be made again.
   writer.submit(copy_of(1));
   writer.wait_until_idle();
+  std::filesystem::remove(directory_.path());
   std::filesystem::rename(directory_.path() + ".moved", directory_.path());
   writer.submit(copy_of(2));
   writer.wait_until_idle();
   const auto finished = writer.take_finished();
   ASSERT_EQ(finished.size(), 2u);
-  EXPECT_NE(finished[0].error.find(": No such file or directory"), std::string::npos) << finished[0].error;
+  EXPECT_NE(finished[0].error.find(": Not a directory"), std::string::npos) << finished[0].error;
   EXPECT_EQ(finished[1].error, "");
   EXPECT_GT(finished[1].written.bytes, 0u);
 }

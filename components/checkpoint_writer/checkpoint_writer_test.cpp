@@ -97,13 +97,15 @@ TEST_F(CheckpointWriterTest, AWriteThatFailsIsReportedAndTheRunGoesOn) {
   rig_.send("snapshot", testing::snapshot_at(1));
   wait_for_checkpoints(1);
   fs::rename(directory_ / "checkpoints", directory_ / "moved");
+  testing::write_file(directory_ / "checkpoints", "");  // With nothing in its place the folder would be made again.
   rig_.send("snapshot", testing::snapshot_at(2));
   wait_for_checkpoints(2);
   const auto failed = rig_.received<CheckpointDone>("/checkpoints").at(1);
   EXPECT_TRUE(
       failed->error.starts_with("cannot create the directory " + (directory_ / "checkpoints/.tmp-step-00000002")) &&
-      failed->error.ends_with(": No such file or directory"))
+      failed->error.ends_with(": Not a directory"))
       << failed->error;
+  fs::remove(directory_ / "checkpoints");
   fs::rename(directory_ / "moved", directory_ / "checkpoints");
   rig_.send("snapshot", testing::snapshot_at(3));
   wait_for_checkpoints(3);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string_view>
 
 #include "checkpoints/checkpoint_reader.h"
 #include "checkpoints/safetensors.h"
@@ -54,10 +56,10 @@ void check_all(const checkpoints::SafetensorsFile& file, const std::vector<State
   // If all of ours are there and their number is the same, they agree. Only otherwise is it worth looking for the one
   // that differs.
   if (file.header().tensors.size() == slices.size()) return;
+  std::set<std::string_view> known;
+  for (const StateSlice& slice : slices) known.insert(slice.name);
   for (const checkpoints::SafetensorsEntry& entry : file.header().tensors) {
-    const bool known =
-        std::any_of(slices.begin(), slices.end(), [&](const auto& slice) { return slice.name == entry.name; });
-    if (!known) {
+    if (!known.contains(entry.name)) {
       throw Error(Code::kShapeMismatch, "{} has a tensor '{}' of shape {}; this run has none of that name", file.path(),
                   entry.name, to_text(entry.shape));
     }
