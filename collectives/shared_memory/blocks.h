@@ -11,8 +11,8 @@ namespace trainyard::shared_memory {
 /// A run of memory that every member has, and that all have mapped.
 struct Block {
   Buffer own;
-  std::vector<core::Mapping> mappings;  ///< Of the others' segments.
-  std::vector<std::byte*> addresses;    ///< Where each member's memory lies here.
+  std::vector<core::Mapping> mappings;  ///< The other members' segments.
+  std::vector<std::byte*> addresses;    ///< Where each member's memory lies in this process.
 };
 
 /// Maps the memory that the others' handles name. `handles` are in the order of the members, and `rank` is this one.

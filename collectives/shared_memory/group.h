@@ -78,7 +78,7 @@ class Group {
   std::uint32_t rank_;
   Layout layout_;
   core::MemoryFile file_;              ///< Open as long as others may want to map it.
-  std::vector<core::Mapping> blocks_;  ///< One a member.
+  std::vector<core::Mapping> blocks_;  ///< One per member.
   bool too_few_cores_ = false;
 };
 

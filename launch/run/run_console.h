@@ -5,20 +5,21 @@
 
 namespace trainyard::launch {
 
-/// Where the launcher prints lines: its own, and those of its processes. On a terminal the logger's progress line may
-/// stand in the way; it is wiped first, and the logger draws it again.
+/// Where the launcher prints lines: its own and those of its processes. On a terminal the logger's progress line may be
+/// in the way; it is cleared first, and the logger draws it again.
 class RunConsole {
  public:
   RunConsole();
 
-  /// What a process printed: to stdout, or to stderr if it came from there. Waits while a terminal is stopped.
+  /// Prints what a process printed: on stderr if it came from there, otherwise on stdout. It waits while a terminal is
+  /// stopped.
   void line(std::string_view prefix, std::string_view text, bool to_stderr = false);
 
-  /// The launcher's own words, on stderr.
+  /// Prints the launcher's own words on stderr.
   void say(std::string_view text) { line("trainyard: ", text, true); }
 
  private:
-  bool terminal_[2];  ///< Whether stdout, stderr are.
+  bool terminal_[2];  ///< Whether stdout and stderr are terminals.
 };
 
 }  // namespace trainyard::launch

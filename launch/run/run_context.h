@@ -22,13 +22,13 @@ namespace trainyard::launch {
 
 /// What the launcher must know beyond the plan.
 struct LaunchOptions {
-  std::string name;                                 ///< Of the run; empty = the plan's.
+  std::string name;                                 ///< The name of the run; if empty, the plan's.
   std::string base = runs_directory();              ///< Where run directories are made.
-  std::string process_program;                      ///< Path of `trainyard-process`.
-  std::vector<std::string> plugin_path;             ///< Directories that processes load plugins from.
-  std::map<std::string, core::PluginInfo> plugins;  ///< Components' plugins by name: their ports and services.
-  std::chrono::milliseconds rung{2'000};            ///< Between SIGINT, SIGTERM and SIGKILL.
-  std::chrono::milliseconds silence{30'000};        ///< A process this long without a word is reported.
+  std::string process_program;                      ///< The path of `trainyard-process`.
+  std::vector<std::string> plugin_path;             ///< The directories from which processes load plugins.
+  std::map<std::string, core::PluginInfo> plugins;  ///< The components' plugins by name, for their ports and services.
+  std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
+  std::chrono::milliseconds silence{30'000};        ///< A process that is silent for this long is reported.
 };
 
 /// The state of a run, shared by the parts of the launcher, which all live on one thread. The members are constructed

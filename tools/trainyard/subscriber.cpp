@@ -34,8 +34,8 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
                        Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                                  .topic = topic,
                                  .window_messages = kWindowMessages,
-                                 // Policy, edge and payloads are left at their defaults: a visitor, that drops the
-                                 // oldest, without payloads.
+                                 // The other fields keep their defaults: a visitor that drops the oldest messages,
+                                 // without payloads.
                                  .window_bytes = kWindowBytes});
   }
 }
