@@ -19,10 +19,10 @@ namespace trainyard::shared_memory {
 /// A send of registered memory is over when the receiver has it; any other send is over when all of it is in a ring of
 /// `ring_bytes`. Ranks that send to each other must ask for both the sends and the receives before they wait.
 ///
-/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first are the same at every
-/// rank Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
-/// every
-///             rank
+/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first are the same at
+///             every rank
+/// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
+///             every rank
 class SharedMemory final : public Collective {
  public:
   explicit SharedMemory(CollectiveContext& context) : Collective(context) {}

@@ -35,9 +35,8 @@ namespace trainyard {
 /// Outputs     dataset   sent once, on activation
 ///             batches   one buffer each, all fields back to back; sent only while every reader has room
 /// Services    cursor    where training continues after the last batch sent
-/// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard that
-/// does
-///             not exist)
+/// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
+///             that does not exist)
 class DataLoader : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
