@@ -112,7 +112,7 @@ class Collective : public Configurable {
   /// elements are undefined.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
-  /// Done when every rank has come.
+  /// The operation is finished when every rank has called this.
   Work barrier();
 
   /// Send and receive a message between two ranks; messages in one direction are matched in the order of the calls. The

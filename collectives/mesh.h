@@ -23,7 +23,7 @@ struct Tag {
     kAsked,   ///< The sender has come to operation `number`.
     kData,    ///< Elements of the operation, in a numbered stage.
     kDirect,  ///< Elements of a send.
-    kFailed,  ///< What the sender has found out.
+    kFailed,  ///< A failure that the sender has found.
     kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
     kGoodbye,  ///< Nothing will follow.

@@ -11,12 +11,12 @@
 
 namespace trainyard {
 
-/// The upper half of a float.
+/// The bfloat16 type: the upper half of a float.
 struct BFloat16 {
   std::uint16_t bits;
 };
 
-/// IEEE 754 half precision.
+/// The half-precision type of IEEE 754.
 struct Float16 {
   std::uint16_t bits;
 };

@@ -89,7 +89,7 @@ struct Control {
   std::atomic<std::uint32_t>
       waits_for;                    ///< 0: it does not wait; 1: it cannot tell for whom; otherwise the member plus 2.
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
-  std::atomic<std::int32_t> core;   ///< Where it ran when it last asked or waited.
+  std::atomic<std::int32_t> core;   ///< The core on which the rank ran when it last asked or waited.
 
   alignas(kLine) FailureNote failure;
   std::int32_t pid;

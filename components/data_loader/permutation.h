@@ -14,7 +14,7 @@ class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);
 
-  /// The number at `place` < size.
+  /// The number at `place`, which must be < size.
   std::uint64_t operator()(std::uint64_t place) const {
     do place = pass(place);
     while (place >= size_);

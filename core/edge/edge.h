@@ -31,7 +31,7 @@ class Edge {
   /// `id` is that of the plan. The windows bound what is under way. The same bound applies, separately, to what
   /// `drop_oldest` keeps back.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
-  /// What still waits is lost.
+  /// Destroys the edge; messages that still wait in it are lost.
   virtual ~Edge() = default;
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;

@@ -28,7 +28,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// A mapped memfd. The mapping stays valid after the descriptor is closed and after its maker is gone.
 class Mapping {
  public:
-  /// Maps nothing.
+  /// An empty mapping.
   Mapping() = default;
   /// Maps the first `bytes` bytes of the file, shared. Throws kIo.
   Mapping(int fd, std::size_t bytes, bool writable);

@@ -51,7 +51,7 @@ class SharedRing {
   /// For the reader.
   bool empty() const;
 
-  /// For the reader: counts one more handled message of `bytes`. Returns true if the writer waits to be told.
+  /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer waits to be told.
   bool return_credit(std::uint64_t bytes);
   /// What the reader has handled since the ring was made. The writer subtracts it from what it has sent.
   std::uint64_t returned_messages() const;

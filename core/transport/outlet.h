@@ -78,7 +78,7 @@ class RemoteEdge final : public Edge {
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;
   std::uint64_t returned_bytes_ = 0;
-  /// The current subscriber's ring. It is mutable because has_room() writes to it that it wants to be told.
+  /// The current subscriber's ring. It is mutable because has_room() leaves a request in it to be told of room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
   mutable bool starved_ = false;             ///< Room was asked for in vain, and nobody will call on_room().

@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// Refuses a component whose parameters break a published rule of the accelerator that they name. The error has the
-/// place in the file, the given value, the name of the rule, and what it allows.
+/// Refuses a component whose parameters break a published rule of the accelerator that they name. The error gives the
+/// place in the file, the value, the name of the rule, and what the rule allows.
 ///
 ///    ipu.toml:6: topology.devices: 3 is not allowed with the accelerator simulated (ipu), rule device_counts: 1, 2, 4
 ///
