@@ -86,8 +86,8 @@ struct Control {
   // These are signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
   std::atomic<std::uint32_t> beats;                   ///< Increases while the rank waits.
-  std::atomic<std::uint32_t>
-      waits_for;                    ///< 0: it does not wait; 1: it cannot tell for whom; otherwise the member plus 2.
+  /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise that member plus 2.
+  std::atomic<std::uint32_t> waits_for;
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
   std::atomic<std::int32_t> core;   ///< The core on which the rank ran when it last asked or waited.
 

@@ -29,8 +29,8 @@ class Rig {
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    std::shared_ptr<core::Rendezvous>
-        rendezvous;  ///< Shared by the rigs of several ranks; by default the rig has its own.
+    /// Shared by the rigs of several ranks; by default the rig has its own.
+    std::shared_ptr<core::Rendezvous> rendezvous;
     std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
   };
   Rig();
