@@ -52,7 +52,7 @@ def violations(path):
         elif target[0] != layer and target[0] not in ALLOWED[layer]:
             yield number, name, f"{layer} may include only {', '.join(sorted(ALLOWED[layer] | {layer}))}"
         elif target[0] in FAMILIES and len(target) > 2:
-            helper_of_tests = target[1] == "testing" and path.stem.endswith("_test")
+            helper_of_tests = target[1] == "testing" and (path.stem.endswith("_test") or path.parent.name == "testing")
             if not helper_of_tests and (target[0] != layer or target[1] != own_plugin):
                 yield number, name, "a plugin's folder is nobody else's business"
 

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "core/testing/contract_cases.h"
+
+namespace trainyard::testing {
+
+/// What the contract test of accelerators needs of one accelerator: parameters with which it finds a device, where
+/// there is one.
+struct AcceleratorCase {
+  std::string parameters = "{}";  ///< A JSON object.
+};
+
+using AcceleratorContract = ContractCase<AcceleratorCase>;
+
+}  // namespace trainyard::testing

@@ -1,0 +1,12 @@
+#include "accelerators/testing/contract.h"
+
+namespace trainyard::testing {
+namespace {
+
+/// The one device that every LibTorch brings.
+const AcceleratorContract torch_device("torch_device", [](const TemporaryFolder&) {
+  return AcceleratorCase{.parameters = R"({"device_type": "cpu"})"};
+});
+
+}  // namespace
+}  // namespace trainyard::testing

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cctype>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/plugin/loader.h"
+
+namespace trainyard::testing {
+
+/// The names of all plugins of a kind that this build has made, and of those below TRAINYARD_PLUGIN_PATH: what a
+/// contract test runs over. A plugin that is added later is found by itself.
+inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
+  std::vector<std::string> names;
+  for (const auto& found : PluginLoader(PluginLoader::default_directories()).list()) {
+    if (found.label.kind == kind) names.push_back(found.label.name);
+  }
+  return names;
+}
+
+/// "image_folder" becomes "ImageFolder": the name of a test may have letters and digits alone.
+inline std::string camel_case(std::string_view name) {
+  std::string text;
+  bool begins = true;
+  for (const char letter : name) {
+    if (letter != '_') text += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(letter))) : letter;
+    begins = letter == '_';
+  }
+  return text;
+}
+
+}  // namespace trainyard::testing

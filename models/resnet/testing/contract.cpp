@@ -1,0 +1,11 @@
+#include "models/testing/contract.h"
+
+namespace trainyard::testing {
+namespace {
+
+const ModelContract resnet("resnet", [](const TemporaryFolder&) {
+  return ModelCase{.parameters = R"({"width": 4})", .data = {}};
+});
+
+}  // namespace
+}  // namespace trainyard::testing
