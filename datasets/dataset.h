@@ -15,10 +15,12 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// Samples by index, split by split. Knows nothing of batches, shuffling, shards or threads: the data loader does that.
+/// A dataset gives the samples of its splits by their index. It knows nothing of batches, shuffling, shards or threads;
+/// the data loader takes care of those.
 ///
-/// A dataset has fields (DatasetInfo::fields): every sample has one tensor of fixed dtype and shape for each. It does
-/// without LibTorch: it writes plain bytes, straight into the memory that the accelerator host will read.
+/// A dataset has fields (DatasetInfo::fields), and every sample has one tensor of fixed dtype and shape for each field.
+/// A dataset does without LibTorch: it writes plain bytes, straight into the memory that the accelerator host will
+/// read.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";
@@ -26,23 +28,23 @@ class Dataset : public Configurable {
 
   explicit Dataset(DatasetContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Opens files and learns sizes; called once, before anything below. Throws kNotFound, kIo or kCorrupt with the file
-  /// and the offset.
+  /// Opens the files and learns their sizes. It is called once, before every other function. Throws kNotFound, kIo or
+  /// kCorrupt; the error names the file and the offset.
   virtual void open() = 0;
 
-  /// Fields, vocabulary, unit and, for each split there is, its name and number of samples (0 batches; the loader fills
-  /// those in).
+  /// Describes the fields, the vocabulary, the unit and the splits. Of a split it gives the name and the number of
+  /// samples, and leaves the number of batches at 0 for the data loader to fill in.
   virtual DatasetInfo info() const = 0;
 
-  /// Writes sample `index` of `split` into one span per field. Called from several threads at once. Throws kCorrupt
-  /// with file and offset.
+  /// Writes sample `index` of `split` into one span per field. It is called from several threads at once. Throws
+  /// kCorrupt; the error names the file and the offset.
   virtual void read(std::string_view split, std::uint64_t index,
                     std::span<const std::span<std::byte>> fields) const = 0;
 
  protected:
   const DatasetContext& context() const { return context_; }
 
-  /// For `read`: throws kInvalidArgument if there is no sample `index` among the `samples` of `split`.
+  /// Throws kInvalidArgument unless `index` is below `samples`, the number of samples of `split`. For use in `read`.
   void check_sample(std::string_view split, std::uint64_t index, std::uint64_t samples) const {
     if (index < samples) return;
     throw Error(Code::kInvalidArgument, "{}: there is no sample {} in the split '{}', which has {}", where(), index,

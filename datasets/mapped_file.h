@@ -17,10 +17,11 @@
 
 namespace trainyard {
 
-/// A file as read-only memory: opening it reads nothing, pages come from the disk when they are touched, and all
-/// processes that read the file share them. So a dataset may be far larger than memory.
+/// A file that is read as if it were memory. Opening it reads nothing: the system brings its pages from the disk when
+/// they are first touched, and all processes that read the file share them. A dataset may therefore be far larger than
+/// memory.
 ///
-/// The file must not be made shorter while it is mapped: what reads beyond its new end is killed by the system.
+/// The file must not become shorter while it is mapped: the system kills a process that reads beyond the new end.
 class MappedFile {
  public:
   /// Throws kNotFound if there is no regular file at `path`, kIo if it cannot be opened or mapped.
@@ -36,7 +37,7 @@ class MappedFile {
       ::close(descriptor);
       throw;
     }
-    ::close(descriptor);  // The mapping keeps the file.
+    ::close(descriptor);  // The mapping keeps the file open.
   }
   ~MappedFile() {
     if (data_ != nullptr) ::munmap(data_, size_);
@@ -50,7 +51,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::size_t size() const { return size_; }
 
-  /// The whole file; its start is aligned to a page.
+  /// The bytes of the whole file. They begin at a page boundary.
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:
@@ -59,7 +60,7 @@ class MappedFile {
     if (::fstat(descriptor, &status) != 0) throw Error(Code::kIo, "cannot look at {}: {}", path_, std::strerror(errno));
     if (!S_ISREG(status.st_mode)) throw Error(Code::kNotFound, "{} is not a regular file", path_);
     size_ = static_cast<std::size_t>(status.st_size);
-    if (size_ == 0) return;  // Nothing cannot be mapped.
+    if (size_ == 0) return;  // An empty file cannot be mapped.
     void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
     if (data == MAP_FAILED) throw Error(Code::kIo, "cannot map {} ({} bytes): {}", path_, size_, std::strerror(errno));
     data_ = data;

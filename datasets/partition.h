@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,16 +11,17 @@
 
 namespace trainyard {
 
-/// Which samples train and which validate, for data that comes without such a division.
+/// Says which samples train and which validate, for data that comes without such a division.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< Sample numbers, ascending.
   std::vector<std::uint64_t> validate;  ///< The others, ascending.
 };
 
-/// Draws round(fraction * samples) of the samples for validation. `seed` is one of the division alone: a run that is
-/// repeated with another seed must not train on what it validated on before. Sorting by random keys draws without
-/// replacement, and which samples are drawn depends on nothing but the three arguments.
+/// Draws round(fraction * samples) of the samples for validation. Which samples are drawn depends on the three
+/// arguments alone. `seed` is not the seed of the run: a run that is repeated with another seed must not train on
+/// samples that it validated on before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
+  // Sorting by random keys draws without replacement.
   std::vector<std::uint64_t> order(samples);
   std::iota(order.begin(), order.end(), std::uint64_t{0});
   const std::uint64_t key = random_key(seed, "partition");
@@ -32,7 +34,7 @@ inline Partition drawn_partition(std::uint64_t samples, double fraction, std::ui
   return partition;
 }
 
-/// The last round(fraction * samples) samples validate: for data whose order is time.
+/// Lets the last round(fraction * samples) samples validate, for data whose order is time.
 inline Partition tail_partition(std::uint64_t samples, double fraction) {
   const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(samples) + 0.5);
   Partition partition;
@@ -41,6 +43,20 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
   std::iota(partition.train.begin(), partition.train.end(), std::uint64_t{0});
   std::iota(partition.validate.begin(), partition.validate.end(), std::uint64_t{partition.train.size()});
   return partition;
+}
+
+/// The ways to divide data that a launch file can choose from.
+enum class Division {
+  kRandom,  ///< "random": the samples that validate are drawn.
+  kTail,    ///< "tail": the last samples validate.
+};
+
+/// The division that a launch file names: "random" or "tail".
+inline Division division_named(std::string_view name) { return name == "tail" ? Division::kTail : Division::kRandom; }
+
+/// Divides the samples in the given way; only kRandom looks at the seed.
+inline Partition partition_of(std::uint64_t samples, Division division, double fraction, std::uint64_t seed) {
+  return division == Division::kTail ? tail_partition(samples, fraction) : drawn_partition(samples, fraction, seed);
 }
 
 }  // namespace trainyard

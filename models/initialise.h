@@ -6,15 +6,16 @@
 
 namespace trainyard {
 
-// Fresh parameters: float32 leaves on the CPU that require a gradient. Random ones are drawn from the default
-// generator, which the accelerator host seeds before it builds the model.
+// Functions that make new parameters: float32 leaves on the CPU that require a gradient. Random values are drawn from
+// LibTorch's default generator, which the accelerator host seeds before it builds the model.
 
-/// Uniform in +-1/sqrt(fan_in), as torch.nn.Linear and Conv2d start their weights and biases.
+/// Draws uniformly from +-1/sqrt(fan_in), as torch.nn.Linear and Conv2d do for their weights and biases.
 at::Tensor uniform_parameter(const std::vector<std::int64_t>& shape, std::int64_t fan_in);
 
-/// Normal with mean 0.
+/// Draws from the normal distribution with mean 0.
 at::Tensor normal_parameter(const std::vector<std::int64_t>& shape, double standard_deviation);
 
+/// Sets every element to `value`.
 at::Tensor constant_parameter(const std::vector<std::int64_t>& shape, double value);
 
 }  // namespace trainyard

@@ -22,25 +22,26 @@ namespace trainyard {
 
 using ModelContext = PluginContext;
 
-/// One number about a batch, as a 0-dimensional tensor so that nothing waits for the device to tell it.
+/// One number about a batch. It is a 0-dimensional tensor, so that nobody has to wait for the device to know it.
 struct NamedMetric {
   std::string name;
-  at::Tensor value;  ///< Over the batch; the mean, unless `reduction` says otherwise.
-  // How the values of several batches, and of several ranks, become one; means are weighted by samples.
+  at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` says otherwise.
+  /// How the values of several batches and ranks become one value. Means are weighted by the number of samples.
   Reduction reduction = Reduction::kMean;
 };
 
-/// What a step is given: the tensors of a batch, in the order of DatasetInfo::fields, on the model's device.
+/// What a model is given for one step: the tensors of a batch, in the order of DatasetInfo::fields, on the model's
+/// device.
 struct ModelBatch {
   std::string split;
   std::vector<at::Tensor> tensors;
 };
 
-/// Layers and a loss. Knows nothing of optimizers, devices, ranks or checkpoints.
+/// A model has layers and a loss. It knows nothing of optimizers, devices, ranks or checkpoints.
 ///
-/// Life: constructed (parameters only), `build` (layers exist, initialised from the seeded default generator, on the
-/// CPU), then the accelerator host moves every parameter into the arena by `set_data` and gives it its gradient there.
-/// From then on a model changes its parameters through nobody but the optimizer.
+/// A model is constructed with the parameters of the launch file. `build` makes its layers on the CPU and draws their
+/// first values from the default generator, which has been seeded. The accelerator host then moves every parameter into
+/// the arena by `set_data` and gives it its gradient there. From then on the optimizer alone changes the parameters.
 class Model : public Configurable {
  public:
   static constexpr const char* kKind = "model";
@@ -48,61 +49,65 @@ class Model : public Configurable {
 
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Makes the layers for this data. Throws kShapeMismatch with what the model needs and what the dataset has.
+  /// Makes the layers for this data. Throws kShapeMismatch; the error says what the model needs and what the dataset
+  /// has.
   virtual void build(const DatasetInfo& data) = 0;
 
-  /// Trainable tensors, in the order in which forward uses them: leaves that require a gradient.
+  /// The trainable tensors, in the order in which the forward pass uses them. They are leaves that require a gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
-  /// Tensors that belong into a checkpoint but are not trained: running means and the like.
+  /// The tensors that belong into a checkpoint but are not trained, such as running means.
   virtual std::vector<NamedTensor> buffers() { return {}; }
 
   /// Switches dropout, batch norm and the like between training and evaluation.
   virtual void set_training(bool training) = 0;
 
-  /// Forward and loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
+  /// Computes the loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
   virtual at::Tensor training_step(const ModelBatch& batch) = 0;
 
-  /// Metrics of one batch, without gradients; the first one is "loss". The same names for every batch.
+  /// Computes the metrics of one batch; it is called without gradients. The first metric is "loss", and the names are
+  /// the same for every batch.
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
-  /// Predictions for a batch; or, if `batch` has no tensors, something generated from nothing. Throws kUnsupported
-  /// where a model cannot.
+  /// Predicts something for every sample of a batch. If `batch` has no tensors, the model generates something from
+  /// nothing. Throws kUnsupported if the model cannot do what is asked.
   virtual Prediction predict(const ModelBatch& batch);
 
-  // A model that can be taken apart says so here. Then for every batch
+  // A model that can be taken apart overrides the following functions. For every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
-  /// The parts, in the order of forward, which is that of their parameters; together they use all of them. Empty: the
-  /// model is one piece. To be asked for after `build`.
+  /// The parts of the model, in the order of the forward pass and of their parameters. Together they use all
+  /// parameters. A model of one piece returns none. This is called after `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
-  /// What the first stage is given.
+  /// What the first stage is given for a batch.
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
-  /// Of what the last stage gives: a 0-dimensional tensor, the mean over the samples. Throws kUnsupported for a model
-  /// of one piece, as does `metrics`.
+  /// Computes the loss from what the last stage returns: a 0-dimensional tensor, the mean over the samples. For a model
+  /// of one piece this and `metrics` throw kUnsupported.
   virtual at::Tensor loss(const at::Tensor& output, const ModelBatch& batch);
 
-  /// What evaluation_step says, of what the last stage gives.
+  /// Computes the metrics of evaluation_step from what the last stage returns.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
-  /// Makes the group of all ranks when it is first wanted; called by the accelerator host in a run of several.
+  /// Is told how to make the group of all ranks, which is made when it is first needed. The accelerator host calls this
+  /// in a run of several ranks.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
  protected:
   const ModelContext& context() const { return context_; }
 
-  // What all ranks' models do together in the middle of a step. Every rank calls the same in the same order, so not
-  // under a condition that may differ, such as the size of a batch, and not where ranks compute different parts
-  // (pipeline). The results take no part in backward. Alone, a rank gets what it gave.
+  // What the models of all ranks can do together in the middle of a step. Every rank must make the same calls in the
+  // same order. They must therefore not depend on a condition that may differ between ranks, such as the size of a
+  // batch, and cannot be used where ranks compute different parts of the model (pipeline). No gradient flows through
+  // the results. A single rank gets back what it gave.
 
-  /// The reduction of what all ranks have, of the same shape and type everywhere.
+  /// Reduces a tensor that has the same shape and type on all ranks.
   at::Tensor sync_tensor(const at::Tensor& tensor, ReduceOp op = ReduceOp::kMean);
-  /// What all ranks have, stacked: (ranks, ...).
+  /// Returns the tensors of all ranks, stacked: (ranks, ...).
   at::Tensor all_gather(const at::Tensor& tensor);
-  /// What rank `root` has.
+  /// Returns the tensor of rank `root`.
   at::Tensor broadcast(const at::Tensor& tensor, std::uint32_t root = 0);
 
  private:

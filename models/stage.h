@@ -11,17 +11,18 @@
 
 namespace trainyard {
 
-/// A part of a model that can be run by itself, on another rank or while the parameters of the others are elsewhere.
+/// A part of a model that can run by itself: on a rank of its own, or while the parameters of the other parts are
+/// elsewhere.
 struct Stage {
   std::string name;                     ///< "layers.0"
-  std::vector<NamedTensor> parameters;  ///< Of Model::parameters(). One may belong to several stages.
-  std::vector<NamedTensor> buffers;     ///< Of Model::buffers().
+  std::vector<NamedTensor> parameters;  ///< Those of Model::parameters() that it uses. Several stages may share one.
+  std::vector<NamedTensor> buffers;     ///< Those of Model::buffers() that it uses.
 
-  /// One tensor in, one out, both with the samples as first dimension. Does not change its input.
+  /// Takes one tensor and returns one; the first dimension of both is the samples. It does not change its input.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 
-/// Those of `all` whose names begin with `prefix`, in their order.
+/// The tensors of `all` whose names begin with `prefix`, in the same order.
 std::vector<NamedTensor> with_prefix(const std::vector<NamedTensor>& all, std::string_view prefix);
 
 }  // namespace trainyard

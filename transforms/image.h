@@ -15,13 +15,13 @@
 
 namespace trainyard {
 
-/// "uint8 [3, 32, 32]", for errors.
+/// Describes a field for errors: "uint8 [3, 32, 32]".
 inline std::string describe(const DatasetField& field) {
   return std::string(name_of(static_cast<DType>(field.dtype))) + " " + to_text(field.shape);
 }
 
-/// What transforms of images want to know of a field: the last two dimensions are rows and columns, what comes before
-/// counts planes.
+/// What transforms of images need to know of a field. The last two dimensions are rows and columns; the one before
+/// them, if there is one, counts planes.
 struct ImageShape {
   std::size_t planes = 1;
   std::size_t height = 0;
@@ -32,7 +32,7 @@ struct ImageShape {
   std::size_t plane_bytes() const { return height * row_bytes(); }
 };
 
-/// Throws kShapeMismatch for a field that is no image; `where` names the transform.
+/// The shape of a field that is an image. Throws kShapeMismatch for any other field; `where` names the transform.
 inline ImageShape image_shape(const DatasetField& field, const std::string& where) {
   const std::size_t dimensions = field.shape.size();
   if (dimensions != 2 && dimensions != 3) {
@@ -46,7 +46,7 @@ inline ImageShape image_shape(const DatasetField& field, const std::string& wher
   return {dimensions == 3 ? extent(3) : 1, extent(2), extent(1), size_of(static_cast<DType>(field.dtype))};
 }
 
-/// The field with other rows and columns.
+/// Returns the field with other numbers of rows and columns.
 inline DatasetField resized(DatasetField field, std::size_t height, std::size_t width) {
   const std::size_t dimensions = field.shape.size();
   field.shape[dimensions - 2] = static_cast<std::int64_t>(height);
@@ -54,8 +54,8 @@ inline DatasetField resized(DatasetField field, std::size_t height, std::size_t 
   return field;
 }
 
-/// Copies the window of `size` x `size` whose top left corner is at (top, left) of the image; what lies outside of the
-/// image, where an offset is negative or the window reaches over an edge, becomes zero.
+/// Copies the window of `size` x `size` whose top left corner is at (top, left) of the image. The corner may be
+/// negative and the window may reach over an edge: what lies outside of the image becomes zero.
 inline void copy_window(const ImageShape& image, std::span<const std::byte> input, std::span<std::byte> output,
                         std::size_t size, std::ptrdiff_t top, std::ptrdiff_t left) {
   const auto inside = [](std::ptrdiff_t value, std::size_t most) {

@@ -15,17 +15,18 @@ namespace trainyard {
 
 using TransformContext = PluginContext;
 
-/// The chance in one application of one transform: as many draws as it wants, the same ones for the same key. The data
-/// loader makes the key of run seed, split, epoch, sample and the transform's place in the list, and of nothing else,
-/// so that workers, prefetch and placement change no bit of a batch.
+/// The random numbers of one application of one transform. A transform draws as many as it wants; the same key gives
+/// the same numbers. The data loader makes the key from the seed of the run, the split, the epoch, the sample and the
+/// transform's place in the list, and from nothing else. Workers, prefetching and placement therefore change no bit of
+/// a batch.
 class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
 
-  /// Uniform over 0 ... bound - 1; `bound` > 0.
+  /// Draws from 0 to bound - 1, each number as likely as any other. `bound` is above 0.
   std::uint64_t below(std::uint64_t bound) { return random_below(random_bits(draws_++, key_), bound); }
 
-  /// Uniform over (0, 1).
+  /// Draws uniformly from the open interval (0, 1).
   double unit() { return random_unit(random_bits(draws_++, key_)); }
 
  private:
@@ -33,12 +34,12 @@ class TransformRandom {
   std::uint64_t draws_ = 0;
 };
 
-/// Changes one field of every sample, between the dataset and the batch: normalises, crops, flips.
+/// Changes one field of every sample on its way from the dataset to the batch: a transform may normalise, crop or flip.
 ///
-/// Like a dataset it does without LibTorch, works on plain bytes and is called from several threads at once. Images are
-/// [channels, height, width] or [height, width]; transforms/image.h helps with them.
+/// Like a dataset, a transform does without LibTorch, works on plain bytes and is called from several threads at once.
+/// Images are [channels, height, width] or [height, width]; transforms/image.h helps with them.
 ///
-/// Parameters  field   "input": the field that is changed; every transform has it
+/// Parameters  field   "input": the field that is changed. Every transform has this parameter.
 class Transform : public Configurable {
  public:
   static constexpr const char* kKind = "transform";
@@ -46,13 +47,15 @@ class Transform : public Configurable {
 
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Learns what it will be given, and answers what it will make of that: dtype and shape; the name stays. Called once,
-  /// before `apply`. Throws kShapeMismatch or kInvalidArgument with what is given and what is allowed.
+  /// Is told which field `apply` will be given, and returns the field that it will make: a dtype and a shape, under the
+  /// same name. It is called once, before `apply`. Throws kShapeMismatch or kInvalidArgument; the error says what was
+  /// given and what is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
-  /// Makes `output` of `input`, which do not overlap and have the bytes that `prepare` was told and has answered.
-  /// `random` is null where chance has no place, as in evaluation: a random transform then does the same to every
-  /// sample, and the shape is the same as ever. Allocates nothing: it runs for every sample.
+  /// Makes `output` from `input`. They do not overlap, and have the sizes of the fields that `prepare` was given and
+  /// has returned. `random` is null where nothing may depend on chance, as in evaluation; a random transform then
+  /// treats every sample alike, and the shape of the output stays the same. Since this runs for every sample, it must
+  /// not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   const std::string& field() const { return *field_; }

@@ -8,14 +8,15 @@
 
 namespace trainyard {
 
-/// Hardware that is not here: computes on the processor, under the published rules of another device and with the
-/// delays of its link, so that a launch file can be rehearsed where that device is missing.
+/// Stands for hardware that is not here. It computes on the processor, under the published rules of another device and
+/// with the delays of its link, so that a launch file can be rehearsed where that device is missing.
 ///
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
 ///
-/// What is given besides `kind` replaces that rule. Losses are those of the processor, bit for bit; times are those of
-/// the processor plus the time that the link would take, which is computed from the bytes and then really waited for.
+/// Every other parameter that is given replaces that rule of the kind. Losses are those of the processor, bit for bit.
+/// A step takes the time of the processor plus the time that the link would need, which is computed from the number of
+/// bytes and then spent waiting.
 class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);

@@ -12,7 +12,8 @@
 namespace trainyard {
 namespace {
 
-/// Why a library cannot be loaded; empty if it now is. Never unloaded: LibTorch keeps pointers into it.
+/// Loads a library and returns why that was not possible, or nothing if it was. The library is never unloaded, because
+/// LibTorch keeps pointers into it.
 std::string load(const std::string& path) {
   struct stat status {};
   // What is looked at must be what is loaded: dlopen would search for a name without '/' elsewhere.
@@ -27,7 +28,7 @@ std::string load(const std::string& path) {
   return fmt::format("library = '{}' cannot be loaded: {}", path, ::dlerror());
 }
 
-/// Null for a name that LibTorch does not know (yet: a backend may bring its name with it).
+/// Returns nothing for a name that LibTorch does not know. A backend that is loaded later may bring the name with it.
 std::optional<at::DeviceType> type_named(const std::string& name) {
   try {
     return at::Device(name).type();

@@ -12,12 +12,12 @@ namespace trainyard {
 ///
 ///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
 ///
-/// The library registers itself with LibTorch when it is loaded; from then on LibTorch knows the devices, their number
-/// and their kernels. What LibTorch cannot tell are the rules: they are parameters, and their defaults promise little.
-/// Loading a library runs its code, which is why it is named in the launch file and never searched for.
+/// The library registers itself with LibTorch when it is loaded. From then on LibTorch knows the devices, their number
+/// and their kernels. It does not know the rules, which are therefore parameters here, with defaults that promise
+/// little. Loading a library runs its code, so the library is named in the launch file and never searched for.
 ///
-/// A library that was built for another LibTorch may load and crash; that it loads at all is checked, and the plugin is
-/// described in a process of its own.
+/// A library that was built for another LibTorch may crash when it is loaded. The planner therefore describes this
+/// plugin in a process of its own.
 class TorchDevice final : public Accelerator {
  public:
   explicit TorchDevice(AcceleratorContext& context) : Accelerator(context) {}
@@ -50,7 +50,7 @@ class TorchDevice final : public Accelerator {
   Parameter<std::int64_t> memory_limit_bytes_{*this, "memory_limit_bytes", 0, "for the arena and a batch; 0 = unknown",
                                               at_least(0) | in_unit("bytes")};
 
-  mutable std::optional<Found> found_;  ///< The library is loaded once, when it is first asked for.
+  mutable std::optional<Found> found_;  ///< What the first look has found; the library is loaded once.
 };
 
 }  // namespace trainyard

@@ -10,11 +10,12 @@
 
 namespace trainyard {
 
-/// CIFAR-10 in its binary version: files of records of 3073 bytes, a label and 32 x 32 red, green and blue pixels.
+/// Reads CIFAR-10 in its binary version: files of records of 3073 bytes, each a label and 32 x 32 red, green and blue
+/// pixels.
 ///
-/// A folder has `data_batch_1.bin` ... `data_batch_5.bin`, whose first `train_count` samples train and whose others
-/// validate, and perhaps `test_batch.bin`, which is the split "test". Files of the same format with any number of
-/// records will do. They are mapped, not read: processes on one machine share them.
+/// A folder has the files `data_batch_1.bin` to `data_batch_5.bin`. The first `train_count` samples train and the
+/// others validate. The file `test_batch.bin`, if there is one, is the split "test". The files may have any number of
+/// records. They are mapped instead of read, so the processes of one machine share them.
 ///
 /// Parameters  folder       required
 ///             files        5: data_batch_1.bin to data_batch_<files>.bin; every one must be there
@@ -31,7 +32,7 @@ class Cifar10 final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// Samples [first, first + samples) of the concatenated records of some files.
+  /// The samples [first, first + samples) of the records of some files, which are counted through all of them.
   struct Split {
     std::string name;
     const std::vector<MappedFile>* files = nullptr;

@@ -27,7 +27,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-[[noreturn]] void refuse(const CsvReader& row, const CsvCell& cell, const std::string& column, const char* allowed) {
+[[noreturn]] void refuse(const csv::Reader& row, const csv::Cell& cell, const std::string& column,
+                         const char* allowed) {
   throw Error(Code::kCorrupt, "{}: '{}' in the column '{}'; allowed: {}", row.place(cell.offset),
               cell.text.substr(0, 60), column, allowed);
 }
@@ -41,7 +42,7 @@ bool parse(std::string_view text, T& value) {
   return failure == std::errc() && end == text.data() + text.size() && !text.empty();
 }
 
-float number_of(const CsvReader& row, const CsvCell& cell, const std::string& column) {
+float number_of(const csv::Reader& row, const csv::Cell& cell, const std::string& column) {
   float value = 0;
   if (!parse(cell.text, value) || !std::isfinite(value)) refuse(row, cell, column, "a finite number of 32 bits");
   return value;
@@ -57,9 +58,11 @@ char Csv::separator() const {
 }
 
 void Csv::open() {
+  chosen_task_ = *task_ == "classification" ? Task::kClassification : Task::kRegression;
+  chosen_labels_ = *labels_ == "names" ? Labels::kNames : Labels::kNumbers;
   const MappedFile file(*path_);
   const auto* text = reinterpret_cast<const char*>(file.bytes().data());
-  CsvReader reader({text, file.size()}, *path_, separator());
+  csv::Reader reader({text, file.size()}, *path_, separator());
   if (!reader.next()) throw Error(Code::kCorrupt, "{} at offset 0: there is no row", *path_);
   name_columns(reader);
   choose_columns();
@@ -69,8 +72,8 @@ void Csv::open() {
   divide();
 }
 
-void Csv::name_columns(const CsvReader& first_row) {
-  for (const CsvCell& cell : first_row.cells()) {
+void Csv::name_columns(const csv::Reader& first_row) {
+  for (const csv::Cell& cell : first_row.cells()) {
     const std::string name = *header_ ? std::string(trimmed(cell.text)) : fmt::to_string(names_.size());
     if (std::ranges::find(names_, name) != names_.end()) {
       throw Error(Code::kCorrupt, "{}: a second column is called '{}'", first_row.place(cell.offset), name);
@@ -102,13 +105,13 @@ void Csv::choose_columns() {
   }
 }
 
-void Csv::check_width(const CsvReader& row) const {
+void Csv::check_width(const csv::Reader& row) const {
   if (row.cells().size() == names_.size()) return;
   throw Error(Code::kCorrupt, "{}: {} cells; allowed: {}, as the first line has", row.place(), row.cells().size(),
               names_.size());
 }
 
-void Csv::add_row(const CsvReader& row) {
+void Csv::add_row(const csv::Reader& row) {
   check_width(row);
   for (const std::size_t column : columns_) {
     values_.push_back(number_of(row, row.cells()[column], names_[column]));
@@ -119,7 +122,7 @@ void Csv::add_row(const CsvReader& row) {
   }
 }
 
-void Csv::add_label(const CsvReader& row, const CsvCell& cell) {
+void Csv::add_label(const csv::Reader& row, const csv::Cell& cell) {
   const std::string& column = names_[targets_.front()];
   if (labels_are_names()) {
     const std::string_view name = trimmed(cell.text);
@@ -145,8 +148,7 @@ void Csv::number_names() {
 
 void Csv::divide() {
   const auto seed = static_cast<std::uint64_t>(*split_seed_);
-  rows_ = *split_ == "tail" ? tail_partition(rows(), *validate_fraction_)
-                            : drawn_partition(rows(), *validate_fraction_, seed);
+  rows_ = partition_of(rows(), division_named(*split_), *validate_fraction_, seed);
   if (!rows_.train.empty()) return;
   throw Error(Code::kInvalidArgument, "{}: of the {} rows of {} none is left to train on (validate_fraction = {})",
               where(), rows(), *path_, *validate_fraction_);

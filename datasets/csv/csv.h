@@ -11,10 +11,11 @@
 
 namespace trainyard {
 
-/// Rows of numbers from a CSV file (RFC 4180), kept in memory as floats.
+/// Reads rows of numbers from a CSV file (RFC 4180) and keeps them in memory as floats.
 ///
-/// Columns are called by the file's first line, or by their number, from 0, with `header = false`. Which rows validate
-/// is drawn with a seed of its own, so that it does not change with the run's; `split = "tail"` takes the last rows.
+/// The first line of the file names the columns. With `header = false` a column is named by its number, counted from 0.
+/// The rows that validate are drawn with a seed of their own, so that another seed of the run does not change them;
+/// with `split = "tail"` the last rows validate.
 ///
 /// Parameters  path               required
 ///             separator          ","; one byte, for example ";" or "\t"
@@ -39,15 +40,18 @@ class Csv final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  bool classifies() const { return *task_ == "classification"; }
-  bool labels_are_names() const { return *labels_ == "names"; }
+  enum class Task { kClassification, kRegression };
+  enum class Labels { kNumbers, kNames };
+
+  bool classifies() const { return chosen_task_ == Task::kClassification; }
+  bool labels_are_names() const { return chosen_labels_ == Labels::kNames; }
   char separator() const;
-  void name_columns(const CsvReader& first_row);
+  void name_columns(const csv::Reader& first_row);
   std::size_t column_named(const std::string& name) const;
   void choose_columns();
-  void check_width(const CsvReader& row) const;
-  void add_row(const CsvReader& row);
-  void add_label(const CsvReader& row, const CsvCell& cell);
+  void check_width(const csv::Reader& row) const;
+  void add_row(const csv::Reader& row);
+  void add_label(const csv::Reader& row, const csv::Cell& cell);
   void number_names();
   void divide();
   std::uint64_t rows() const { return values_.size() / columns_.size(); }
@@ -69,14 +73,18 @@ class Csv final : public Dataset {
                                 one_of({"random", "tail"})};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0, "of the draw; not the run's seed", at_least(0)};
 
-  std::vector<std::string> names_;    ///< Of all columns of the file.
-  std::vector<std::size_t> columns_;  ///< Numbers of those to learn from.
+  // What the parameters name, read once when the file is opened.
+  Task chosen_task_ = Task::kClassification;
+  Labels chosen_labels_ = Labels::kNumbers;
+
+  std::vector<std::string> names_;    ///< The names of all columns of the file.
+  std::vector<std::size_t> columns_;  ///< The numbers of the columns to learn from.
   std::vector<std::size_t> targets_;
   std::vector<float> values_;            ///< Row by row.
   std::vector<float> target_values_;     ///< Regression: row by row.
-  std::vector<std::int64_t> classes_;    ///< Classification: of every row.
-  std::vector<std::string> row_names_;   ///< Labels that are names: of every row, until they are numbered.
-  std::vector<std::string> vocabulary_;  ///< Name of every class.
+  std::vector<std::int64_t> classes_;    ///< Classification: the class of every row.
+  std::vector<std::string> row_names_;   ///< Labels that are names: that of every row, until they are numbered.
+  std::vector<std::string> vocabulary_;  ///< The name of every class.
   Partition rows_;
 };
 

@@ -7,18 +7,18 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::csv {
 
-CsvReader::CsvReader(std::string_view text, std::string path, char separator)
+Reader::Reader(std::string_view text, std::string path, char separator)
     : text_(text), path_(std::move(path)), separator_(separator) {
   if (text_.starts_with("\xef\xbb\xbf")) position_ = 3;  // Spreadsheets write a byte order mark.
 }
 
-std::string CsvReader::place(std::uint64_t offset) const {
+std::string Reader::place(std::uint64_t offset) const {
   return fmt::format("{} line {} at offset {}", path_, row_line_, offset);
 }
 
-bool CsvReader::end_row() {
+bool Reader::end_row() {
   if (position_ == text_.size()) return true;
   const std::size_t length = text_.substr(position_).starts_with("\r\n") ? 2 : 1;
   if (length == 1 && text_[position_] != '\n') return false;
@@ -27,7 +27,7 @@ bool CsvReader::end_row() {
   return true;
 }
 
-bool CsvReader::next() {
+bool Reader::next() {
   cells_.clear();
   unquoted_.clear();
   while (position_ < text_.size() && end_row()) {
@@ -43,7 +43,7 @@ bool CsvReader::next() {
   }
 }
 
-CsvCell CsvReader::plain_cell() {
+Cell Reader::plain_cell() {
   const std::size_t start = position_;
   while (position_ < text_.size() && text_[position_] != separator_ && text_[position_] != '\n') ++position_;
   // The \r of a line end belongs to no cell.
@@ -53,7 +53,7 @@ CsvCell CsvReader::plain_cell() {
   return {text_.substr(start, position_ - start), start};
 }
 
-CsvCell CsvReader::quoted_cell() {
+Cell Reader::quoted_cell() {
   const std::size_t start = ++position_;
   bool doubled = false;
   while (true) {
@@ -74,7 +74,7 @@ CsvCell CsvReader::quoted_cell() {
     throw Error(Code::kCorrupt, "{}: '{}' behind a closing quote; allowed: '{}' or the end of the line",
                 place(position_), text_[position_], separator_);
   }
-  const CsvCell cell{text_.substr(start, position_ - 1 - start), start};
+  const Cell cell{text_.substr(start, position_ - 1 - start), start};
   if (!doubled) return cell;
   std::string& text = unquoted_.emplace_back();
   for (std::size_t i = 0; i < cell.text.size(); ++i) {
@@ -84,4 +84,4 @@ CsvCell CsvReader::quoted_cell() {
   return {text, start};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::csv

@@ -8,38 +8,38 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::csv {
 
-/// A cell of a CSV file, with the place that errors name.
-struct CsvCell {
-  std::string_view text;     ///< Without quotes; valid until the next row is read.
-  std::uint64_t offset = 0;  ///< Of its first byte in the file.
+/// A cell of a CSV file, with the place that an error names.
+struct Cell {
+  std::string_view text;     ///< Without its quotes; valid until the next row is read.
+  std::uint64_t offset = 0;  ///< Where its first byte lies in the file.
 };
 
-/// Takes CSV text (RFC 4180) apart, row by row: cells may be quoted, quoted cells may hold separators, line ends and
-/// doubled quotes, lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
-class CsvReader {
+/// Takes CSV text (RFC 4180) apart, row by row. Cells may be quoted, and quoted cells may hold separators, line ends
+/// and doubled quotes. Lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
+class Reader {
  public:
-  /// `text` outlives the reader; `path` is for errors.
-  CsvReader(std::string_view text, std::string path, char separator);
+  /// The text must outlive the reader. Errors name the file by `path`.
+  Reader(std::string_view text, std::string path, char separator);
 
-  /// Takes the next row apart; false at the end. Throws kCorrupt for a quote that is never closed and for text behind a
-  /// closing quote.
+  /// Takes the next row apart and returns true, or returns false at the end of the text. Throws kCorrupt for a quote
+  /// that is never closed and for text behind a closing quote.
   bool next();
 
-  std::span<const CsvCell> cells() const { return cells_; }
-  std::uint64_t line() const { return row_line_; }      ///< That the row starts in, from 1.
-  std::uint64_t offset() const { return row_offset_; }  ///< Of the row's first byte.
+  std::span<const Cell> cells() const { return cells_; }
+  std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, from 1.
+  std::uint64_t offset() const { return row_offset_; }  ///< Where the row's first byte lies.
 
-  /// "data.csv line 7 at offset 120": the row.
+  /// Where the row is: "data.csv line 7 at offset 120".
   std::string place() const { return place(row_offset_); }
-  /// The same with the offset of something inside the row.
+  /// The same, with the offset of something inside the row.
   std::string place(std::uint64_t offset) const;
 
  private:
-  CsvCell plain_cell();
-  CsvCell quoted_cell();
-  /// Moves behind a line end if one is here; true at the end of the text, too.
+  Cell plain_cell();
+  Cell quoted_cell();
+  /// Returns true at a line end, which it moves behind, and at the end of the text.
   bool end_row();
 
   std::string_view text_;
@@ -49,8 +49,8 @@ class CsvReader {
   std::uint64_t line_ = 1;
   std::uint64_t row_line_ = 1;
   std::uint64_t row_offset_ = 0;
-  std::vector<CsvCell> cells_;
-  std::deque<std::string> unquoted_;  ///< Texts of cells with doubled quotes; a deque does not move them.
+  std::vector<Cell> cells_;
+  std::deque<std::string> unquoted_;  ///< The texts of cells with doubled quotes; a deque does not move them.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::csv

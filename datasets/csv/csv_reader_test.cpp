@@ -8,7 +8,7 @@
 #include "core/testing/python.h"
 #include "datasets/testing/dataset_testing.h"
 
-namespace trainyard {
+namespace trainyard::csv {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,11 +16,11 @@ using testing::error_of;
 using Rows = std::vector<std::vector<std::string>>;
 
 Rows rows_of(std::string_view text, char separator = ',') {
-  CsvReader reader(text, "data.csv", separator);
+  Reader reader(text, "data.csv", separator);
   Rows rows;
   while (reader.next()) {
     rows.emplace_back();
-    for (const CsvCell& cell : reader.cells()) rows.back().emplace_back(cell.text);
+    for (const Cell& cell : reader.cells()) rows.back().emplace_back(cell.text);
   }
   return rows;
 }
@@ -43,7 +43,7 @@ TEST(CsvReaderTest, QuotedCellsHoldSeparatorsLineEndsAndQuotes) {
 }
 
 TEST(CsvReaderTest, KnowsLineAndOffsetOfEveryRowAndCell) {
-  CsvReader reader("h,i\n\"x\ny\",2\n\n30,40\n", "data.csv", ',');
+  Reader reader("h,i\n\"x\ny\",2\n\n30,40\n", "data.csv", ',');
   ASSERT_TRUE(reader.next() && reader.next());
   EXPECT_EQ(reader.place(), "data.csv line 2 at offset 4");
   EXPECT_EQ(reader.cells()[0].offset, 5u);  // Behind the quote.
@@ -84,4 +84,4 @@ print("|".join("/".join(row) for row in rows), end="")
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::csv

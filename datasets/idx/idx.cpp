@@ -77,7 +77,7 @@ void Idx::open_folder() {
 
 Idx::Files Idx::read_files(const std::string& images, const std::string& labels) const {
   // The whole file in memory: MNIST has 47 MB, and samples are read in random order.
-  Files files{read_idx_file(images, 2), read_idx_file(labels, 1)};
+  Files files{idx::read_file(images, 2), idx::read_file(labels, 1)};
   if (files.labels.shape.size() != 1) {
     throw Error(Code::kCorrupt, "{} at offset 3: labels of shape {}; allowed: one dimension", labels,
                 to_text(files.labels.shape));
@@ -89,7 +89,7 @@ Idx::Files Idx::read_files(const std::string& images, const std::string& labels)
   return files;
 }
 
-// By place, not by chance: the first so many train, as published splits of MNIST have it.
+/// The first samples train, as in the published splits of MNIST; nothing is drawn.
 void Idx::divide() {
   const std::uint64_t all = main_.images.samples();
   const auto wanted = static_cast<std::uint64_t>(*train_count_);

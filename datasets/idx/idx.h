@@ -12,35 +12,38 @@
 
 namespace trainyard {
 
-/// Labelled images in IDX files, as MNIST, Fashion-MNIST and EMNIST come, gzipped or not.
+/// Reads labelled images from IDX files, the format of MNIST, Fashion-MNIST and EMNIST. The files may be gzipped.
 ///
-/// Given are two files, or a folder with files of MNIST's names: `train-images-idx3-ubyte` and `t10k-images-idx3-ubyte`
-/// (and labels likewise), each perhaps with `.gz`. In a folder with both sets, t10k becomes the split "test"; in one
-/// with t10k alone, that is the data. The first `train_count` samples train, the following validate.
+/// A launch file names either two files, or a folder with files that are named as MNIST's:
+/// `train-images-idx3-ubyte`, `t10k-images-idx3-ubyte` and the labels likewise, each with or without `.gz`. In a folder
+/// with both sets, t10k becomes the split "test". In a folder with t10k alone, that set is the data. The first
+/// `train_count` samples train and the others validate.
+///
+/// Pixels are normalised with the mean and the standard deviation of MNIST unless `mean` and `std` say otherwise;
+/// `mean = 0, std = 1` gives pixels from 0 to 1.
 ///
 /// Parameters  images, labels  files; or
 ///             folder          of MNIST's file names
 ///             train_count     0 = all samples train
-///             mean, std       0.1307, 0.3081: MNIST's, of pixels scaled to [0, 1]
+///             mean, std       0.1307, 0.3081: those of MNIST, whose pixels are scaled to [0, 1]
 ///             flatten         false
 /// Fields      input           float32 [1, rows, columns], flattened [rows * columns]: (pixel / 255 - mean) / std
 ///             target          int64 []
 /// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (which parameters do not go together)
 class Idx final : public Dataset {
  public:
-  /// Reads nothing yet; see open().
+  /// Reads nothing; open() does.
   explicit Idx(DatasetContext& context) : Dataset(context) {}
 
-  /// Reads all files. May take a second; called once, before any worker reads.
+  /// Reads all files, which may take a second.
   void open() override;
   DatasetInfo info() const override;
-  /// Fills input and target of one sample. From any number of threads at once.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
   struct Files {
-    IdxFile images;
-    IdxFile labels;
+    idx::File images;
+    idx::File labels;
   };
   struct Split {
     std::string name;

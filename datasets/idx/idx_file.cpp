@@ -13,7 +13,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::idx {
 namespace {
 
 /// Reads plain and gzipped files alike and knows where it stands.
@@ -110,9 +110,9 @@ std::uint64_t checked_size(const Source& source, const std::vector<std::int64_t>
 
 }  // namespace
 
-IdxFile read_idx_file(const std::string& path, std::size_t least_dimensions) {
+File read_file(const std::string& path, std::size_t least_dimensions) {
   Source source(path);
-  IdxFile file{path, {}, {}};
+  File file{path, {}, {}};
   for (std::size_t left = read_magic(source, path, least_dimensions); left > 0; --left) {
     std::array<std::uint8_t, 4> extent{};  // Big-endian.
     source.read(extent, "header");
@@ -124,4 +124,4 @@ IdxFile read_idx_file(const std::string& path, std::size_t least_dimensions) {
   return file;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::idx

@@ -4,24 +4,25 @@
 #include <string>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::idx {
 
-/// What an IDX file holds: unsigned bytes, row-major. The first extent counts the samples. The format is described at
-/// the end of http://yann.lecun.com/exdb/mnist/; extents are big-endian.
-struct IdxFile {
+/// What an IDX file holds: unsigned bytes, row by row. The first extent is the number of samples. The end of
+/// http://yann.lecun.com/exdb/mnist/ describes the format; its extents are big-endian.
+struct File {
   std::string path;
   std::vector<std::int64_t> shape;
   std::vector<std::uint8_t> bytes;
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape[0]); }
-  /// Bytes of one sample; there is at least one sample, since empty files are refused.
+  /// The bytes of one sample. There is at least one sample, because empty files are refused.
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 
-/// Reads an IDX file, compressed by gzip or not, of at least `least_dimensions`. Takes no more memory than the header
-/// claims, and believes no claim that the size of the file cannot bear out.
+/// Reads an IDX file with at least `least_dimensions` dimensions, compressed by gzip or not. It takes no more memory
+/// than the header claims, and refuses a claim that is larger than the file can hold.
 ///
-/// Throws kNotFound, kIo, kCorrupt (file and offset in the uncompressed data), kUnsupported (other element types).
-IdxFile read_idx_file(const std::string& path, std::size_t least_dimensions);
+/// Throws kNotFound, kIo, kCorrupt (with the file and the offset in the uncompressed data) and kUnsupported (for other
+/// element types).
+File read_file(const std::string& path, std::size_t least_dimensions);
 
-}  // namespace trainyard
+}  // namespace trainyard::idx

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 /// The factors of JFIF (ITU-R BT.601, full range) as fractions of 2^16.
@@ -60,4 +60,4 @@ void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* 
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

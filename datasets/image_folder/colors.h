@@ -5,10 +5,10 @@
 
 #include "datasets/image_folder/picture.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// Turns three planes of `pixels` bytes, one behind another, into red, green and blue, in place. Grey is taken from the
-/// first plane. `black` is the fourth plane of kCmyk and kYcck, else not looked at.
+/// Turns three planes of `pixels` bytes, which lie one behind another, into red, green and blue, in place. A grey
+/// picture lies in the first plane. `black` is the fourth plane of kCmyk and kYcck, and is not read for other models.
 void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* black, std::size_t pixels);
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -19,7 +19,19 @@ void ImageFolder::open() {
   if (fs::is_directory(fs::path(*folder_) / "train", ignored)) {
     open_splits();
   } else {
+    refuse_missing_train();
     open_whole();
+  }
+}
+
+/// Without `train`, the folder of another split would be read as the folder of a class named "test".
+void ImageFolder::refuse_missing_train() const {
+  for (const char* split : {"val", "validate", "test"}) {
+    if (!image_folder::looks_like_a_split((fs::path(*folder_) / split).string())) continue;
+    throw Error(Code::kNotFound,
+                "{}: {} has a folder '{}' of a split, but no folder 'train'; allowed: 'train' beside it, or one folder "
+                "with pictures for every class",
+                where(), *folder_, split);
   }
 }
 
@@ -33,9 +45,9 @@ void ImageFolder::open_splits() {
   }
 }
 
-/// Other splits must have the classes of "train": the numbers would else mean other things.
+/// The other splits must have the classes of "train", or the same number would mean two different classes.
 void ImageFolder::add_split(const std::string& name, const std::string& folder) {
-  PictureFolder found = scan_pictures(folder);
+  image_folder::PictureFolder found = image_folder::scan_pictures(folder);
   if (splits_.empty()) classes_ = found.classes;
   for (std::size_t i = 0; i < std::max(classes_.size(), found.classes.size()); ++i) {
     const std::string ours = i < classes_.size() ? "'" + classes_[i] + "'" : "none";
@@ -49,12 +61,11 @@ void ImageFolder::add_split(const std::string& name, const std::string& folder) 
 }
 
 void ImageFolder::open_whole() {
-  PictureFolder found = scan_pictures(*folder_);
+  image_folder::PictureFolder found = image_folder::scan_pictures(*folder_);
   classes_ = std::move(found.classes);
   const std::uint64_t all = found.files.size();
   const auto seed = static_cast<std::uint64_t>(*split_seed_);
-  const Partition parts =
-      *split_ == "tail" ? tail_partition(all, *validate_fraction_) : drawn_partition(all, *validate_fraction_, seed);
+  const Partition parts = partition_of(all, division_named(*split_), *validate_fraction_, seed);
   splits_ = {{"train", {}}, {"validate", {}}};
   for (const std::uint64_t file : parts.train) splits_[0].files.push_back(found.files[file]);
   for (const std::uint64_t file : parts.validate) splits_[1].files.push_back(found.files[file]);
@@ -85,25 +96,26 @@ const ImageFolder::Split& ImageFolder::split_named(std::string_view name) const 
   throw Error(Code::kNotFound, "{}: no split named '{}'{}", where(), name, suggestion(name, known));
 }
 
-std::unique_ptr<PictureReader> ImageFolder::take_reader() const {
+std::unique_ptr<image_folder::PictureReader> ImageFolder::take_reader() const {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {
-      std::unique_ptr<PictureReader> reader = std::move(idle_.back());
+      std::unique_ptr<image_folder::PictureReader> reader = std::move(idle_.back());
       idle_.pop_back();
       return reader;
     }
   }
-  const PictureShape shape{static_cast<std::size_t>(*size_), *fit_ == "crop"};
-  return std::make_unique<PictureReader>(shape, PictureLimits{static_cast<std::uint64_t>(*max_pixels_)});
+  const image_folder::PictureShape shape{static_cast<std::size_t>(*size_), *fit_ == "crop"};
+  return std::make_unique<image_folder::PictureReader>(
+      shape, image_folder::PictureLimits{static_cast<std::uint64_t>(*max_pixels_)});
 }
 
 void ImageFolder::read(std::string_view split_name, std::uint64_t index,
                        std::span<const std::span<std::byte>> fields) const {
   const Split& split = split_named(split_name);
   check_sample(split_name, index, split.files.size());
-  const PictureFile& file = split.files[index];
-  std::unique_ptr<PictureReader> reader = take_reader();
+  const image_folder::PictureFile& file = split.files[index];
+  std::unique_ptr<image_folder::PictureReader> reader = take_reader();
   // A reader that throws is dropped with all that it held: nothing of a broken file outlives it.
   reader->read(file.path, {reinterpret_cast<std::uint8_t*>(fields[0].data()), fields[0].size()});
   std::memcpy(fields[1].data(), &file.label, sizeof file.label);

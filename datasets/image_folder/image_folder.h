@@ -13,15 +13,16 @@
 
 namespace trainyard {
 
-/// Pictures in folders, one folder for every class: PNG and JPEG files, decoded when they are read, in the threads of
-/// the data loader. The files and classes are those of torchvision's ImageFolder, with the same numbers.
+/// Reads pictures from folders, one folder for every class. The PNG and JPEG files are decoded when they are read, in
+/// the threads of the data loader. Files and classes have the same numbers as in torchvision's ImageFolder.
 ///
-/// A folder with a folder `train` in it has its splits in folders: `train`, `val` or `validate`, `test`, with the same
-/// classes each. Else it is itself the folder of classes, and the pictures that validate are drawn, with a seed of
-/// their own, or are the last ones with `split = "tail"`.
+/// If the folder contains a folder `train`, then its splits are folders: `train`, `val` (or `validate`) and `test`,
+/// each with the same classes. Otherwise the folder contains the class folders. The pictures that validate are then
+/// drawn with a seed of their own, or they are the last ones with `split = "tail"`. Folders of splits without a `train`
+/// beside them are refused.
 ///
-/// Every picture comes as `size` x `size` pixels of red, green and blue: grey ones become coloured, transparency is
-/// left out, and so is a file's wish to be turned (Exif), as in torchvision. Pictures shrink as with Pillow's BILINEAR.
+/// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures become coloured; transparency is
+/// left out, and so is an Exif orientation, as in torchvision. Pictures shrink as with Pillow's BILINEAR.
 ///
 /// Parameters  folder             required
 ///             size               224
@@ -44,14 +45,15 @@ class ImageFolder final : public Dataset {
  private:
   struct Split {
     std::string name;
-    std::vector<PictureFile> files;
+    std::vector<image_folder::PictureFile> files;
   };
 
   void open_splits();
+  void refuse_missing_train() const;
   void open_whole();
   void add_split(const std::string& name, const std::string& folder);
   const Split& split_named(std::string_view name) const;
-  std::unique_ptr<PictureReader> take_reader() const;
+  std::unique_ptr<image_folder::PictureReader> take_reader() const;
 
   Parameter<std::string> folder_{*this, "folder", kRequired, "folder of class folders, or of train, val and test"};
   Parameter<std::int64_t> size_{*this, "size", 224, "rows and columns that every picture is brought to",
@@ -69,9 +71,9 @@ class ImageFolder final : public Dataset {
   std::vector<std::string> classes_;
   std::vector<Split> splits_;
 
-  /// Readers that no thread uses. There are never more than threads have read at once.
+  /// Readers that no thread uses at the moment. There are never more of them than threads have read at once.
   mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<PictureReader>> idle_;
+  mutable std::vector<std::unique_ptr<image_folder::PictureReader>> idle_;
 };
 
 }  // namespace trainyard

@@ -37,7 +37,7 @@ std::string parameters(const TemporaryFolder& folder, const std::string& more = 
 
 std::vector<std::string> listed(const TemporaryFolder& folder) {
   std::vector<std::string> names;
-  for (const PictureFile& file : scan_pictures(folder.path("")).files) {
+  for (const image_folder::PictureFile& file : image_folder::scan_pictures(folder.path("")).files) {
     names.push_back(fmt::format("{} {}", file.path.substr(folder.path("").size()), file.label));
   }
   return names;
@@ -63,7 +63,7 @@ for label, name in enumerate(classes):
   std::string ours;
   for (const std::string& line : listed(folder)) ours += line + "\n";
   EXPECT_EQ(ours, printed);
-  EXPECT_THAT(scan_pictures(folder.path("")).classes, ElementsAre("Cat", "dog", "äffchen"));
+  EXPECT_THAT(image_folder::scan_pictures(folder.path("")).classes, ElementsAre("Cat", "dog", "äffchen"));
 }
 
 TEST(ImageFolderTest, FoldersOfSplitsAreTheSplits) {
@@ -82,6 +82,21 @@ TEST(ImageFolderTest, FoldersOfSplitsAreTheSplits) {
   folder.write("val/c/8.png", "");
   EXPECT_THAT(error_of([&] { Opened<ImageFolder> data(parameters(folder)); }).second,
               HasSubstr("val is 'c', but of the split 'train' it is none; allowed: the same classes"));
+}
+
+TEST(ImageFolderTest, FoldersOfSplitsWithoutATrainFolderAreRefused) {
+  TemporaryFolder folder;
+  touch(folder, {"test/a/1.png", "test/b/2.png"});
+  const auto [code, text] = error_of([&] { Opened<ImageFolder> data(parameters(folder)); });
+  EXPECT_EQ(code, Code::kNotFound);
+  EXPECT_THAT(text, HasSubstr("has a folder 'test' of a split, but no folder 'train'"));
+}
+
+TEST(ImageFolderTest, AClassMayBeNamedTest) {
+  TemporaryFolder folder;
+  touch(folder, {"quiz/1.png", "quiz/2.png", "test/3.png", "test/more/4.png"});
+  const DatasetInfo info = Opened<ImageFolder>(parameters(folder, R"(, "validate_fraction": 0)"))->info();
+  EXPECT_THAT(info.vocabulary, ElementsAre("quiz", "test"));
 }
 
 TEST(ImageFolderTest, AFolderOfClassesIsDividedByItsOwnSeed) {

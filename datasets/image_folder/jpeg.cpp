@@ -17,7 +17,7 @@
 #include "datasets/image_folder/limits.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 constexpr int kBlock = 8;  ///< Rows and columns of a block; scales are eighths.
@@ -214,4 +214,4 @@ Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& 
   return state.picture(model);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

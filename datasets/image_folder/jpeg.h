@@ -7,21 +7,22 @@
 
 #include "datasets/image_folder/picture.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// Decodes JPEG files with libjpeg-turbo. Keeps its memory from one file to the next; one thread at a time.
+/// Decodes JPEG files with libjpeg-turbo. A decoder keeps its memory from one file to the next and serves one thread at
+/// a time.
 ///
-/// Planes come as the file stores them, without upsampling of chroma or conversion of colours: both are far cheaper at
-/// the size that is wanted. Where that is smaller than the file's by enough, the inverse cosine transform already
-/// shrinks, which saves the work and the memory of pixels that would be averaged away.
+/// The planes are those that the file stores. Chroma is not enlarged and colours are not converted here, because both
+/// are far cheaper at the size that is wanted. Where the wanted size is small enough, the inverse cosine transform
+/// already shrinks the picture, which saves work and memory for pixels that would be averaged away.
 class JpegDecoder {
  public:
   JpegDecoder();
   ~JpegDecoder();
 
-  /// The picture, with no fewer rows and columns than `least` unless the file has fewer. `path` is for errors. Throws
-  /// kCorrupt with the offset that reading had come to for anything that libjpeg finds wrong, also where it would go on
-  /// and make something up: a file that is cut off, or broken in the middle.
+  /// Returns the picture with at least `least` rows and columns, or with as many as the file has. Errors name the file
+  /// by `path`. Throws kCorrupt with the offset that reading had come to, for everything that libjpeg finds wrong. This
+  /// includes files that are cut off or broken in the middle, for which libjpeg would make up the rest.
   Picture decode(std::span<const std::byte> file, const std::string& path, std::size_t least,
                  const PictureLimits& limits);
 
@@ -30,4 +31,4 @@ class JpegDecoder {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

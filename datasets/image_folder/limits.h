@@ -6,10 +6,11 @@
 #include "datasets/image_folder/picture.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// Checks what a header claims before memory is taken for it: against the limit, and against what `file_bytes` can hold
-/// if every byte stands for at most `most_pixels` pixels. Throws kCorrupt with file, offset of the claim and the limit.
+/// Checks the size that a header claims before memory is taken for it. The size must be within the limits, and within
+/// what `file_bytes` can hold if every byte stands for at most `most_pixels` pixels. Throws kCorrupt with the file, the
+/// offset of the claim and the limit.
 inline void check_claim(const std::string& path, std::uint64_t offset, std::uint64_t width, std::uint64_t height,
                         const PictureLimits& limits, std::uint64_t file_bytes, std::uint64_t most_pixels) {
   if (width == 0 || height == 0 || width > limits.max_pixels / height) {
@@ -23,4 +24,4 @@ inline void check_claim(const std::string& path, std::uint64_t offset, std::uint
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

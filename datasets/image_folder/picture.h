@@ -4,33 +4,34 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// One colour of a decoded picture.
+/// The pixels of one colour of a decoded picture.
 struct Plane {
   const std::uint8_t* pixels = nullptr;
-  std::size_t stride = 0;  ///< Bytes from row to row.
+  std::size_t stride = 0;  ///< The bytes from one row to the next.
   std::size_t width = 0;
   std::size_t height = 0;
-  double scale_x = 1;  ///< Columns of the plane for one column of the picture: chroma is often stored at half size.
+  double scale_x = 1;  ///< How many columns stand for one of the picture: chroma is often stored at half size.
   double scale_y = 1;
 };
 
-/// What the planes of a picture are. In kCmyk and kYcck, 255 is no ink: so Adobe's programs write it.
+/// What the planes of a picture stand for. In kCmyk and kYcck 255 means no ink, as in the files of Adobe's programs.
 enum class ColorModel { kGrey, kRgb, kYcbcr, kCmyk, kYcck };
 
-/// A decoded picture, not yet of the size or the colours that are wanted. Lives in its decoder until the next one.
+/// A decoded picture, before it is brought to the wanted size and colours. Its pixels belong to the decoder, and are
+/// valid until the decoder decodes the next picture.
 struct Picture {
   ColorModel model = ColorModel::kGrey;
   std::size_t planes = 0;
   std::array<Plane, 4> plane;
-  std::size_t width = 0;  ///< Of the picture as stored, to which the planes' scales refer.
+  std::size_t width = 0;  ///< The stored width, to which the scales of the planes refer.
   std::size_t height = 0;
 };
 
-/// What a decoder may take on. A header can claim anything; memory is not taken on its word.
+/// How large a picture a decoder accepts. A header can claim any size, and no memory is taken on its word alone.
 struct PictureLimits {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -13,7 +13,7 @@
 #include "datasets/image_folder/colors.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 /// No picture that the other limits allow needs more.
@@ -101,4 +101,4 @@ void PictureReader::read(const std::string& path, std::span<std::uint8_t> target
   convert_to_rgb(picture.model, target.data(), black_.data(), area);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

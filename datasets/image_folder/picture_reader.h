@@ -11,22 +11,22 @@
 #include "datasets/image_folder/png_decoder.h"
 #include "datasets/image_folder/resample.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// How every picture comes to the same size.
+/// The size that every picture is brought to, and how.
 struct PictureShape {
-  std::size_t size = 224;  ///< Rows and columns.
-  bool crop = false;       ///< The largest square of its middle; else the whole picture, stretched.
+  std::size_t size = 224;  ///< The number of rows, and of columns.
+  bool crop = false;       ///< Take the largest square of the middle; otherwise stretch the whole picture.
 };
 
-/// Reads picture files, brings them to one size and to red, green and blue planes. Has all the memory that takes and
-/// keeps it: one reader for every thread.
+/// Reads picture files and brings them to one size and to red, green and blue planes. A reader keeps the memory that
+/// this takes, and serves one thread at a time.
 class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}
 
-  /// Writes 3 x size x size bytes. The content decides between PNG and JPEG, not the name. Throws kNotFound, kIo and
-  /// kCorrupt with file and offset.
+  /// Writes the 3 x size x size bytes of a picture. The content of the file, not its name, tells whether it is PNG or
+  /// JPEG. Throws kNotFound, kIo and kCorrupt with the file and the offset.
   void read(const std::string& path, std::span<std::uint8_t> target);
 
  private:
@@ -43,4 +43,4 @@ class PictureReader {
   std::vector<std::uint8_t> black_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

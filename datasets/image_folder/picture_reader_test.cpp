@@ -11,7 +11,7 @@
 #include "datasets/testing/dataset_testing.h"
 #include "datasets/testing/files.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 using testing::bytes_of;
@@ -214,4 +214,4 @@ TEST(PictureFileTest, WhatIsNoPictureIsNamedWithItsFirstBytes) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

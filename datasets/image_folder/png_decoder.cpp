@@ -9,7 +9,7 @@
 #include "datasets/image_folder/limits.h"
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 constexpr std::uint64_t kHeaderEnd = 8 + 8 + 13 + 4;  ///< Signature, then the chunk with the size.
@@ -127,4 +127,4 @@ Picture PngDecoder::decode(std::span<const std::byte> file, const std::string& p
   return picture(reading);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -8,23 +8,23 @@
 
 #include "datasets/image_folder/picture.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// Decodes PNG files with libpng, of any kind: palettes become colours, 16 bits become 8, transparency is left out.
-/// Keeps its memory from one file to the next; one thread at a time.
+/// Decodes PNG files of any kind with libpng. Palettes become colours, 16 bits become 8, and transparency is left out.
+/// A decoder keeps its memory from one file to the next and serves one thread at a time.
 class PngDecoder {
  public:
-  /// The picture, grey or RGB, at its full size. `path` is for errors. Throws kCorrupt with the offset that reading had
-  /// come to for anything that libpng finds wrong.
+  /// Returns the picture at its full size, grey or RGB. Errors name the file by `path`. Throws kCorrupt with the offset
+  /// that reading had come to, for everything that libpng finds wrong.
   Picture decode(std::span<const std::byte> file, const std::string& path, const PictureLimits& limits);
 
  private:
   struct Reading;
   Picture picture(const Reading& reading);
 
-  std::vector<std::uint8_t> pixels_;        ///< As libpng gives them, colours side by side.
-  std::vector<std::uint8_t> planes_;        ///< Colours apart.
-  std::vector<unsigned char*> row_starts_;  ///< In pixels_.
+  std::vector<std::uint8_t> pixels_;        ///< What libpng writes: the colours of a pixel side by side.
+  std::vector<std::uint8_t> planes_;        ///< The same, colour by colour.
+  std::vector<unsigned char*> row_starts_;  ///< Where each row begins in pixels_.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

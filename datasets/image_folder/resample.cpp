@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 /// Weights are fractions of 2^14, so that they fit into 16 bits and sums of products into 32.
@@ -124,4 +124,4 @@ void Resampler::resample(const Plane& plane, const Box& box, std::size_t size, s
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -6,9 +6,9 @@
 
 #include "datasets/image_folder/picture.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 
-/// A part of a picture, in its pixels; (0, 0) is the top left corner of the top left pixel.
+/// A part of a picture, measured in pixels. (0, 0) is the top left corner of the top left pixel.
 struct Box {
   double left = 0;
   double top = 0;
@@ -16,18 +16,19 @@ struct Box {
   double bottom = 0;
 };
 
-/// Brings planes to another size, as Pillow's BILINEAR does: every new pixel is the average of those below a triangle
-/// that is two new pixels wide, so nothing is skipped when a picture shrinks. Keeps its memory; one thread at a time.
+/// Brings planes to another size as Pillow's BILINEAR does: every new pixel is an average of the old ones, weighted by
+/// a triangle that is two new pixels wide, so that no pixel is skipped when a picture shrinks. A resampler keeps its
+/// memory and serves one thread at a time.
 class Resampler {
  public:
-  /// Writes `size` x `size` pixels of the part `box` of the picture.
+  /// Writes the part `box` of the picture as `size` x `size` pixels.
   void resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target);
 
  private:
-  /// How one row (or column) comes about: `taps` old ones from `first` on, each with a weight.
+  /// How new rows (or columns) are made: each of `taps` old ones, beginning with its `first`, each with a weight.
   struct Weights {
     std::vector<std::size_t> first;
-    std::vector<std::int16_t> weights;  ///< `stride` for each; those behind the taps are zero.
+    std::vector<std::int16_t> weights;  ///< `stride` for each new row; those behind the taps are zero.
     std::size_t taps = 0;
     std::size_t stride = 0;
   };
@@ -35,9 +36,9 @@ class Resampler {
 
   Weights rows_;
   Weights columns_;
-  std::vector<double> exact_;           ///< Weights of one new pixel.
-  std::vector<std::int32_t> sums_;      ///< Of one row.
-  std::vector<std::uint8_t> squeezed_;  ///< One new row, with the old columns.
+  std::vector<double> exact_;           ///< The weights of one new pixel.
+  std::vector<std::int32_t> sums_;      ///< The sums of one row.
+  std::vector<std::uint8_t> squeezed_;  ///< One new row that has the old columns.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

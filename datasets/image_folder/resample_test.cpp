@@ -7,7 +7,7 @@
 
 #include "datasets/random.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 using Pixels = std::vector<std::uint8_t>;
@@ -79,4 +79,4 @@ TEST(ResampleTest, APlaneOfHalfTheSizeIsPlacedAsThePictureIs) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -9,7 +9,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::image_folder {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,6 +67,13 @@ void collect(const fs::path& folder, int depth, std::vector<Branch>& branches) {
 
 }  // namespace
 
+bool looks_like_a_split(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return false;
+  const Listing listing = list(folder);
+  return !listing.folders.empty() && listing.pictures.empty();
+}
+
 PictureFolder scan_pictures(const std::string& folder) {
   std::error_code problem;
   const bool there = fs::is_directory(folder, problem);
@@ -93,4 +100,4 @@ PictureFolder scan_pictures(const std::string& folder) {
   throw Error(Code::kNotFound, "{} has no folders; allowed: one folder for every class, with its pictures", folder);
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::image_folder

@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-/// Gaussian clusters, one per class: data for tests and benchmarks that costs next to nothing to make.
+/// Makes up data for tests and benchmarks: Gaussian clusters, one for each class. They cost next to nothing to make.
 ///
-/// Sample i of a split is of class i modulo `classes`: the centre of its class plus noise. The noise is cut from one
-/// short table, at two places that depend on seed, split and i, and added up; so a sample costs little more than a copy
-/// of it, nothing is stored, and opening takes a millisecond whatever the number of samples. Every machine and every
-/// rank with the same seed sees the same samples.
+/// Sample i of a split is of class i modulo `classes`. It is the centre of its class plus noise. The noise is the sum
+/// of two pieces of one short table, cut at places that depend on the seed, the split and i. A sample therefore costs
+/// little more than copying it, no sample is stored, and opening takes a millisecond whatever the number of samples.
+/// Every machine and every rank with the same seed sees the same samples.
 ///
 /// Parameters  samples           10000, of the split "train"
 ///             validate_samples  1000; 0 = no such split
@@ -35,7 +35,7 @@ class Synthetic final : public Dataset {
 
  private:
   std::vector<std::int64_t> sample_shape() const;
-  // 0 for a split that there is not.
+  /// 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
 
   Parameter<std::int64_t> samples_{*this, "samples", 10000, "of the split 'train'", positive()};
@@ -48,9 +48,9 @@ class Synthetic final : public Dataset {
   Parameter<double> separation_{*this, "separation", 1, "standard deviation of the centres", at_least(0)};
   Parameter<double> noise_{*this, "noise", 1, "standard deviation around a centre", at_least(0)};
 
-  std::size_t width_ = 0;       ///< Numbers in a sample.
+  std::size_t width_ = 0;       ///< How many numbers a sample has.
   std::vector<float> centres_;  ///< [classes, width]
-  std::vector<float> table_;    ///< Noise; a sample begins at any of the first kPlaces.
+  std::vector<float> table_;    ///< Noise; a piece of it begins at any of the first kPlaces numbers.
 };
 
 }  // namespace trainyard

@@ -19,7 +19,7 @@
 
 namespace trainyard::testing {
 
-/// A dataset with the parameters of `json`, made as a data loader makes it and opened. The context outlives it.
+/// A dataset that was made with the parameters in `json`, as a data loader makes it, and then opened.
 template <class D>
 class Opened {
  public:
@@ -39,7 +39,7 @@ class Opened {
   std::unique_ptr<D> dataset_;
 };
 
-/// One sample as tensors, in the order of the fields.
+/// Reads one sample as tensors, in the order of the fields.
 inline std::vector<Tensor> read_sample(const Dataset& dataset, std::string_view split, std::uint64_t index) {
   std::vector<Tensor> tensors;
   std::vector<std::span<std::byte>> spans;
@@ -56,8 +56,8 @@ std::vector<T> values(const Tensor& tensor) {
   return {tensor.as<T>().begin(), tensor.as<T>().end()};
 }
 
-/// The path of a real data file, below $TRAINYARD_TEST_DATA or `../shared/data` beside the sources; empty if absent:
-/// the test is then skipped.
+/// Returns the path of a real data file, which lies below $TRAINYARD_TEST_DATA or in `../shared/data` beside the
+/// sources. Returns an empty path if there is no such file; the test is then skipped.
 inline std::string real_data(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path sources = fs::path(__FILE__).parent_path().parent_path().parent_path();

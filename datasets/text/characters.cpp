@@ -1,6 +1,6 @@
 #include "datasets/text/characters.h"
 
-namespace trainyard {
+namespace trainyard::text {
 namespace {
 
 /// What the first byte of a sequence says: how many bytes it has, which bits of it count, and the smallest code point
@@ -48,4 +48,4 @@ std::string to_utf8(std::uint32_t code) {
   return {static_cast<char>(0xf0 | code >> 18), continuation(12), continuation(6), continuation(0)};
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::text

@@ -5,7 +5,7 @@
 #include <codecvt>
 #include <locale>
 
-namespace trainyard {
+namespace trainyard::text {
 namespace {
 
 /// The standard library's conversion, as an independent oracle.
@@ -47,4 +47,4 @@ TEST(CharactersTest, NoTwoByteSequenceIsReadAsACharacterBelowItsRange) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::text

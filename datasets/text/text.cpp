@@ -15,31 +15,32 @@ namespace trainyard {
 // The whole text is kept as token numbers, two bytes each; a sample is a window on it, so there are nearly as many
 // samples as characters, and none takes memory of its own.
 void Text::open() {
-  const std::vector<TextFile> files = read_text_files(*path_);
+  by_bytes_ = *encoding_ == "bytes";
+  const std::vector<text::File> files = text::read_text_files(*path_);
   make_vocabulary(files);
   make_tokens(files);
   divide();
 }
 
-// In the way of `bytes` no file can be wrong.
-std::uint32_t Text::next_code(const TextFile& file, std::size_t& position) const {
+/// Where a token is a byte, no file can be wrong.
+std::uint32_t Text::next_code(const text::File& file, std::size_t& position) const {
   const auto byte = static_cast<unsigned char>(file.bytes[position]);
-  if (by_bytes()) return ++position, byte;
-  const std::uint32_t code = next_code_point(file.bytes, position);
-  if (code != kNotUtf8) return code;
+  if (by_bytes_) return ++position, byte;
+  const std::uint32_t code = text::next_code_point(file.bytes, position);
+  if (code != text::kNotUtf8) return code;
   throw Error(Code::kCorrupt,
               "{} at offset {}: byte 0x{:02x} does not belong to UTF-8 text; encoding = \"bytes\" takes any file",
               file.path, position, byte);
 }
 
-void Text::make_vocabulary(const std::vector<TextFile>& files) {
+void Text::make_vocabulary(const std::vector<text::File>& files) {
   // A table of all code points instead of a set: 136 KiB, and one look-up a character.
-  std::vector<bool> occurs(kCodePoints);
-  for (const TextFile& file : files) {
+  std::vector<bool> occurs(text::kCodePoints);
+  for (const text::File& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();) occurs[next_code(file, position)] = true;
   }
   codes_.clear();
-  for (std::uint32_t code = 0; code < kCodePoints; ++code) {
+  for (std::uint32_t code = 0; code < text::kCodePoints; ++code) {
     if (occurs[code]) codes_.push_back(code);
   }
   constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
@@ -49,17 +50,17 @@ void Text::make_vocabulary(const std::vector<TextFile>& files) {
   }
 }
 
-void Text::make_tokens(const std::vector<TextFile>& files) {
+void Text::make_tokens(const std::vector<text::File>& files) {
   // Likewise; 2 MiB, gone when the tokens are made.
-  std::vector<std::uint16_t> token_of(kCodePoints);
+  std::vector<std::uint16_t> token_of(text::kCodePoints);
   for (std::size_t token = 0; token < codes_.size(); ++token)
     token_of[codes_[token]] = static_cast<std::uint16_t>(token);
   std::size_t bytes = 0;
-  for (const TextFile& file : files) bytes += file.bytes.size();
+  for (const text::File& file : files) bytes += file.bytes.size();
   tokens_.clear();
   // At most as many tokens as bytes.
   tokens_.reserve(bytes);
-  for (const TextFile& file : files) {
+  for (const text::File& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();)
       tokens_.push_back(token_of[next_code(file, position)]);
   }
@@ -96,7 +97,7 @@ DatasetInfo Text::info() const {
   info.fields = {{"input", dtype, {*length_}}, {"target", dtype, {*length_}}};
   info.classes = codes_.size();
   for (const std::uint32_t code : codes_) {
-    info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : to_utf8(code));
+    info.vocabulary.push_back(by_bytes_ && code >= 0x80 ? fmt::format("\\x{:02x}", code) : text::to_utf8(code));
   }
   // Throughput is counted in tokens: samples of another context would not be comparable.
   info.unit = "token";

@@ -10,13 +10,15 @@
 
 namespace trainyard {
 
-/// Language data, one token per character: a sample is `context` characters and the same characters one place on.
+/// Reads text for language models, with one token per character. A sample is `context` characters as the input, and the
+/// characters that follow each of them as the target.
 ///
-/// The text is a file or all files of a folder, one after another. Its first part trains, the rest validates; sample i
-/// of a split starts at the split's character i. The vocabulary is the sorted set of the characters that occur.
+/// The text is a file, or all files of a folder, one after another. Its first part trains and the rest validates.
+/// Sample i of a split starts at the split's character i. The vocabulary is the sorted set of the characters that
+/// occur.
 ///
-/// A character is a Unicode code point of UTF-8 text. `encoding = "bytes"` takes any file: a token is then a byte, and
-/// the vocabulary shows bytes beyond ASCII as "\xNN".
+/// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` any file will do: a token is then a
+/// byte, and the vocabulary shows bytes beyond ASCII as "\xNN".
 ///
 /// Parameters  path            required
 ///             context         64
@@ -27,26 +29,25 @@ namespace trainyard {
 /// Errors      kNotFound, kIo; kCorrupt (file and offset of what is not UTF-8); kInvalidArgument (text too short)
 class Text final : public Dataset {
  public:
-  /// Reads nothing yet; see open().
+  /// Reads nothing; open() does.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
-  /// Reads all of the text and makes the tokens. Called once, before any worker reads.
+  /// Reads all of the text and turns it into tokens.
   void open() override;
   DatasetInfo info() const override;
-  /// Samples overlap: consecutive ones share all but one character. From any number of threads at once.
+  /// Consecutive samples overlap: they share all but one character.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// Characters [first, first + characters) of the text.
+  /// The characters [first, first + characters) of the text.
   struct Part {
     std::uint64_t first = 0;
     std::uint64_t characters = 0;
   };
 
-  bool by_bytes() const { return *encoding_ == "bytes"; }
-  std::uint32_t next_code(const TextFile& file, std::size_t& position) const;
-  void make_vocabulary(const std::vector<TextFile>& files);
-  void make_tokens(const std::vector<TextFile>& files);
+  std::uint32_t next_code(const text::File& file, std::size_t& position) const;
+  void make_vocabulary(const std::vector<text::File>& files);
+  void make_tokens(const std::vector<text::File>& files);
   void divide();
   std::uint64_t samples_of(const Part& part) const;
 
@@ -57,7 +58,8 @@ class Text final : public Dataset {
   Parameter<std::string> encoding_{*this, "encoding", "utf-8", "what a token is: a Unicode character or a byte",
                                    one_of({"utf-8", "bytes"})};
 
-  std::vector<std::uint32_t> codes_;   ///< Code point (or byte) of every token, ascending.
+  bool by_bytes_ = false;              ///< A token is a byte and no character; known when the dataset is opened.
+  std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of every token, ascending.
   std::vector<std::uint16_t> tokens_;  ///< The whole text.
   Part train_;
   Part validate_;

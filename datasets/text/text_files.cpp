@@ -11,17 +11,17 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::text {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// The whole file, whatever its size says: a file may grow while it is read.
-TextFile read_file(const std::string& path) {
+File read_file(const std::string& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error(Code::kIo, "cannot open {}: {}", path, std::strerror(errno));
-  TextFile file{path, {}};
+  File file{path, {}};
   std::error_code failure;
   const std::uintmax_t size = fs::file_size(path, failure);
   if (!failure) file.bytes.reserve(size);
@@ -47,14 +47,14 @@ std::vector<std::string> sorted_files_of(const std::string& folder) {
 
 }  // namespace
 
-std::vector<TextFile> read_text_files(const std::string& path) {
+std::vector<File> read_text_files(const std::string& path) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
   if (!fs::exists(status)) throw Error(Code::kNotFound, "there is no file or folder {}", path);
   if (fs::is_regular_file(status)) return {read_file(path)};
   if (!fs::is_directory(status)) throw Error(Code::kInvalidArgument, "{} is neither a regular file nor a folder", path);
 
-  std::vector<TextFile> files;
+  std::vector<File> files;
   std::set<fs::path> seen;
   for (const std::string& name : sorted_files_of(path)) {
     // By what a name leads to, so that a link and its target count once.
@@ -64,4 +64,4 @@ std::vector<TextFile> read_text_files(const std::string& path) {
   return files;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::text

@@ -11,12 +11,12 @@
 
 namespace trainyard {
 
-/// Language data that is tokenised already: files of 16-bit token numbers, little-endian, one after another, as
-/// nanoGPT's `prepare.py` scripts write them. A sample is `context` tokens and the same tokens one place on; sample i
-/// of a split starts at the split's token i.
+/// Reads text that has been turned into tokens before: files of 16-bit token numbers, little-endian, one after another,
+/// as nanoGPT's `prepare.py` scripts write them. A sample is `context` tokens as the input, and the tokens that follow
+/// each of them as the target. Sample i of a split starts at the split's token i.
 ///
-/// `path` is a folder with `train.bin` and perhaps `val.bin` ("validate") and `test.bin`, or one file, of which the
-/// last part validates. Files are mapped, not read, so they may be larger than memory.
+/// `path` is a folder with the file `train.bin` and perhaps `val.bin` (the split "validate") and `test.bin`, or it is
+/// one file whose last part validates. Files are mapped instead of read, so they may be larger than memory.
 ///
 /// Parameters  path            required
 ///             vocabulary      required: number of tokens there are; 50257 for GPT-2's
@@ -35,7 +35,7 @@ class Tokens final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// Tokens [first, first + tokens) of a file, which splits may share.
+  /// The tokens [first, first + tokens) of a file, which several splits may share.
   struct Split {
     std::string name;
     std::shared_ptr<const MappedFile> file;

@@ -9,10 +9,10 @@
 
 namespace trainyard {
 
-/// A small convolutional network for classification: convolution, ReLU and 2 x 2 pooling for every entry of `channels`,
-/// then one hidden layer. Takes images of shape (height, width) or (channels, height, width).
+/// A small convolutional network for classification. It has a convolution, a ReLU and a 2 x 2 pooling for every entry
+/// of `channels`, and then one hidden layer. Images have the shape (height, width) or (channels, height, width).
 ///
-/// Parameters are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
+/// Its parameters are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
 class Convnet final : public Model {
  public:
   explicit Convnet(ModelContext& context) : Model(context) {}

@@ -19,7 +19,7 @@ at::Tensor token_numbers(const at::Tensor& tokens) {
 }  // namespace
 
 /// Context and vocabulary come from the data, everything else from the parameters.
-GptSizes Gpt::sizes_for(const DatasetInfo& data) const {
+gpt::Sizes Gpt::sizes_for(const DatasetInfo& data) const {
   const bool fits = data.fields.size() == 2 && data.fields[0].shape.size() == 1 &&
                     data.fields[0].shape == data.fields[1].shape && data.classes > 0;
   if (!fits) {
@@ -44,7 +44,7 @@ GptSizes Gpt::sizes_for(const DatasetInfo& data) const {
 }
 
 void Gpt::build(const DatasetInfo& data) {
-  network_ = std::make_unique<GptNetwork>(sizes_for(data));
+  network_ = std::make_unique<gpt::Network>(sizes_for(data));
   vocabulary_ = data.vocabulary;
 }
 
@@ -90,12 +90,12 @@ std::vector<Stage> Gpt::stages() {
 }
 
 std::string Gpt::continuation(std::vector<std::int64_t> prompt) const {
-  const SamplingOptions options{.tokens = *sample_tokens_, .temperature = *temperature_, .top_k = *top_k_};
-  return decode(sample(*network_, std::move(prompt), options), vocabulary_);
+  const gpt::SamplingOptions options{.tokens = *sample_tokens_, .temperature = *temperature_, .top_k = *top_k_};
+  return gpt::decode(gpt::sample(*network_, std::move(prompt), options), vocabulary_);
 }
 
 std::vector<std::int64_t> Gpt::first_tokens() const {
-  if (!prompt_->empty()) return encode(*prompt_, vocabulary_);
+  if (!prompt_->empty()) return gpt::encode(*prompt_, vocabulary_);
   // A new line is what the start of a text most looks like to a model of characters.
   const auto line_end = std::find(vocabulary_.begin(), vocabulary_.end(), "\n");
   // Where there is no new line, token 0 starts as well as any.

@@ -12,38 +12,39 @@
 
 namespace trainyard {
 
-/// A character- or token-level GPT. Takes "input" and "target", each `context` token numbers; the context and the
-/// vocabulary come from the dataset.
+/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target", of `context`
+/// token numbers each; the context and the vocabulary come from the dataset.
 ///
-/// Asked to predict without a batch, it writes text that goes on from `prompt`.
+/// If it is asked to predict without a batch, it writes a text that continues `prompt`.
 ///
-/// Errors  kShapeMismatch (a dataset that is not of two fields of tokens), kInvalidArgument (heads that do not divide
-/// the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the vocabulary)
+/// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
+/// divide
+///         the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the vocabulary)
 class Gpt final : public Model {
  public:
   explicit Gpt(ModelContext& context) : Model(context) {}
 
-  /// Draws new parameters from the default random generator; a checkpoint overwrites them later, in place.
+  /// Draws new parameters from the default random generator. A checkpoint overwrites them in place later.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
-  /// Training or not differ in dropout alone.
+  /// Training and evaluation differ in dropout alone.
   void set_training(bool training) override { training_ = training; }
-  /// The mean cross entropy over all tokens of the batch, in nats.
+  /// Returns the mean cross entropy over all tokens of the batch, in nats.
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
-  /// With a batch: for every sample the text that follows its input.
+  /// With a batch, it writes for every sample the text that follows its input.
   Prediction predict(const ModelBatch& batch) override;
 
-  /// The embeddings, every block, and the head, which has the token embedding once more. What goes from one to the next
-  /// is the residual stream (B, T, width).
+  /// The stages are the embeddings, every block, and the head, which uses the token embedding once more. They hand on
+  /// the residual stream (B, T, width).
   std::vector<Stage> stages() override;
   at::Tensor stage_input(const ModelBatch& batch) override;
   at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
   std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch) override;
 
  private:
-  GptSizes sizes_for(const DatasetInfo& data) const;
+  gpt::Sizes sizes_for(const DatasetInfo& data) const;
   std::vector<std::int64_t> first_tokens() const;
   std::string continuation(std::vector<std::int64_t> prompt) const;
 
@@ -58,7 +59,7 @@ class Gpt final : public Model {
   Parameter<std::int64_t> top_k_{*this, "top_k", 200, "draw from the likeliest so many; 0 = all", at_least(0)};
   Parameter<std::string> prompt_{*this, "prompt", "", "what generation goes on from; empty = a new line"};
 
-  std::unique_ptr<GptNetwork> network_;
+  std::unique_ptr<gpt::Network> network_;
   std::vector<std::string> vocabulary_;
   bool training_ = true;
 };

@@ -218,8 +218,8 @@ TEST(GptTest, APromptOutsideTheVocabularyIsRefusedWithTheCharacter) {
 
 TEST(GptTest, LongerTokensAreEncodedFirst) {
   const std::vector<std::string> vocabulary{"a", "b", "ab", "\xc3\xa9"};
-  EXPECT_THAT(encode("abba\xc3\xa9", vocabulary), testing::ElementsAre(2, 1, 0, 3));
-  EXPECT_EQ(decode({2, 1, 0, 3, 9}, vocabulary), "abba\xc3\xa9<9>");
+  EXPECT_THAT(gpt::encode("abba\xc3\xa9", vocabulary), testing::ElementsAre(2, 1, 0, 3));
+  EXPECT_EQ(gpt::decode({2, 1, 0, 3, 9}, vocabulary), "abba\xc3\xa9<9>");
 }
 
 TEST(GptTest, WhatDoesNotFitIsRefusedWithWhatThereIs) {

@@ -11,7 +11,7 @@
 #include "tensors/fused/ops.h"
 
 // Shapes: B batch, T tokens, N = B * T, D width, V vocabulary.
-namespace trainyard {
+namespace trainyard::gpt {
 namespace {
 
 /// Of the initial weights, as in GPT-2.
@@ -22,9 +22,9 @@ at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout
 
 }  // namespace
 
-at::Tensor GptNetwork::Linear::operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
+at::Tensor Network::Linear::operator()(const at::Tensor& x) const { return at::linear(x, weight, bias); }
 
-GptNetwork::GptNetwork(const GptSizes& sizes)
+Network::Network(const Sizes& sizes)
     : sizes_(sizes),
       token_embedding_(normal_parameter({sizes.vocabulary, sizes.width}, kDeviation)),
       position_embedding_(normal_parameter({sizes.context, sizes.width}, kDeviation)),
@@ -41,19 +41,19 @@ GptNetwork::GptNetwork(const GptSizes& sizes)
   }
 }
 
-GptNetwork::Linear GptNetwork::make_linear(std::int64_t in, std::int64_t out, double deviation) const {
+Network::Linear Network::make_linear(std::int64_t in, std::int64_t out, double deviation) const {
   return {.weight = normal_parameter({out, in}, deviation),
           .bias = sizes_.bias ? constant_parameter({out}, 0) : at::Tensor()};
 }
 
-GptNetwork::Norm GptNetwork::make_norm() const {
+Network::Norm Network::make_norm() const {
   // A norm begins as one that only normalises.
   return {.gain = constant_parameter({sizes_.width}, 1),
           .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
 }
 
 /// The head has no entry of its own: it is the token embedding, whose gradient gathers both uses.
-std::vector<NamedTensor> GptNetwork::parameters() const {
+std::vector<NamedTensor> Network::parameters() const {
   std::vector<NamedTensor> all{{"transformer.wte.weight", token_embedding_},
                                {"transformer.wpe.weight", position_embedding_}};
   const auto add = [&all](const std::string& name, const at::Tensor& weight, const at::Tensor& bias) {
@@ -75,17 +75,17 @@ std::vector<NamedTensor> GptNetwork::parameters() const {
 }
 
 /// What attention adds to the stream. One matrix makes queries, keys and values; the kernel reads them where they lie.
-at::Tensor GptNetwork::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
+at::Tensor Network::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
   const at::Tensor qkv = block.attention_in(normed);
   return drop(block.attention_out(fused::causal_attention(qkv, batch, sizes_.heads, dropout)), dropout);
 }
 
 /// What the perceptron adds to the stream.
-at::Tensor GptNetwork::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
+at::Tensor Network::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
   return drop(block.perceptron_out(fused::gelu(block.perceptron_in(normed))), dropout);
 }
 
-at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const {
+at::Tensor Network::forward(const at::Tensor& index_BT, bool training) const {
   // Per layer: matrices of 12 N D^2 multiplications and attention of N T D, and twice as many going backward.
   const double dropout = training ? sizes_.dropout : 0;
   // Rows of all samples lie one below the other, (N, D): only attention needs to know where a sample ends.
@@ -112,12 +112,12 @@ at::Tensor GptNetwork::forward(const at::Tensor& index_BT, bool training) const 
   return at::linear(normed_ND, token_embedding_);
 }
 
-at::Tensor GptNetwork::embed(const at::Tensor& index_BT, bool training) const {
+at::Tensor Network::embed(const at::Tensor& index_BT, bool training) const {
   const at::Tensor stream_ND = fused::embed(index_BT, token_embedding_, position_embedding_);
   return drop(stream_ND, training ? sizes_.dropout : 0).view({index_BT.size(0), index_BT.size(1), sizes_.width});
 }
 
-at::Tensor GptNetwork::apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const {
+at::Tensor Network::apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const {
   const double dropout = training ? sizes_.dropout : 0;
   const Block& block = blocks_[layer];
   const at::Tensor stream_ND = stream_BTD.view({-1, sizes_.width});
@@ -128,10 +128,10 @@ at::Tensor GptNetwork::apply_block(std::size_t layer, const at::Tensor& stream_B
   return (sum_ND + perceive(block, normed_sum_ND, dropout)).view(stream_BTD.sizes());
 }
 
-at::Tensor GptNetwork::apply_head(const at::Tensor& stream_BTD) const {
+at::Tensor Network::apply_head(const at::Tensor& stream_BTD) const {
   const at::Tensor stream_ND = stream_BTD.view({-1, sizes_.width});
   const at::Tensor normed_ND = fused::layer_norm(stream_ND, final_norm_.gain, final_norm_.bias);
   return at::linear(normed_ND, token_embedding_).view({stream_BTD.size(0), stream_BTD.size(1), sizes_.vocabulary});
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::gpt

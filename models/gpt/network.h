@@ -7,11 +7,11 @@
 
 #include "tensors/named_tensor.h"
 
-namespace trainyard {
+namespace trainyard::gpt {
 
-/// What a GPT is made of. `width` is a multiple of `heads`; multiples of 16 in both the width and the width of a head
-/// take the fused kernels, others LibTorch's.
-struct GptSizes {
+/// The sizes of a GPT. `width` is a multiple of `heads`. The fused kernels compute if both the width and the width of a
+/// head are multiples of 16; otherwise those of LibTorch do.
+struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
   std::int64_t width = 128;
@@ -21,38 +21,40 @@ struct GptSizes {
   bool bias = false;
 };
 
-/// The decoder-only transformer of GPT-2 as nanoGPT writes it: token and position embeddings, blocks of causal
-/// self-attention and a perceptron of four times the width, each behind a layer norm and around a residual; the head
-/// shares the token embedding. Tensors have nanoGPT's names and shapes.
+/// The decoder-only transformer of GPT-2, as nanoGPT writes it. It has embeddings of tokens and positions, and blocks
+/// of causal self-attention and a perceptron of four times the width. Each of the two follows a layer norm and is added
+/// to the residual stream. The head shares the token embedding. Tensors have nanoGPT's names and shapes.
 ///
-/// Sources: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), for the architecture and the
-/// smaller weights of residual layers; Press and Wolf, "Using the Output Embedding to Improve Language Models" (2017),
-/// for the shared head.
-class GptNetwork {
+/// The architecture and the smaller weights of residual layers are from Radford et al., "Language Models are
+/// Unsupervised Multitask Learners" (2019). The shared head is from Press and Wolf, "Using the Output Embedding to
+/// Improve Language Models" (2017).
+class Network {
  public:
-  /// Draws parameters: normal with deviation 0.02, and 0.02 / sqrt(2 layers) for what ends in a residual.
-  explicit GptNetwork(const GptSizes& sizes);
+  /// Draws the parameters from normal distributions: with a deviation of 0.02 / sqrt(2 layers) for layers whose result
+  /// is added to the residual stream, and of 0.02 for all others.
+  explicit Network(const Sizes& sizes);
 
-  /// All trainable tensors, in a fixed order; they share their memory with the network.
+  /// All trainable tensors, in a fixed order. They share their memory with the network.
   std::vector<NamedTensor> parameters() const;
 
-  /// Logits (B*T, V) of every token's successor, for `index_BT` with T <= context.
+  /// Returns the logits (B*T, V) of the token that follows each token of `index_BT`. T is at most the context.
   at::Tensor forward(const at::Tensor& index_BT, bool training) const;
 
-  // The same in pieces: embed, apply_block for every layer, apply_head. Between them is the residual stream (B, T, D).
+  // The forward pass in pieces: embed, apply_block for every layer, apply_head. They hand on the residual stream
+  // (B, T, D).
   at::Tensor embed(const at::Tensor& index_BT, bool training) const;
   at::Tensor apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const;
-  /// Logits (B, T, V).
+  /// Returns logits (B, T, V).
   at::Tensor apply_head(const at::Tensor& stream_BTD) const;
 
-  /// What it was made with.
-  const GptSizes& sizes() const { return sizes_; }
+  /// The sizes that the network was made with.
+  const Sizes& sizes() const { return sizes_; }
 
-  /// Where the parameters are, and what is fed in has to be.
+  /// The device of the parameters, on which inputs have to be as well.
   at::Device device() const { return token_embedding_.device(); }
 
  private:
-  // Weights stand as (out, in), as torch.nn.Linear has them.
+  // Weights are stored as (out, in), as in torch.nn.Linear.
   struct Linear {
     at::Tensor weight;  ///< (out, in)
     at::Tensor bias;    ///< Undefined without biases.
@@ -74,15 +76,15 @@ class GptNetwork {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both return what is to be added to the stream, (N, D), not the new stream.
+  // Both return what is to be added to the stream, (N, D), and not the new stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 
-  GptSizes sizes_;
+  Sizes sizes_;
   at::Tensor token_embedding_;     ///< (V, D), also the head.
   at::Tensor position_embedding_;  ///< (context, D)
   std::vector<Block> blocks_;
   Norm final_norm_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::gpt

@@ -14,7 +14,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::gpt {
 
 // Draws on the generator that training uses: a run that predicts goes on with other random numbers than one that does
 // not.
@@ -35,7 +35,7 @@ std::int64_t draw(at::Tensor logits_V, const SamplingOptions& options) {
 
 }  // namespace
 
-std::vector<std::int64_t> sample(const GptNetwork& network, std::vector<std::int64_t> tokens,
+std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_t> tokens,
                                  const SamplingOptions& options) {
   if (tokens.empty()) tokens.push_back(0);
   for (std::int64_t i = 0; i < options.tokens; ++i) {
@@ -81,4 +81,4 @@ std::string decode(const std::vector<std::int64_t>& tokens, const std::vector<st
   return text;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::gpt

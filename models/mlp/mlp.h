@@ -9,9 +9,10 @@
 
 namespace trainyard {
 
-/// A multi-layer perceptron for classification: linear layers with an activation between them, cross entropy.
+/// A multi-layer perceptron for classification: linear layers with an activation between them, and cross entropy as the
+/// loss.
 ///
-/// Takes any input shape and flattens it. Parameters are named "layers.<i>.weight" (out, in) and "layers.<i>.bias".
+/// It flattens inputs of any shape. Its parameters are named "layers.<i>.weight" (out, in) and "layers.<i>.bias".
 class Mlp final : public Model {
  public:
   explicit Mlp(ModelContext& context);

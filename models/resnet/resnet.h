@@ -13,16 +13,16 @@ namespace trainyard {
 /// ResNet-18 and ResNet-34 for classifying images of shape (channels, height, width), after He et al., "Deep Residual
 /// Learning for Image Recognition" (CVPR 2016).
 ///
-/// Tensors have the names and shapes of torchvision's resnet18 and resnet34, so that a checkpoint's weights are a state
-/// dict of those and the other way round. The CIFAR stem is a 3 x 3 convolution without pooling, for small images; its
-/// "conv1.weight" has another shape than torchvision's.
+/// Tensors have the names and shapes of torchvision's resnet18 and resnet34, so that the weights of a checkpoint can be
+/// loaded there as a state dict, and the other way round. The CIFAR stem is a 3 x 3 convolution without pooling, for
+/// small images; its "conv1.weight" has another shape than torchvision's.
 ///
-/// Batch norms keep running means as buffers, with torchvision's momentum of 0.1. Every rank has its own.
+/// Batch norms keep running means as buffers, with torchvision's momentum of 0.1. Every rank has buffers of its own.
 class Resnet final : public Model {
  public:
   explicit Resnet(ModelContext& context) : Model(context) {}
 
-  /// Throws kShapeMismatch for data that is no images with classes.
+  /// Throws kShapeMismatch for data other than images with classes.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }
@@ -39,17 +39,17 @@ class Resnet final : public Model {
   struct Norm {
     at::Tensor gain;
     at::Tensor bias;
-    at::Tensor mean;  ///< Running, as is the variance.
+    at::Tensor mean;  ///< The running mean; the variance is a running one, too.
     at::Tensor variance;
-    at::Tensor batches;  ///< Trained on; int64. Nothing here reads it, torchvision's state dict has it.
+    at::Tensor batches;  ///< How many batches it was trained on, int64. Only torchvision's state dict needs it.
   };
-  /// A convolution without bias and the batch norm behind it.
+  /// A convolution without a bias, and the batch norm after it.
   struct Unit {
     at::Tensor weight;
     Norm norm;
     std::int64_t stride = 1;
   };
-  /// Two 3 x 3 units around a shortcut, which is a 1 x 1 unit where the shape changes.
+  /// Two 3 x 3 units and a shortcut past them, which is a 1 x 1 unit where the shape changes.
   struct Block {
     Unit first;
     Unit second;
@@ -78,7 +78,7 @@ class Resnet final : public Model {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
   Unit stem_unit_;
-  bool pools_ = false;  ///< The stem ends in a pooling.
+  bool pools_ = false;  ///< Whether the stem ends in a pooling.
   std::vector<Block> blocks_;
   at::Tensor head_weight_;
   at::Tensor head_bias_;

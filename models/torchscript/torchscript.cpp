@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "messages/error.h"
 #include "models/classification.h"
@@ -29,7 +30,16 @@ struct TorchScript::Module {
   torch::jit::Module script;
 };
 
-TorchScript::TorchScript(ModelContext& context) : Model(context) {}
+TorchScript::Loss TorchScript::loss_named(const std::string& name) {
+  static const std::map<std::string, Loss> named{{"cross_entropy", Loss::kCrossEntropy},
+                                                 {"nll", Loss::kNll},
+                                                 {"mse", Loss::kMse},
+                                                 {"l1", Loss::kL1},
+                                                 {"bce_with_logits", Loss::kBceWithLogits}};
+  return named.at(name);  // The parameter allows no other name.
+}
+
+TorchScript::TorchScript(ModelContext& context) : Model(context), chosen_loss_(loss_named(*loss_)) {}
 TorchScript::~TorchScript() = default;
 
 void TorchScript::build(const DatasetInfo& data) {
@@ -101,8 +111,8 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
 /// (B, 1).
 at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
   const at::Tensor output = at_least_float(result);
-  if (*loss_ == "cross_entropy") return classification_loss(output, target);
-  if (*loss_ == "nll") return at::nll_loss(output, target.to(at::kLong).view(-1));
+  if (chosen_loss_ == Loss::kCrossEntropy) return classification_loss(output, target);
+  if (chosen_loss_ == Loss::kNll) return at::nll_loss(output, target.to(at::kLong).view(-1));
   if (output.numel() != target.numel()) {
     throw Error(Code::kShapeMismatch,
                 "{}: loss '{}' compares numbers one by one; forward returns {}, the target has {}", where(), *loss_,
@@ -110,8 +120,8 @@ at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& targ
                 to_text({target.sizes().data(), target.sizes().size()}));
   }
   const at::Tensor wanted = target.to(output.scalar_type()).view_as(output);
-  if (*loss_ == "mse") return at::mse_loss(output, wanted);
-  if (*loss_ == "l1") return at::l1_loss(output, wanted);
+  if (chosen_loss_ == Loss::kMse) return at::mse_loss(output, wanted);
+  if (chosen_loss_ == Loss::kL1) return at::l1_loss(output, wanted);
   return at::binary_cross_entropy_with_logits(output, wanted);
 }
 

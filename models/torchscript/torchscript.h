@@ -12,12 +12,12 @@ namespace trainyard {
 
 /// A module that was exported from Python (`torch.jit.script(module).save("net.pt")`), trained here.
 ///
-/// Its `forward` is called with the input of a batch and returns one tensor, from which the loss named in the launch
-/// file is made. Parameters and buffers keep the module's names, so that a checkpoint's weights load back into the
-/// Python module. Parameters that do not require a gradient are treated like buffers: saved, and left as they are.
-/// Bytes become floats from 0 to 1.
+/// The module's `forward` is called with the input of a batch and returns one tensor, from which the loss that the
+/// launch file names is computed. Parameters and buffers keep the module's names, so that the weights of a checkpoint
+/// can be loaded back into the Python module. Parameters that do not require a gradient are treated like buffers: they
+/// are saved and never changed. Bytes become floats from 0 to 1.
 ///
-/// Such a file contains a program, and loading it runs it: `trust = true` says that its origin is known.
+/// Such a file contains a program, and loading the file runs it. `trust = true` says that its origin is known.
 ///
 /// Parameters  path   required
 ///             trust  false: the file is refused
@@ -39,7 +39,10 @@ class TorchScript final : public Model {
  private:
   struct Module;  // Keeps torch/script.h out of here.
 
-  bool classifies() const { return *loss_ == "cross_entropy" || *loss_ == "nll"; }
+  enum class Loss { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
+
+  static Loss loss_named(const std::string& name);
+  bool classifies() const { return chosen_loss_ == Loss::kCrossEntropy || chosen_loss_ == Loss::kNll; }
   void load();
   void list_tensors();
   at::Tensor forward(const at::Tensor& input);
@@ -50,6 +53,7 @@ class TorchScript final : public Model {
   Parameter<std::string> loss_{*this, "loss", "cross_entropy", "made of the module's result and the target",
                                one_of({"cross_entropy", "nll", "mse", "l1", "bce_with_logits"})};
 
+  Loss chosen_loss_ = Loss::kCrossEntropy;  ///< What `loss` names, read once.
   std::unique_ptr<Module> module_;
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;

@@ -3,7 +3,7 @@
 namespace trainyard {
 namespace {
 
-/// round(surplus / 2), a half to the even number.
+/// Half of the surplus; a half is rounded to the even number beside it.
 std::ptrdiff_t half(std::size_t surplus) {
   return static_cast<std::ptrdiff_t>(surplus / 2 + (surplus % 4 == 3 ? 1 : 0));
 }

@@ -8,10 +8,11 @@
 
 namespace trainyard {
 
-/// Makes float32: (value - mean) / std, in single precision and in this order, as torchvision calculates. Bytes are
-/// first scaled to [0, 1]; floats are taken as they are.
+/// Turns every value into (value - mean) / std as float32. It calculates in single precision and in this order, as
+/// torchvision does. Bytes are first scaled to [0, 1]; floats are taken as they are.
 ///
-/// The first dimension of the field (channels of an image, columns of a table) may have a mean and std each.
+/// Each entry of the first dimension (the channels of an image, the columns of a table) may have a mean and a standard
+/// deviation of its own.
 ///
 /// Parameters  mean    [0]; one for all, or one for each of the first dimension
 ///             std     [1]; likewise; > 0
@@ -34,9 +35,9 @@ class Normalize final : public Transform {
                                       positive()};
 
   bool bytes_ = false;                         ///< The input is uint8.
-  std::size_t channels_ = 1;                   ///< The first dimension.
-  std::size_t per_channel_ = 1;                ///< Elements of each.
-  std::vector<std::array<float, 256>> table_;  ///< What a byte becomes, per channel.
+  std::size_t channels_ = 1;                   ///< The extent of the first dimension.
+  std::size_t per_channel_ = 1;                ///< The elements of each channel.
+  std::vector<std::array<float, 256>> table_;  ///< What a byte becomes, for each channel.
 };
 
 }  // namespace trainyard

@@ -7,10 +7,11 @@
 
 namespace trainyard {
 
-/// Cuts a square out of an image, every place of it as likely as any other; in evaluation the one in the middle.
+/// Cuts a square out of an image. In training every place is equally likely; in evaluation the square is the one in the
+/// middle.
 ///
-/// With `padding` the image is thought to have that many rows and columns of zeros around it: size = 32, padding = 4 is
-/// what CIFAR-10 is usually trained with. Zero is black before `normalize` and the mean behind it.
+/// With `padding` the image gets that many rows and columns of zeros on every side first. CIFAR-10 is usually trained
+/// with size = 32 and padding = 4. A zero is black before `normalize`, and the mean after it.
 ///
 /// Parameters  size     required: rows and columns of the result
 ///             padding  0

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// Mirrors some of the images; in evaluation none.
+/// Mirrors some of the images in training, and none in evaluation.
 ///
 /// Parameters  probability  0.5
 ///             direction    horizontal (left becomes right) | vertical (top becomes bottom)
@@ -26,7 +26,10 @@ class RandomFlip final : public Transform {
   Parameter<std::string> direction_{*this, "direction", "horizontal", "what changes places: columns, or rows",
                                     one_of({"horizontal", "vertical"})};
 
+  enum class Direction { kHorizontal, kVertical };
+
   ImageShape image_;
+  Direction mirrored_ = Direction::kHorizontal;  ///< What `direction` says, read once.
 };
 
 }  // namespace trainyard

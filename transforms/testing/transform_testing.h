@@ -13,7 +13,8 @@
 
 namespace trainyard::testing {
 
-/// A transform with the parameters of `json`, made as a data loader makes it and prepared for a field "input".
+/// A transform that was made with the parameters in `json`, as a data loader makes it, and prepared for a field
+/// "input".
 template <class T>
 class Prepared {
  public:
@@ -28,7 +29,7 @@ class Prepared {
 
   const DatasetField& output() const { return output_; }
 
-  /// What becomes of `input`: in evaluation, or with chance of this key.
+  /// What the transform makes of `input`: with the random numbers of `key`, or as in evaluation without a key.
   template <class Out, class In>
   std::vector<Out> apply(const std::vector<In>& input, std::optional<std::uint64_t> key = std::nullopt) const {
     const Tensor out = Tensor::empty(static_cast<DType>(output_.dtype), output_.shape);
@@ -42,7 +43,7 @@ class Prepared {
   DatasetField output_;
 };
 
-/// 0, 1, 2, ...: every element of an image tells where it came from.
+/// The numbers 0, 1, 2, ...: every element of such an image tells where it came from.
 template <class Element>
 std::vector<Element> counting(std::size_t count) {
   std::vector<Element> values(count);
