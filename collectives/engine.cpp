@@ -132,9 +132,12 @@ void Engine::library_broke(const QueuedOperation& queued, const std::string& tex
   blame_.probe();
 }
 
+// News that came before others could see that this member sleeps have woken nobody.
 bool Engine::rest(std::uint32_t looks, std::chrono::microseconds most) {
-  return backend_.agreement->rest({queue_.first_of_group(), looks, most},
-                                  [this] { return advance(Effort::kEverything); });
+  return backend_.agreement->rest({queue_.first_of_group(), looks, most}, [this] {
+    look_for_news();
+    return failure_.has_value() || advance(Effort::kEverything);
+  });
 }
 
 void Engine::fail(const Failure& failure, bool tell) {

@@ -21,9 +21,10 @@ Failure Findings::disagreement(const Operation& operation, const std::vector<Req
 }
 
 Failure Findings::gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const {
-  const char* verb = members.size() == 1 ? "is" : "are";
-  const std::string what = how == Presence::kLeft ? std::string("left the group")
-                                                  : fmt::format("{} gone (its process ended or was killed)", verb);
+  const bool one = members.size() == 1;
+  const char* what = how == Presence::kLeft ? "left the group"
+                     : one                  ? "is gone (its process ended or was killed)"
+                                            : "are gone (their processes ended or were killed)";
   return {Code::kPeerLost, fmt::format("{} {} before {} was finished", ranks_of(members), what, name(operation))};
 }
 
@@ -40,7 +41,8 @@ Failure Findings::silent(const std::vector<std::uint32_t>& members, const Queued
 
 Failure Findings::broken(const std::vector<std::uint32_t>& silent, const std::string& what) const {
   if (silent.empty()) return {Code::kIo, what};
-  return {Code::kTimeout, fmt::format("{} does not answer, and then: {}", ranks_of(silent), what)};
+  return {Code::kTimeout,
+          fmt::format("{} {} not answer, and then: {}", ranks_of(silent), silent.size() == 1 ? "does" : "do", what)};
 }
 
 Failure Findings::aborted(const std::string& reason) const {
