@@ -79,8 +79,10 @@ TEST(MeshTest, AnswersAreThoseOfTheLastProbeAndNoSignsOfWork) {
     MeshAttendance attendance(agreement.mesh());
     if (rank == 1) {
       attendance.show({.waits = true, .waits_for = 0});
+      notes.put("shown", "");
       EXPECT_TRUE(receive_until(agreement.mesh(), [&] { return agreement.told().has_value(); }));
     } else {
+      notes.get("shown", 30s);
       EXPECT_FALSE(attendance.answer(1).has_value());
       const std::uint64_t signs = attendance.signs(1);
       attendance.probe();
