@@ -11,7 +11,7 @@
 
 namespace trainyard::collectives {
 
-struct QueuedOperation;
+class OperationQueue;
 
 /// Why a group can no longer be used.
 struct Failure {
