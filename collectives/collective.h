@@ -63,7 +63,8 @@ class Work {
 /// Results do not depend on time, because the order in which ranks are added is fixed. On shared memory and over
 /// sockets it is the order of the ranks for every element, whatever else is reduced with it.
 ///
-/// Ranks are counted within the group, from 0; `ranks()` says which ranks of the run those are. One thread calls it.
+/// Ranks are counted within the group, from 0, and are then called members; `ranks()` says which ranks of the run they
+/// are. One thread calls a collective.
 ///
 /// This class checks what is asked for. A backend derives from it and says how the group agrees and how elements move;
 /// see docs/collectives.md.

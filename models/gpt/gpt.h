@@ -18,8 +18,8 @@ namespace trainyard {
 /// If it is asked to predict without a batch, it writes a text that continues `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
-/// divide
-///         the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the vocabulary)
+///         divide the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the
+///         vocabulary)
 class Gpt final : public Model {
  public:
   explicit Gpt(ModelContext& context) : Model(context) {}
