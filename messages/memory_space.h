@@ -5,14 +5,14 @@
 
 namespace trainyard {
 
-/// The kinds of memory that a block of elements can lie in.
+/// The kinds of memory in which a block of elements can lie.
 enum class MemoryKind : std::uint8_t {
-  kHost,        ///< Memory of this process alone.
+  kHost,        ///< Memory that only this process can reach.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };
 
-/// Where memory lies, and so who can reach it.
+/// Where memory lies, which determines who can reach it.
 struct MemorySpace {
   MemoryKind kind = MemoryKind::kHost;
   std::uint16_t device = 0;  ///< The index of the device; 0 for memory of the host.
@@ -21,7 +21,7 @@ struct MemorySpace {
   friend bool operator==(const MemorySpace&, const MemorySpace&) = default;
 };
 
-/// "host memory", "shared host memory", "the memory of device 1".
+/// The space for people: "host memory", "shared host memory", "the memory of device 1".
 inline std::string name_of(MemorySpace space) {
   if (space.is_device()) return "the memory of device " + std::to_string(space.device);
   return space.kind == MemoryKind::kHost ? "host memory" : "shared host memory";

@@ -9,8 +9,8 @@
 
 namespace trainyard::testing {
 
-/// The names of all plugins of a kind that this build has made, and of those below TRAINYARD_PLUGIN_PATH: what a
-/// contract test runs over. A plugin that is added later is found by itself.
+/// The names of all plugins of a kind that this build has made, and of those below TRAINYARD_PLUGIN_PATH. A contract
+/// test runs over them, so it finds a plugin that is added later.
 inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
   std::vector<std::string> names;
   for (const auto& found : PluginLoader(PluginLoader::default_directories()).list()) {
@@ -19,7 +19,7 @@ inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
   return names;
 }
 
-/// "image_folder" becomes "ImageFolder": the name of a test may have letters and digits alone.
+/// Turns "image_folder" into "ImageFolder", because the name of a test may have only letters and digits.
 inline std::string camel_case(std::string_view name) {
   std::string text;
   bool begins = true;

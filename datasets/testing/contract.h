@@ -7,15 +7,15 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of datasets needs of one dataset. The data is small and no sample occurs in it twice.
+/// What the contract test of datasets needs for one dataset. The data is small, and no sample occurs twice in it.
 struct DatasetCase {
   /// A JSON object; the files that it names have been written into the folder of the case.
   std::string parameters = "{}";
 
-  /// The same with a file that is broken. A dataset that reads files has at least one.
+  /// The same parameters with a file that is broken. A dataset that reads files has at least one such case.
   struct Broken {
     std::string parameters;
-    std::string path;  ///< Of the broken file, as the error must name it.
+    std::string path;  ///< The path of the broken file, as the error must name it.
   };
   std::vector<Broken> broken;
 };

@@ -7,12 +7,12 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of models needs of one model.
+/// What the contract test of models needs for one model.
 struct ModelCase {
   std::string parameters = "{}";  ///< A JSON object. Small sizes make the test quick.
 
-  /// Which of the contract's data the model takes, by name: "vectors", "numbers" (vectors with numbers as targets),
-  /// "images", "tokens". Empty: the contract finds out by trying, and a model that takes none fails.
+  /// Which of the contract's data the model accepts, by name: "vectors", "numbers" (vectors with numbers as targets),
+  /// "images" or "tokens". If it is empty, the contract test finds out by trying, and a model that accepts none fails.
   std::vector<std::string> data;
 };
 

@@ -6,8 +6,8 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of transforms needs of one transform: parameters with which it takes at least one of the
-/// contract's fields, images of 8 x 8 pixels among them.
+/// What the contract test of transforms needs for one transform: parameters with which it accepts at least one of the
+/// contract's fields, which include images of 8 x 8 pixels.
 struct TransformCase {
   std::string parameters = "{}";  ///< A JSON object.
 };
