@@ -30,18 +30,19 @@ class Simulated final : public Accelerator {
  private:
   bool given(const std::string& parameter) const;
 
-  Parameter<std::string> kind_{*this, "kind", "custom", "whose rules", one_of({"ipu", "tpu", "hpu", "custom"})};
+  Parameter<std::string> kind_{*this, "kind", "custom", "whose rules hold", one_of({"ipu", "tpu", "hpu", "custom"})};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{},
-                                                  "precisions that it has"};
+                                                  "precisions that the device has"};
   Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
-  Parameter<std::int64_t> memory_limit_bytes_{*this, "memory_limit_bytes", 0, "for the arena and a batch; 0 = any",
-                                              at_least(0) | in_unit("bytes")};
-  Parameter<double> link_gb_per_s_{*this, "link_gb_per_s", 0.0, "from host to device; 0 = takes no time",
+  Parameter<std::int64_t> memory_limit_bytes_{
+      *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = no limit", at_least(0) | in_unit("bytes")};
+  Parameter<double> link_gb_per_s_{*this, "link_gb_per_s", 0.0,
+                                   "speed of the link from host to device; 0 = transfers take no time",
                                    at_least(0) | in_unit("GB/s")};
-  Parameter<double> step_latency_us_{*this, "step_latency_us", 0.0, "from a batch to the first kernel",
-                                     at_least(0) | in_unit("us")};
+  Parameter<double> step_latency_us_{*this, "step_latency_us", 0.0,
+                                     "time from handing over a batch to the first kernel", at_least(0) | in_unit("us")};
 
   simulated::Rules rules_;
 };

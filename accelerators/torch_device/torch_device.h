@@ -44,11 +44,11 @@ class TorchDevice final : public Accelerator {
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{"32-true"},
-                                                  "precisions that it has"};
+                                                  "precisions that the device has"};
   Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
-  Parameter<bool> static_graph_only_{*this, "static_graph_only", false, "its graph is compiled ahead of time"};
-  Parameter<std::int64_t> memory_limit_bytes_{*this, "memory_limit_bytes", 0, "for the arena and a batch; 0 = unknown",
-                                              at_least(0) | in_unit("bytes")};
+  Parameter<bool> static_graph_only_{*this, "static_graph_only", false, "the device compiles its graph ahead of time"};
+  Parameter<std::int64_t> memory_limit_bytes_{
+      *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = unknown", at_least(0) | in_unit("bytes")};
 
   mutable std::optional<Found> found_;  ///< What the first look has found; the library is loaded once.
 };

@@ -67,11 +67,12 @@ class Csv final : public Dataset {
                                one_of({"classification", "regression"})};
   Parameter<std::string> labels_{*this, "labels", "numbers", "how classes are written: 0, 1, ... or any text",
                                  one_of({"numbers", "names"})};
-  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validate",
+  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validates",
                                        between(0, 0.99)};
   Parameter<std::string> split_{*this, "split", "random", "which rows validate: drawn ones, or the last",
                                 one_of({"random", "tail"})};
-  Parameter<std::int64_t> split_seed_{*this, "split_seed", 0, "of the draw; not the run's seed", at_least(0)};
+  Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
+                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
 
   // What the parameters name, read once when the file is opened.
   Task chosen_task_ = Task::kClassification;

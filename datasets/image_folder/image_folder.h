@@ -61,10 +61,12 @@ class ImageFolder final : public Dataset {
   Parameter<std::string> fit_{*this, "fit", "stretch", "the whole picture, or the largest square of its middle",
                               one_of({"stretch", "crop"})};
   Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1,
-                                       "share that validates, of a folder without train", between(0, 0.99)};
+                                       "share of the pictures that validates in a folder without train",
+                                       between(0, 0.99)};
   Parameter<std::string> split_{*this, "split", "random", "which pictures validate: drawn ones, or the last",
                                 one_of({"random", "tail"})};
-  Parameter<std::int64_t> split_seed_{*this, "split_seed", 0, "of the draw; not the run's seed", at_least(0)};
+  Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
+                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
   Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "pictures that claim more are refused",
                                       positive() | in_unit("pixels")};
 

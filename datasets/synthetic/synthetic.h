@@ -38,9 +38,11 @@ class Synthetic final : public Dataset {
   /// 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
 
-  Parameter<std::int64_t> samples_{*this, "samples", 10000, "of the split 'train'", positive()};
-  Parameter<std::int64_t> validate_samples_{*this, "validate_samples", 1000, "of the split 'validate'", at_least(0)};
-  Parameter<std::int64_t> test_samples_{*this, "test_samples", 0, "of the split 'test'", at_least(0)};
+  Parameter<std::int64_t> samples_{*this, "samples", 10000, "samples of the split 'train'", positive()};
+  Parameter<std::int64_t> validate_samples_{*this, "validate_samples", 1000,
+                                            "samples of the split 'validate'; 0 = no such split", at_least(0)};
+  Parameter<std::int64_t> test_samples_{*this, "test_samples", 0, "samples of the split 'test'; 0 = no such split",
+                                        at_least(0)};
   Parameter<std::int64_t> features_{*this, "features", 784, "numbers in a sample", between(1, 1 << 28)};
   Parameter<std::vector<std::int64_t>> shape_{*this, "shape", std::vector<std::int64_t>{},
                                               "shape of a sample, instead of features", positive()};

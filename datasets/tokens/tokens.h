@@ -55,7 +55,7 @@ class Tokens final : public Dataset {
   Parameter<std::int64_t> vocabulary_{*this, "vocabulary", kRequired, "number of tokens there are; GPT-2: 50257",
                                       between(1, 65536)};
   Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
-  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "the first part of a single file trains",
+  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of a single file that trains: its first part",
                                     positive() | ParameterRules{.maximum = 1}};
 
   std::vector<Split> splits_;

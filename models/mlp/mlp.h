@@ -39,7 +39,7 @@ class Mlp final : public Model {
 
   Parameter<std::vector<std::int64_t>> hidden_{*this, "hidden", std::vector<std::int64_t>{128},
                                                "sizes of the hidden layers, each >= 1"};
-  Parameter<std::string> activation_{*this, "activation", "relu", "between layers",
+  Parameter<std::string> activation_{*this, "activation", "relu", "activation between the layers",
                                      one_of({"relu", "gelu", "tanh", "sigmoid"})};
 
   std::vector<Layer> layers_;

@@ -50,7 +50,8 @@ class TorchScript final : public Model {
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
   Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};
-  Parameter<std::string> loss_{*this, "loss", "cross_entropy", "made of the module's result and the target",
+  Parameter<std::string> loss_{*this, "loss", "cross_entropy",
+                               "how the loss is made of the module's result and the target",
                                one_of({"cross_entropy", "nll", "mse", "l1", "bce_with_logits"})};
 
   Loss chosen_loss_ = Loss::kCrossEntropy;  ///< What `loss` names, read once.

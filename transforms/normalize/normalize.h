@@ -30,9 +30,10 @@ class Normalize final : public Transform {
   float value_for(const std::vector<double>& values, std::size_t channel) const;
   void check_count(const char* name, const std::vector<double>& values, const DatasetField& input) const;
 
-  Parameter<std::vector<double>> mean_{*this, "mean", std::vector<double>{0}, "subtracted; one, or one per channel"};
-  Parameter<std::vector<double>> std_{*this, "std", std::vector<double>{1}, "divided by, after the mean; likewise",
-                                      positive()};
+  Parameter<std::vector<double>> mean_{*this, "mean", std::vector<double>{0},
+                                       "mean to subtract; one, or one per channel"};
+  Parameter<std::vector<double>> std_{*this, "std", std::vector<double>{1},
+                                      "standard deviation to divide by; one, or one per channel", positive()};
 
   bool bytes_ = false;                         ///< The input is uint8.
   std::size_t channels_ = 1;                   ///< The extent of the first dimension.

@@ -23,7 +23,8 @@ class RandomFlip final : public Transform {
 
  private:
   Parameter<double> probability_{*this, "probability", 0.5, "share of the images that are mirrored", between(0, 1)};
-  Parameter<std::string> direction_{*this, "direction", "horizontal", "what changes places: columns, or rows",
+  Parameter<std::string> direction_{*this, "direction", "horizontal",
+                                    "horizontal: left becomes right; vertical: top becomes bottom",
                                     one_of({"horizontal", "vertical"})};
 
   enum class Direction { kHorizontal, kVertical };
