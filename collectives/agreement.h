@@ -12,6 +12,7 @@
 namespace trainyard::collectives {
 
 class OperationQueue;
+struct QueuedOperation;
 
 /// Why a group can no longer be used.
 struct Failure {
