@@ -70,7 +70,7 @@ void GradientBuckets::arm() {
 void GradientBuckets::finished(std::size_t parameter) {
   if (!armed_) return;
   std::size_t& left = unfinished_[bucket_of_[parameter]];
-  // A parameter that is used twice is still finished once: autograd adds up before it accumulates.
+  // A parameter that is used twice is still finished once, because autograd adds up before it accumulates.
   if (left > 0) --left;
   while (next_ < buckets_.size() && unfinished_[next_] == 0) tell(next_++);
   if (on_progress) on_progress();

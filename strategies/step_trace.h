@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// What a rank did when, for people who want to see it: a file in Chrome's trace format (a JSON array of complete
-/// events), to be opened by chrome://tracing or Perfetto. Costs two clock readings an event. Thread-safe.
+/// Records what a rank did when, for people: a file in Chrome's trace format (a JSON array of complete events), which
+/// chrome://tracing or Perfetto can open. An event costs two clock readings. Thread-safe.
 class StepTrace {
  public:
   using Clock = std::chrono::steady_clock;
@@ -17,13 +17,14 @@ class StepTrace {
   /// Later events are left out, so that a long run does not fill the memory.
   static constexpr std::size_t kMostEvents = 100'000;
 
-  /// `rank` becomes the process of its events: several ranks' files can be looked at as one.
+  /// `rank` becomes the process of its events, so the files of several ranks can be viewed as one.
   explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
 
-  /// Times are those of CLOCK_MONOTONIC, so ranks of one host agree about them. `lane`: "compute", "communication", ...
+  /// Adds an event. Times are those of CLOCK_MONOTONIC, so the ranks of one host agree about them. `lane` is "compute",
+  /// "communication", ...
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
-  /// Throws kIo.
+  /// Writes the file. Throws kIo.
   void write(const std::string& path) const;
 
  private:
@@ -37,7 +38,7 @@ class StepTrace {
   std::vector<Event> events_;
 };
 
-/// From here to the end of its life is one event; does nothing without a trace.
+/// Records one event, from its construction to its destruction. Does nothing without a trace.
 class TraceSpan {
  public:
   TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {

@@ -33,7 +33,7 @@ at::Tensor BatchViews::view(const Tensor& tensor) {
   return entries_.back().view;
 }
 
-/// A view that somebody has kept stays in use, and so does its buffer; it is looked at again the next time.
+/// A view that somebody has kept stays in use, and so does its buffer. It is checked again the next time.
 void BatchViews::release() {
   for (Entry& entry : entries_) {
     if (!entry.in_use || kept_by_others(entry.view)) continue;

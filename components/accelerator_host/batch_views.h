@@ -9,16 +9,16 @@
 namespace trainyard {
 
 /// LibTorch views of incoming batches. Buffers come out of a pool and return to the same addresses, so the views are
-/// kept and used again: a step makes none of its own.
+/// kept and used again, and a step makes no new ones.
 class BatchViews {
  public:
-  /// A view of `tensor`, valid until `release`. Longer if the caller keeps it: then the buffer is kept as well.
+  /// A view of `tensor`, valid until `release`, or longer if the caller keeps it: then the buffer is kept as well.
   at::Tensor view(const Tensor& tensor);
 
   /// Gives back every buffer whose view nobody has kept.
   void release();
 
-  /// How many views are remembered.
+  /// The number of views that are remembered.
   std::size_t size() const { return entries_.size(); }
 
  private:
@@ -26,7 +26,7 @@ class BatchViews {
 
   struct Entry {
     Tensor source;    ///< Its buffer is empty while the view is unused.
-    std::byte* data;  ///< Where the view looks.
+    std::byte* data;  ///< The address of the view's bytes.
     at::Tensor view;
     bool in_use = false;
   };

@@ -9,17 +9,17 @@ namespace trainyard {
 
 /// How the loss is scaled in 16-mixed.
 struct LossScaling {
-  double initial = 65536;             ///< Scale of the first step; > 0.
-  std::uint64_t growth_steps = 2000;  ///< Good steps in a row after which the scale doubles.
+  double initial = 65536;             ///< The scale of the first step; > 0.
+  std::uint64_t growth_steps = 2000;  ///< After so many good steps in a row the scale doubles.
 };
 
-/// Finds the largest factor on the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does:
-/// a step whose gradients overflow is skipped and halves the scale, `growth_steps` good ones in a row double it.
+/// Finds the largest factor on the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does: a
+/// step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
 class LossScaler {
  public:
   static constexpr double kGrowth = 2;
   static constexpr double kBackoff = 0.5;
-  /// Below this it is not the range of float16 that is too small.
+  /// If the scale falls below this, the range of float16 is not the cause.
   static constexpr double kSmallest = 0x1p-14;
 
   explicit LossScaler(const LossScaling& scaling) : scale_(scaling.initial), growth_steps_(scaling.growth_steps) {}
@@ -27,18 +27,19 @@ class LossScaler {
   double scale() const { return scale_; }
   std::uint64_t skipped() const { return skipped_; }
 
-  /// The gradients of a step were finite, or not. Throws kInvalidArgument if even the smallest scale was too large.
+  /// Takes whether the gradients of a step were finite. Throws kInvalidArgument if even the smallest scale was too
+  /// large.
   void update(bool finite);
 
-  /// What a checkpoint keeps; and its inverse, which leaves out what is missing.
+  /// What a checkpoint keeps, and the inverse, which ignores what is missing.
   std::vector<Scalar> state() const;
   void restore(const std::vector<Scalar>& state);
 
  private:
   double scale_;
   std::uint64_t growth_steps_;
-  std::uint64_t good_steps_ = 0;  ///< Since the scale last changed.
-  std::uint64_t skipped_ = 0;     ///< Since the run began.
+  std::uint64_t good_steps_ = 0;  ///< Counted since the scale last changed.
+  std::uint64_t skipped_ = 0;     ///< Counted since the run began.
 };
 
 }  // namespace trainyard

@@ -29,7 +29,7 @@ std::unique_ptr<Kind> make(const PluginSpec& spec, const ComponentContext& conte
   return made;
 }
 
-/// 0 for one that is not available, and for one that is broken: that must not keep others from being taken.
+/// 0 for an accelerator that is not available, and for a broken one, which must not keep others from being chosen.
 int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
   try {
     const auto one = make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context));
@@ -40,7 +40,7 @@ int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
   }
 }
 
-/// Of those that are available, the one that ranks highest; of equals the first by name.
+/// The available accelerator that ranks highest; among equals the first by name.
 std::string best_accelerator(const ComponentContext& context) {
   std::string best;
   int best_rank = 0;

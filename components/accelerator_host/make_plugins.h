@@ -10,12 +10,14 @@
 
 namespace trainyard {
 
-// The plugins inside an accelerator host, each with its parameters checked. All throw kNotFound for an unknown name.
+// These functions make the plugins inside an accelerator host and check their parameters. All throw kNotFound for an
+// unknown name.
 
-/// "auto": the available one with the highest auto_rank. Throws kUnsupported if the chosen one is not available.
+/// "auto" means the available accelerator with the highest auto_rank. Throws kUnsupported if the chosen one is not
+/// available.
 std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);
 
-/// "auto": single_device for one rank, ddp for several.
+/// "auto" means single_device for one rank and ddp for several.
 std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
                                         Accelerator& accelerator, Model& model);
 

@@ -5,12 +5,12 @@
 
 namespace trainyard {
 
-/// Units per second of training: time that goes into evaluations and checkpoints does not count.
+/// The units of training per second. Time that goes into evaluations and checkpoints does not count.
 class Throughput {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Training goes on, at `now`. Calling it while it goes on changes nothing.
+  /// Starts to count time at `now`. If it is counted already, nothing changes.
   void resume(Clock::time_point now) {
     if (!running_) since_ = now;
     running_ = true;
@@ -23,7 +23,7 @@ class Throughput {
 
   void add(std::uint64_t units) { units_ += units; }
 
-  /// Mean since the last call, which starts the next interval; 0 if no time has passed.
+  /// The mean since the last call, which starts the next interval; 0 if no time has passed.
   double take(Clock::time_point now) {
     const bool running = running_;
     pause(now);

@@ -7,7 +7,7 @@ namespace trainyard::manager {
 bool EarlyStopping::better(double value) const {
   if (!std::isfinite(value)) return false;
   if (!best_) return true;
-  // Strictly: a value that only equals the best is none the better.
+  // The comparison is strict: a value that only equals the best is not better.
   return larger_is_better_ ? value - min_delta_ > *best_ : value + min_delta_ < *best_;
 }
 
@@ -18,7 +18,7 @@ bool EarlyStopping::update(double value) {
     return true;
   }
   ++waited_;
-  // Not a number never becomes one again: waiting out the patience would only waste time.
+  // Not-a-number never becomes a number again, so waiting until the patience ends would only waste time.
   stop_ = patience_ > 0 && (waited_ >= patience_ || !std::isfinite(value));
   return false;
 }

@@ -6,22 +6,22 @@
 namespace trainyard::manager {
 
 /// Watches one number from validation to validation. The rules are those of Lightning's EarlyStopping: a value counts
-/// as better if it beats the best one by more than `min_delta`; so many validations without a better one, or a value
-/// that is not finite, and training is to stop.
+/// as better if it beats the best one by more than `min_delta`. Training is to stop after so many validations without a
+/// better value, or at a value that is not finite.
 class EarlyStopping {
  public:
-  /// `patience` 0: never asks to stop, but still tells what is best.
+  /// With a `patience` of 0 it never asks to stop, but still tells what is best.
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Takes the next value; true if it is the best so far.
+  /// Takes the next value. Returns true if it is the best so far.
   bool update(double value);
 
-  /// As of the last update.
+  /// True if training is to stop, as of the last update.
   bool should_stop() const { return stop_; }
-  /// Validations since the best one.
+  /// The number of validations since the best one.
   std::int64_t waited() const { return waited_; }
-  /// Nothing until a finite value came.
+  /// The best value; empty until a finite one has come.
   std::optional<double> best() const { return best_; }
 
  private:
@@ -31,7 +31,7 @@ class EarlyStopping {
   std::int64_t patience_;
   double min_delta_;
   std::optional<double> best_;
-  std::int64_t waited_ = 0;  ///< Validations since the best one.
+  std::int64_t waited_ = 0;  ///< The number of validations since the best one.
   bool stop_ = false;
 };
 

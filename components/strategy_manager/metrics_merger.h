@@ -13,32 +13,33 @@
 
 namespace trainyard::manager {
 
-/// Makes what ranks say about the same stage and step into one. Any of them may have nothing to say: a rank is waited
-/// for only until it has got further, since ranks are in step.
+/// Merges what ranks say about the same stage and step. Any rank may have nothing to say: since ranks train in step, a
+/// rank is waited for only until it has got further.
 ///
-///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
-///     rank 1: train 10,           train 30
+///    rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
+///    rank 1: train 10,           train 30
 ///
-/// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; of one that is
-/// missing, as they were when it spoke last.
+/// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; for a rank that is
+/// missing, its last totals count.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Throws kInvalidArgument for a rank or a reduction that there is not.
+  /// Throws kInvalidArgument for a rank or a reduction that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// An answer tells how far its rank has got. Orders and metrics have no order among them on their way, so only the
-  /// last but one before it counts: two are open at a time, and that one was settled before this was given.
+  /// Takes an answer, which tells how far its rank has got. Orders and metrics may overtake each other on their way, so
+  /// only the last answer but one counts: two orders are open at a time, and that one was settled before this one was
+  /// given.
   void answered(const OrderDone& done);
 
-  /// Nothing more will come: what is there is complete.
+  /// Nothing more will come, so what is there is complete.
   void finish();
 
   /// What has become complete, by step. For each stage, steps never go back.
   std::vector<Metrics> take();
 
-  /// Messages that came when their step had been given out without them; they were dropped.
+  /// The number of messages that came after their step had been given out without them. They were dropped.
   std::uint64_t late() const { return late_; }
 
  private:
@@ -48,19 +49,19 @@ class MetricsMerger {
   };
   struct Rank {
     std::uint64_t reached = 0;           ///< Nothing before this step will come any more.
-    std::vector<std::uint64_t> answers;  ///< Steps of the last two, the older one first.
-    Totals totals;                       ///< When it spoke last.
+    std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
+    Totals totals;                       ///< The totals of its last message.
   };
   struct Entry {
-    Metrics head;  ///< Everything but values and totals.
-    /// What those said that have spoken. Added up in their order at last, so that the result does not depend on who
-    /// came first.
+    Metrics head;  ///< Everything except values and totals.
+    /// What the ranks have said. It is added up in the order of the ranks at the end, so the result does not depend on
+    /// who came first.
     std::map<std::uint32_t, RankMetrics> ranks;
   };
   struct Stage {
-    std::list<Entry> open;  ///< By step. A stage may come twice at a step: in order of arrival.
+    std::list<Entry> open;  ///< Sorted by step. If a stage comes twice at a step, in order of arrival.
     bool began = false;
-    std::uint64_t step = 0;           ///< Of the newest that was given out...
+    std::uint64_t step = 0;           ///< The newest step that was given out ...
     std::set<std::uint32_t> without;  ///< ... and the ranks that were missing.
   };
 

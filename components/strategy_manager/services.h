@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// What somebody asks of the strategy manager: to stop, to save, to validate. Reaches it as JSON, by `trainyard service
-/// call` or the launcher.
+/// What somebody asks the strategy manager to do: stop, save or validate. It arrives as JSON, through `trainyard
+/// service call` or the launcher.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
@@ -18,7 +18,7 @@ struct RunRequest {
   }
 };
 
-/// What the strategy manager makes of a RunRequest. That something cannot be done is an error, not a reply.
+/// The strategy manager's reply to a RunRequest. If something cannot be done, that is an error, not a reply.
 struct RunReply {
   static constexpr const char* kTypeName = "RunReply";
 

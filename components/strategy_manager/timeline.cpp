@@ -7,21 +7,21 @@
 
 namespace trainyard::manager {
 
-// All arithmetic of a run's length is here, in unsigned integers of steps and batches. A step takes
-// accumulate_grad_batches batches, but for the last one of an epoch, which takes what is left.
+// All arithmetic about the length of a run is here, in unsigned integers of steps and batches. A step takes
+// accumulate_grad_batches batches, except for the last one of an epoch, which takes what is left.
 
 namespace {
 
 constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
-/// Steps to the next multiple of `every`, counted from the run's first step and not from a resume: 1 at least.
+/// The steps to the next multiple of `every`, counted from the run's first step and not from a resume; at least 1.
 std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   if (every <= 0) return kWithoutEnd;
   const auto interval = static_cast<std::uint64_t>(every);
   return interval - step % interval;
 }
 
-/// The optimizer's steps and those that were skipped because gradients overflowed: both have used up their batches.
+/// The optimizer's steps and those that were skipped because gradients overflowed; both have used up their batches.
 std::uint64_t ordered_steps(const RunState& start) {
   std::uint64_t steps = start.step;
   for (const Scalar& scalar : start.host_state) {
@@ -36,7 +36,7 @@ Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, con
     : settings_(settings), epoch_batches_(epoch_batches), step_(ordered_steps(start)) {
   if (epoch_batches_ == 0) return;
   if (settings_.overfit_batches > 0) {
-    // The stream never leaves epoch 0 then, so its cursor does not tell the epoch.
+    // The stream then never leaves epoch 0, so its cursor does not tell the epoch.
     epoch_ = step_ / steps_per_epoch();
     batch_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
   } else {
@@ -51,7 +51,7 @@ Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, con
   trained_epoch_ = epoch_;
   total_steps_ = steps_of_all_epochs();
   if (settings_.max_steps >= 0) total_steps_ = std::min(total_steps_, static_cast<std::uint64_t>(settings_.max_steps));
-  // Bounded by time alone: the number of steps is not known.
+  // Only time limits the run, so the number of steps is not known.
   if (total_steps_ == kWithoutEnd) total_steps_ = 0;
 }
 
@@ -64,7 +64,8 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   if (settings_.max_epochs < 0) return kWithoutEnd;
   const auto epochs = static_cast<std::uint64_t>(settings_.max_epochs);
   if (epoch_ >= epochs) return step_;
-  // The rest of this epoch, then whole ones. An epoch's last step may be short, so epochs are counted one by one.
+  // These are the rest of this epoch, then whole epochs. An epoch's last step may be short, so epochs are counted one
+  // by one.
   return step_ + steps_for(epoch_batches_ - batch_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
@@ -82,7 +83,7 @@ std::string Timeline::why_over() const {
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
-// The nearest of all that may end an order; 1 at least while not over().
+// The nearest of all that may end an order; at least 1 while not over().
 std::uint64_t Timeline::steps_until_due() const {
   std::uint64_t steps = steps_for(epoch_batches_ - batch_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));
@@ -111,7 +112,7 @@ Timeline::Stretch Timeline::advance() {
 }
 
 bool Timeline::due(std::int64_t every_steps, std::int64_t every_epochs) const {
-  // Right after a resume nothing is due: it was done before the checkpoint.
+  // Right after a resume nothing is due, because it was done before the checkpoint.
   if (!moved_) return false;
   const bool epoch_ended = epoch_ != trained_epoch_;
   return (every_steps > 0 && step_ % static_cast<std::uint64_t>(every_steps) == 0) ||

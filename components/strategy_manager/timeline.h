@@ -9,11 +9,12 @@
 
 namespace trainyard::manager {
 
-/// Where training stands in steps, epochs and batches, and how far it may go before something else is due. Counts what
-/// was ordered, which may be ahead of what was done.
+/// Where training stands in steps, epochs and batches, and how far it may go before something else is due. It counts
+/// what was ordered, which may be ahead of what was done.
 class Timeline {
  public:
-  /// `epoch_batches`: micro-batches of an epoch, limits worked in; > 0 unless no training is wanted.
+  /// `epoch_batches` is the number of micro-batches of an epoch, with limits applied. It is > 0 unless no training is
+  /// wanted.
   Timeline(const RunSettings& settings, std::uint64_t epoch_batches, const RunState& start);
 
   /// A piece of training that lies within one epoch and ends where something may be due.
@@ -24,26 +25,26 @@ class Timeline {
     LoaderCursor cursor;  ///< Where the stream of batches must stand.
   };
 
-  /// The next piece; moves on. Only while not over().
+  /// Returns the next piece and moves past it. Must not be called when over().
   Stretch advance();
 
-  /// The bounds are reached.
+  /// True if a limit is reached.
   bool over() const;
-  /// Which bound it was, with its value. Only while over().
+  /// Which limit was reached, with its value. Valid only when over().
   std::string why_over() const;
 
-  /// Due now, after the last piece. False where no training was done yet.
+  /// Whether a validation or a checkpoint is due now, after the last piece. False if no training has been done yet.
   bool validation_due() const;
   bool checkpoint_due() const;
 
   std::uint64_t step() const { return step_; }
-  std::uint64_t epoch() const { return epoch_; }                  ///< That the next piece belongs to.
-  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< That the last piece belonged to.
+  std::uint64_t epoch() const { return epoch_; }                  ///< The epoch of the next piece.
+  std::uint64_t trained_epoch() const { return trained_epoch_; }  ///< The epoch of the last piece.
   std::uint64_t steps_per_epoch() const { return steps_for(epoch_batches_); }
-  std::uint64_t total_steps() const { return total_steps_; }  ///< Of the whole run; 0 = unknown.
+  std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
 
  private:
-  // Rounded up: the last step of an epoch may have fewer batches.
+  // Rounded up, because the last step of an epoch may have fewer batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
   // How far the next piece may go.
@@ -54,10 +55,10 @@ class Timeline {
   std::uint64_t epoch_batches_;
   std::uint64_t step_ = 0;
   std::uint64_t epoch_ = 0;
-  std::uint64_t batch_ = 0;  ///< Within the epoch.
+  std::uint64_t batch_ = 0;  ///< The batch within the epoch.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
-  bool moved_ = false;  ///< A piece was trained.
+  bool moved_ = false;  ///< True if a piece was trained.
 };
 
 }  // namespace trainyard::manager

@@ -9,11 +9,11 @@
 namespace trainyard::manager {
 namespace {
 
-/// What a plain training loop does: the oracle.
+/// Does what a plain training loop does, as the oracle.
 struct Loop {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;
-  std::set<std::uint64_t> validations;  ///< Steps after which there is one.
+  std::set<std::uint64_t> validations;  ///< The steps after which there is one.
   std::set<std::uint64_t> checkpoints;
 
   Loop(const RunSettings& s, std::uint64_t epoch_batches) {
@@ -111,7 +111,7 @@ TEST(TimelineTest, AResumedRunOrdersExactlyWhatWasLeft) {
 TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
   Timeline whole({.max_steps = 10, .steps_per_order = 6}, 100, {});
   whole.advance();
-  // Two of the six steps were skipped: the optimizer counts four.
+  // Two of the six steps were skipped, so the optimizer counts four.
   RunState state{.resumed = true, .step = 4, .cursor = {0, 6}, .host_state = {{"skipped_steps", 2}}};
   Timeline rest({.max_steps = 10, .steps_per_order = 6}, 100, state);
   EXPECT_EQ(rest.total_steps(), whole.total_steps());
@@ -121,7 +121,7 @@ TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
 
 TEST(TimelineTest, AResumeAtTheLimitOfAnEpochBeginsTheNext) {
   RunState state{.resumed = true, .step = 4};
-  state.cursor = {0, 4};  // Of ten batches, with limit_train_batches = 4.
+  state.cursor = {0, 4};  // The epoch has ten batches, with limit_train_batches = 4.
   Timeline timeline({.max_epochs = 2}, 4, state);
   EXPECT_FALSE(timeline.validation_due()) << "it was done before the checkpoint";
   const auto stretch = timeline.advance();

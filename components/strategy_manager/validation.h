@@ -12,29 +12,29 @@
 
 namespace trainyard::manager {
 
-/// What is evaluated at a validation, what came out last, and whether that is good.
+/// What is evaluated at a validation, what the last results were, and whether they are good.
 class Validation {
  public:
-  /// `known`: metrics that a resumed run brings along. Throws kNotFound for a split that the dataset lacks; a fit
-  /// without a split "validate" goes without validation.
+  /// `known` are metrics that a resumed run brings along. Throws kNotFound for a split that the dataset lacks; a fit
+  /// without a split "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   /// One evaluation order of a validation.
   struct Split {
     std::string name;
-    std::uint64_t batches = 0;  ///< > 0.
+    std::uint64_t batches = 0;  ///< Always > 0.
   };
-  /// Empty: this run has no validation.
+  /// Empty if this run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
-  /// Takes the means of one split. `judge`: it is the planned validation that early stopping goes by. Throws kNotFound
-  /// if early stopping watches a metric that is not among them.
+  /// Takes the means of one split. `judge` is true for a planned validation, which early stopping goes by. Throws
+  /// kNotFound if early stopping watches a metric that is not among them.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
   /// The newest results: those of the watched split by their names, those of others as "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// The last judged validation was the best so far.
+  /// True if the last judged validation was the best so far.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 

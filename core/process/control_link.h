@@ -10,14 +10,14 @@
 
 namespace trainyard::core {
 
-/// The line to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name, so
-/// that the launcher can address it, also after a restart. Everything here runs on the control thread.
+/// The connection to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name,
+/// so that the launcher can address the process even after a restart. Everything here runs on the control thread.
 class ControlLink final : public Source {
  public:
-  /// Connects; throws kUnsupported for an address beyond this machine. The launcher need not listen yet.
+  /// Connects. The launcher need not listen yet. Throws kUnsupported for an address beyond this machine.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint);
 
-  /// What to do with messages of type T. Unknown types are ignored: a newer launcher may say more.
+  /// Sets what to do with messages of type T. Unknown types are ignored, because a newer launcher may say more.
   template <Message T>
   void on(std::function<void(const T&)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const zmq::message_t& body) {
@@ -25,7 +25,7 @@ class ControlLink final : public Source {
     };
   }
 
-  /// On the control thread only.
+  /// Sends a message. Only the control thread may call it.
   template <Message T>
   void send(const T& message) {
     std::string body;

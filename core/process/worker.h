@@ -15,9 +15,9 @@
 
 namespace trainyard::core {
 
-/// One event loop of a process, its thread, its sockets and the components that live on it.
+/// One event loop of a process, with its thread, its sockets and the components that live on it.
 ///
-/// Built by the control thread; once started, everything but `loop` belongs to the worker's own thread.
+/// The control thread makes it. Once it is started, everything but `loop` belongs to the worker's own thread.
 class Worker {
  public:
   Worker(std::string process, std::string thread);
@@ -25,24 +25,24 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// "process/thread": the key under which others find this worker's endpoint.
+  /// The key "process/thread", under which others find this worker's endpoint.
   const std::string& key() const { return key_; }
 
-  /// Pins the thread to `cpus` (none: to nothing) and runs the loop until stop().
+  /// Pins the thread to `cpus` (if there are any) and runs the loop until stop().
   void start(std::vector<std::uint32_t> cpus);
   /// Ends the loop and waits for the thread. Does nothing if it was never started.
   void stop();
 
-  /// Makes the publishing socket, if it is not there.
+  /// Makes the publishing socket, if it does not exist yet.
   Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool);
 
-  // In this order for destruction: sockets and edges go before the components whose ports they refer to, and those
+  // The order matters for destruction: sockets and edges go before the components to whose ports they refer, and those
   // before the loop.
   EventLoop loop;
   std::vector<std::unique_ptr<Component>> components;
   std::vector<std::unique_ptr<Edge>> edges;              ///< Those that start here and end in this process.
   std::unique_ptr<Outlet> outlet;                        ///< Null if nothing leaves the process from here.
-  std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< By the key of the sending worker.
+  std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< Indexed by the key of the sending worker.
 
  private:
   void run_loop();

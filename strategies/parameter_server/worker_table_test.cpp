@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr std::chrono::minutes kLong{10};  ///< Longer than any test lives: it is not the deadline that helps here.
+constexpr std::chrono::minutes kLong{10};  ///< Longer than any test lives, so the deadline is not what ends a wait.
 constexpr std::chrono::milliseconds kShort{50};
 
 void wait_until(const std::function<bool()>& condition) {
@@ -46,7 +46,7 @@ class WorkerTableTest : public ::testing::Test {
 
 TEST_F(WorkerTableTest, OneWorkerAtATimeHasTheTurn) {
   constexpr int kUpdates = 2000;
-  std::uint64_t parameter = 0;  // Not atomic: what the turn is for.
+  std::uint64_t parameter = 0;  // It is not atomic, because the turn protects it.
   {
     std::vector<std::jthread> threads;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
@@ -65,7 +65,7 @@ TEST_F(WorkerTableTest, OneWorkerAtATimeHasTheTurn) {
   EXPECT_EQ(worker(0)->updates(), kRanks * kUpdates);
 }
 
-/// What a worker of a strategy does in a step.
+/// Does what a worker of a strategy does in a step.
 void step(WorkerTable& self, std::uint64_t staleness) {
   self.wait_until_begun(staleness);
   self.lock();
@@ -177,7 +177,7 @@ TEST_F(DeadlineTest, AHolderThatIsKilledIsNamedToThoseThatWait) {
   wait_until([&] { return self->updates() == 1; });
   std::jthread killer([&] {
     wait_until([&] { return !self->waiting().empty(); });
-    ::kill(child.pid(), SIGKILL);  // Not reaped yet: it stays a zombie until the test is through.
+    ::kill(child.pid(), SIGKILL);  // It is not reaped yet and stays a zombie until the test is over.
   });
   const auto [code, text] = testing::error_of([&] { self->lock(); });
   EXPECT_EQ(code, Code::kPeerLost);
@@ -226,7 +226,7 @@ TEST_F(DeadlineTest, WhoHasNotComeToAMeetingIsNamed) {
   EXPECT_EQ(text, fmt::format("server: rank 0 waited for all workers to meet; rank 2 (process {0}), rank 3 (process "
                               "{0}) did not move within 0.05 s",
                               ::getpid()));
-  third.reset();  // Whoever leaves is not waited for either.
+  third.reset();  // A worker that leaves is not waited for either.
 }
 
 TEST_F(DeadlineTest, NotWhoOnlyWaitsIsBlamedButWhoHasTheTurn) {

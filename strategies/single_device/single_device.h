@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-/// One rank on one device: nothing to agree upon, so nothing of what a strategy may do is done.
+/// One rank on one device. There is nobody to agree with, so it overrides nothing that a strategy may do.
 class SingleDevice final : public Strategy {
  public:
   explicit SingleDevice(StrategyContext& context) : Strategy(context) {}
