@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "core/component/boundary.h"
+#include "core/config/nearest.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
 #include "messages/error.h"
@@ -24,6 +25,15 @@ std::string_view name_of(State state) {
       return "error";
   }
   return "unknown";
+}
+
+State state_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const State state : {State::kUnconfigured, State::kInactive, State::kActive, State::kFinalized, State::kError}) {
+    if (name == name_of(state)) return state;
+    known.emplace_back(name_of(state));
+  }
+  throw Error(Code::kInvalidArgument, "a component has no state '{}'{}", name, suggestion(name, known));
 }
 
 Component::Component(ComponentContext& context, ComponentTraits traits)

@@ -21,6 +21,8 @@ namespace trainyard {
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
 /// The names that the control protocol uses: "inactive", "active", ... (messages/control.h).
 std::string_view name_of(State state);
+/// The state of that name; throws kInvalidArgument, with the nearest one, for any other word.
+State state_named(std::string_view name);
 
 /// How a component wants to be placed.
 struct ComponentTraits {

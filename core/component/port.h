@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/edge/envelope.h"
 
@@ -17,6 +18,11 @@ enum class Policy {
   kLatest,      ///< Only the newest undelivered message is kept.
   kDropOldest,  ///< The queue is bounded and loses its oldest message; drops are counted.
 };
+
+/// "block", "latest" or "drop_oldest": the words of launch files, plans and subscriptions.
+std::string_view name_of(Policy policy);
+/// The policy of that name; throws kInvalidArgument, with the words that there are, for any other.
+Policy policy_named(std::string_view name);
 
 /// How an input wants to be served. A launch file can override everything but `optional` and `every_rank`.
 struct InputOptions {

@@ -23,17 +23,13 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
   return port;
 }
 
-std::string policy_name(Policy policy) {
-  return policy == Policy::kBlock ? "block" : policy == Policy::kLatest ? "latest" : "drop_oldest";
-}
-
 /// Adds the ports, services and placement, which other kinds of plugins do not have.
 void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
     port.optional = input->options().optional;
     port.every_rank = input->options().every_rank;
-    port.policy = policy_name(input->options().policy);
+    port.policy = name_of(input->options().policy);
     port.window_messages = input->options().window_messages;
     port.window_bytes = input->options().window_bytes;
     info.inputs.push_back(std::move(port));

@@ -96,12 +96,12 @@ RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
     return nullptr;
   }
   // Only the plan may hold up a component; a stranger never.
-  if (request.policy == "block") {
+  if (request.policy == name_of(Policy::kBlock)) {
     error = "a visitor cannot ask for policy 'block'; allowed: drop_oldest, latest";
     return nullptr;
   }
   // Whatever else was asked for becomes the default.
-  const Policy policy = request.policy == "latest" ? Policy::kLatest : Policy::kDropOldest;
+  const Policy policy = request.policy == name_of(Policy::kLatest) ? Policy::kLatest : Policy::kDropOldest;
   if (outputs.front() == &log_) return &admit_to_log(request, policy);
   RemoteEdge& edge = outlet_.add_edge(*outputs.front(), request.topic, kVisitorEdge, policy, request.window_messages,
                                       request.window_bytes);

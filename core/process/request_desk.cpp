@@ -1,20 +1,36 @@
-// The part of Process that answers questions while it runs.
+#include "core/process/request_desk.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "core/component/boundary.h"
 #include "core/config/nearest.h"
-#include "core/process/process.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
 
 using nlohmann::json;
 
-// A question comes in on the control loop, is answered on the component's loop, and its answer goes out on the control
-// loop again. So a handler never sees a parameter change in its middle.
 namespace {
+
+/// What every component can be asked, whatever services it declares.
+enum class ParameterQuestion { kList, kGet, kSet };
+
+constexpr std::array<std::pair<const char*, ParameterQuestion>, 3> kParameterQuestions{
+    {{"param.list", ParameterQuestion::kList},
+     {"param.get", ParameterQuestion::kGet},
+     {"param.set", ParameterQuestion::kSet}}};
+
+std::optional<ParameterQuestion> parameter_question(const std::string& method) {
+  for (const auto& [word, question] : kParameterQuestions) {
+    if (method == word) return question;
+  }
+  return {};
+}
 
 /// What `param.list`, `param.get` and `param.set` answer.
 json describe(const ParameterBase& parameter) {
@@ -33,7 +49,8 @@ json list_parameters(const Component& component) {
 
 /// The answer of a declared service; the built-in methods are listed with them when the name is unknown.
 std::string service_or_throw(Component& component, const Request& request) {
-  std::vector<std::string> known{"param.list", "param.get", "param.set"};
+  std::vector<std::string> known;
+  for (const auto& [word, question] : kParameterQuestions) known.emplace_back(word);
   for (ServiceBase* service : component.services()) {
     if (service->name() == request.method) return service->call(request.body.empty() ? "{}" : request.body);
     known.push_back(service->name());
@@ -42,18 +59,23 @@ std::string service_or_throw(Component& component, const Request& request) {
               suggestion(request.method, known));
 }
 
-/// Runs on the component's own loop.
-std::string perform(Component& component, const Request& request) {
-  if (request.method == "param.list") return list_parameters(component).dump();
-  if (request.method != "param.get" && request.method != "param.set") return service_or_throw(component, request);
+std::string answer_about_parameter(Component& component, const Request& request, ParameterQuestion question) {
   const json body = json::parse(request.body);
   const auto name = body.at("name").get<std::string>();
-  if (request.method == "param.set") component.set_parameter(name, body.at("value"));
+  if (question == ParameterQuestion::kSet) component.set_parameter(name, body.at("value"));
   const ParameterBase* parameter = component.find_parameter(name);
   if (parameter != nullptr) return describe(*parameter).dump();
   std::vector<std::string> known;
   for (const ParameterBase* each : component.parameters()) known.push_back(each->info().name);
   throw Error(Code::kNotFound, "{} has no parameter '{}'{}", component.where(), name, suggestion(name, known));
+}
+
+/// Runs on the component's own loop.
+std::string perform(Component& component, const Request& request) {
+  const std::optional<ParameterQuestion> question = parameter_question(request.method);
+  if (!question) return service_or_throw(component, request);
+  if (*question == ParameterQuestion::kList) return list_parameters(component).dump();
+  return answer_about_parameter(component, request, *question);
 }
 
 /// Read from the control thread while the edge's own thread counts on: each number is right, their sum may not be.
@@ -69,23 +91,20 @@ json describe(const Edge& edge, const std::string& topic) {
 
 }  // namespace
 
-void Process::on_request(const Request& request) {
+void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
     // The only thing that is asked of a process as such.
     const bool known = request.method == "counters";
-    link_.send(Reply{request.id, known, known ? counters_json() : "a process answers only to 'counters'"});
-    return;
+    return reply_({request.id, known, known ? counters() : "a process answers only to 'counters'"});
   }
-  Component* component = find_component(request.target);
+  Component* component = host_ == nullptr ? nullptr : host_->find(request.target);
   if (component == nullptr) {
-    link_.send(Reply{request.id, false, "no component '" + request.target + "' in process '" + name_ + "'"});
-    return;
+    return reply_({request.id, false, "no component '" + request.target + "' in process '" + process_ + "'"});
   }
-  // A handler may run for long; the control loop goes on, and the launcher has a deadline for the answer.
   component->loop().post([this, component, request] { answer(*component, request); });
 }
 
-void Process::answer(Component& component, const Request& request) {
+void RequestDesk::answer(Component& component, const Request& request) {
   // What goes wrong in a call is the caller's error: the component is not failed by it.
   Reply reply{.id = request.id};
   try {
@@ -94,28 +113,29 @@ void Process::answer(Component& component, const Request& request) {
     reply.ok = false;
     reply.body = describe_current_exception();
   }
-  loop_.post([this, reply] { link_.send(reply); });
+  control_.post([this, reply] { reply_(reply); });
 }
 
-std::string Process::counters_json() const {
+std::string RequestDesk::counters() const {
   // Edges know their number, and people topics.
   std::map<std::uint32_t, std::string> topics;
-  for (const EdgePlan& plan : plan_.edges) topics[plan.id] = plan.topic;
   json edges = json::array();
-  // Only lists that do not change once the workers run; the counters themselves are atomic.
-  for (const auto& [thread, worker] : workers_) {
-    for (const auto& edge : worker->edges) edges.push_back(describe(*edge, topics[edge->id()]));
-    if (worker->outlet == nullptr) continue;
-    for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, topics[edge->id()]));
+  if (host_ != nullptr) {
+    for (const EdgePlan& plan : plan_->plan().edges) topics[plan.id] = plan.topic;
+    // Only lists that do not change once the workers run; the counters themselves are atomic.
+    for (const auto& [thread, worker] : host_->workers()) {
+      for (const auto& edge : worker->edges) edges.push_back(describe(*edge, topics[edge->id()]));
+      if (worker->outlet == nullptr) continue;
+      for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, topics[edge->id()]));
+    }
   }
   json visitors = json::array();
-  // Somebody may ask before the plan has come, or after it could not be carried out.
   if (gateway_ != nullptr) {
     for (const auto& each : gateway_->counters()) {
       visitors.push_back({{"topic", each.topic}, {"sent", each.sent}, {"dropped", each.dropped}});
     }
   }
-  const std::uint64_t shared_bytes = pool_ == nullptr ? 0 : pool_->reserved_bytes();
+  const std::uint64_t shared_bytes = host_ == nullptr ? 0 : host_->pool().reserved_bytes();
   return json{{"edges", edges}, {"visitors", visitors}, {"shared_bytes", shared_bytes}}.dump();
 }
 

@@ -1,0 +1,99 @@
+#include "core/process/component_host.h"
+
+#include <algorithm>
+
+namespace trainyard::core {
+namespace {
+
+std::vector<std::string> plugin_directories(const ProcessPlan& plan) {
+  return plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path;
+}
+
+}  // namespace
+
+ComponentHost::ComponentHost(const PlanView& plan, Reports reports)
+    : plan_(plan),
+      reports_(std::move(reports)),
+      logs_(plan.plan().log_level),
+      plugins_(plugin_directories(plan.plan())),
+      rendezvous_(make_folder_rendezvous(plan.plan().run_directory + "/rendezvous")) {
+  for (const ComponentPlan& component : plan.plan().components) {
+    if (component.process != plan.process()) continue;
+    auto& worker = workers_[component.thread];
+    if (worker == nullptr) worker = std::make_unique<Worker>(plan.process(), component.thread);
+  }
+}
+
+// A log line must not reach a listener that is going, too.
+ComponentHost::~ComponentHost() {
+  logs_.listen({});
+  stop();
+}
+
+void ComponentHost::stop() {
+  for (auto& [thread, worker] : workers_) worker->stop();
+}
+
+ComponentContext ComponentHost::context_for(const ComponentPlan& plan) {
+  ComponentContext context;
+  context.where = "component '" + plan.name + "'";
+  context.places = plan.places;
+  context.parameters = plan.parameters;
+  context.seed = plan_.plan().seed;
+  context.rank = plan.rank;
+  context.world_size = plan.world_size;
+  context.output_directory = plan_.plan().output_directory;
+  context.log = logs_.logger(plan.name);
+  context.plugins = &plugins_;
+  context.pool = &pool_;
+  context.rendezvous = rendezvous_.get();
+  context.name = plan.name;
+  context.index = plan.index;
+  context.loop = &workers_.at(plan.thread)->loop;
+  context.finish_run = [this, name = plan.name](const std::string& reason, bool success) {
+    reports_.run_finished(name, reason, success);
+  };
+  return context;
+}
+
+// The component is constructed on the control thread, before its worker's thread exists; all that follows runs on the
+// worker's.
+void ComponentHost::make(const ComponentPlan& plan) {
+  ComponentContext context = context_for(plan);
+  // The library is the one that the launcher found: all processes of a run load the same file.
+  const std::string library = plan.library.empty() ? plugins_.find(Component::kKind, plan.plugin) : plan.library;
+  auto* made = static_cast<Component*>(PluginLoader::create(plugins_.load(library), &context, context.where));
+  workers_.at(plan.thread)->components.emplace_back(made);
+  components_[plan.index] = made;
+  made->on_error([this, made](const std::string& what) { reports_.failed(*made, what); });
+}
+
+void ComponentHost::start() {
+  for (auto& [thread, worker] : workers_) {
+    std::vector<std::uint32_t> cpus;
+    for (const auto& component : worker->components) {
+      const auto& wanted = plan_.component(component->context().index).cpus;
+      cpus.insert(cpus.end(), wanted.begin(), wanted.end());
+    }
+    worker->start(std::move(cpus));
+  }
+}
+
+Component* ComponentHost::find(const std::string& name) const {
+  const auto found = std::ranges::find(components_, name, [](const auto& entry) { return entry.second->name(); });
+  return found == components_.end() ? nullptr : found->second;
+}
+
+std::vector<OutputBase*> ComponentHost::find_outputs(const std::string& topic) const {
+  std::vector<OutputBase*> found;
+  for (const auto& [index, component] : components_) {
+    const auto& topics = plan_.component(index).topics;
+    for (OutputBase* output : component->outputs()) {
+      const auto named = topics.find(output->name());
+      if (named != topics.end() && named->second == topic) found.push_back(output);
+    }
+  }
+  return found;
+}
+
+}  // namespace trainyard::core

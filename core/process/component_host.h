@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/logging/logging.h"
+#include "core/memory/shared_pool.h"
+#include "core/plugin/loader.h"
+#include "core/process/plan_view.h"
+#include "core/process/worker.h"
+#include "core/rendezvous/rendezvous.h"
+
+namespace trainyard::core {
+
+/// The components of one process, the threads that they run on, and what they share: plugins, shared memory, notes
+/// between ranks, the log. Everything here belongs to the control thread, unless it says otherwise.
+class ComponentHost {
+ public:
+  /// What components say on their own account. Called on the component's thread.
+  struct Reports {
+    std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
+    std::function<void(Component& component, const std::string& what)> failed;
+  };
+
+  /// Makes a worker for every thread of the plan, since components refer to their loops; makes no component yet. `plan`
+  /// must outlive the host.
+  ComponentHost(const PlanView& plan, Reports reports);
+  /// Threads end first: they use everything else.
+  ~ComponentHost();
+
+  /// Makes one component of this process, before its thread runs. Throws what the plugin's constructor throws.
+  void make(const ComponentPlan& plan);
+
+  /// Starts the threads, each on the processors that one of its components may use.
+  void start();
+  /// Ends the threads and waits for them.
+  void stop();
+
+  /// By its index in the plan; it must be one of this process.
+  Component& component(std::uint32_t index) const { return *components_.at(index); }
+  const std::map<std::uint32_t, Component*>& components() const { return components_; }
+  /// Null if this process has none of that name.
+  Component* find(const std::string& name) const;
+  /// The outputs that publish a topic here. The list does not change once all components are made.
+  std::vector<OutputBase*> find_outputs(const std::string& topic) const;
+
+  /// The worker that a component of this process lives on.
+  Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
+  const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
+
+  SharedPool& pool() { return pool_; }
+  const SharedPool& pool() const { return pool_; }
+  LogHub& logs() { return logs_; }
+
+ private:
+  ComponentContext context_for(const ComponentPlan& plan);
+
+  const PlanView& plan_;
+  Reports reports_;
+  LogHub logs_;
+  PluginLoader plugins_;  ///< One for the process: a library that two components need is loaded once.
+  SharedPool pool_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< By thread.
+  std::map<std::uint32_t, Component*> components_;          ///< By index; owned by their workers.
+};
+
+}  // namespace trainyard::core

@@ -1,0 +1,103 @@
+#include "core/process/life_cycle.h"
+
+#include <algorithm>
+
+#include "core/component/boundary.h"
+#include "core/edge/edge.h"
+#include "messages/error.h"
+
+namespace trainyard::core {
+namespace {
+
+/// Draining is waited for by looking: it happens once in a run, and most edges are empty by then.
+constexpr auto kDrainInterval = std::chrono::milliseconds(1);
+
+/// Readers of dropping edges are not waited for; a visitor must not delay the end.
+bool drained(const Component& component) {
+  return std::ranges::all_of(component.outputs(), [](const OutputBase* output) {
+    return std::ranges::all_of(output->edges(),
+                               [](const Edge* edge) { return edge->policy() != Policy::kBlock || edge->drained(); });
+  });
+}
+
+}  // namespace
+
+bool may_follow(ProcessPhase now, ProcessPhase next) {
+  switch (now) {
+    case ProcessPhase::kWaiting:
+      return next == ProcessPhase::kConfiguring || next == ProcessPhase::kFailed;
+    case ProcessPhase::kConfiguring:
+      return next == ProcessPhase::kConfigured || next == ProcessPhase::kFailed || next == ProcessPhase::kEnded;
+    case ProcessPhase::kConfigured:
+      return next == ProcessPhase::kEnded;
+    case ProcessPhase::kFailed:
+    case ProcessPhase::kEnded:
+      return false;
+  }
+  return false;
+}
+
+void LifeCycle::enter(ProcessPhase next) {
+  if (!may_follow(phase_, next)) throw Error(Code::kInternal, "a process cannot change its phase in this way");
+  phase_ = next;
+}
+
+void LifeCycle::configure(const ComponentHost& host) {
+  enter(ProcessPhase::kConfiguring);
+  for (const auto& [index, component] : host.components()) {
+    // Both lists are filled before the first component is asked, so that the last answer is known as such.
+    unconfigured_.insert(component->name());
+    unfinished_.insert(component->name());
+  }
+  for (const auto& [index, component] : host.components()) bring(*component, State::kInactive);
+}
+
+void LifeCycle::bring(Component& component, State target) {
+  component.loop().post([this, &component, target] { change(component, target); });
+}
+
+void LifeCycle::change(Component& component, State target) {
+  // A failure has been reported, and nothing more can be asked of that component.
+  if (component.state() == State::kError) return report_later(component, target, "");
+  // Asked again, because a second component has failed meanwhile: it is there and says so when it is drained.
+  if (target == State::kInactive && component.state() == State::kInactive) return;
+  // Configuring ends in the same state, with nothing sent; only the way out drains.
+  const bool drains = target == State::kInactive && component.state() == State::kActive;
+  try {
+    // The hook may block, for a checkpoint to be written, say; only this loop waits.
+    component.transition(target);
+  } catch (...) {
+    return report_later(component, State::kError, describe_current_exception());
+  }
+  if (!drains) return report_later(component, target, "");
+  for (OutputBase* output : component.outputs()) {
+    // Receivers return credit at half a window; without being asked the last few would never come.
+    for (Edge* edge : output->edges()) edge->request_flush();
+  }
+  report_when_drained(component);
+}
+
+void LifeCycle::report_when_drained(Component& component) {
+  if (drained(component)) return report_later(component, State::kInactive, "");
+  component.loop().after(kDrainInterval, [this, &component] { report_when_drained(component); });
+}
+
+void LifeCycle::report_later(const Component& component, State state, const std::string& error) {
+  control_.post([this, &component, state, error] { report(component, state, error); });
+}
+
+void LifeCycle::report(const Component& component, State state, const std::string& error) {
+  reports_.state_changed(component.name(), state, error);
+  // The first report of each component is that of its configuration.
+  const bool last_answer = unconfigured_.erase(component.name()) != 0 && unconfigured_.empty();
+  if (state == State::kFinalized) {
+    if (unfinished_.erase(component.name()) == 0 || !unfinished_.empty()) return;
+    if (phase_ != ProcessPhase::kFailed) enter(ProcessPhase::kEnded);
+    reports_.ended();
+  } else if (last_answer && phase_ == ProcessPhase::kConfiguring && state != State::kError) {
+    enter(ProcessPhase::kConfigured);
+    reports_.configured();
+  }
+}
+
+}  // namespace trainyard::core

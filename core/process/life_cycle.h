@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "core/component/component.h"
+#include "core/loop/event_loop.h"
+#include "core/process/component_host.h"
+
+namespace trainyard::core {
+
+/// Where a process is in its life.
+enum class ProcessPhase {
+  kWaiting,      ///< For its plan.
+  kConfiguring,  ///< Its components take memory and open files, each on its own thread.
+  kConfigured,   ///< Every component has answered; the launcher moves them from here.
+  kFailed,       ///< The plan could not be carried out. The process stays and answers until the launcher ends it.
+  kEnded,        ///< Every component is finalized.
+};
+
+/// The changes that the life of a process has; there are no others.
+bool may_follow(ProcessPhase now, ProcessPhase next);
+
+/// Moves the components of a process through their states, as the launcher asks, and knows how far the process has
+/// come by that. Everything here belongs to the control thread; hooks of components run on their own loops, and the
+/// control loop never waits for one.
+class LifeCycle {
+ public:
+  /// Called on the control loop.
+  struct Reports {
+    std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
+    std::function<void()> configured;  ///< Every component was asked, and the last one has succeeded.
+    std::function<void()> ended;       ///< Nothing more can be asked of this process.
+  };
+
+  LifeCycle(EventLoop& control, Reports reports) : control_(control), reports_(std::move(reports)) {}
+
+  ProcessPhase phase() const { return phase_; }
+
+  /// Configures all components of the host, whose threads run, side by side.
+  void configure(const ComponentHost& host);
+
+  /// Asks a component to change its state; what becomes of it is reported.
+  void bring(Component& component, State target);
+
+  /// A component has failed by itself.
+  void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
+
+  /// The plan could not be carried out.
+  void plan_failed() { enter(ProcessPhase::kFailed); }
+
+ private:
+  void enter(ProcessPhase next);
+  // On the component's loop; reports back to the control loop.
+  void change(Component& component, State target);
+  // Looks on the component's loop until everything that it sent has been handled.
+  void report_when_drained(Component& component);
+  void report_later(const Component& component, State state, const std::string& error);
+  void report(const Component& component, State state, const std::string& error);
+
+  EventLoop& control_;
+  Reports reports_;
+  ProcessPhase phase_ = ProcessPhase::kWaiting;
+  std::set<std::string> unconfigured_;
+  std::set<std::string> unfinished_;
+};
+
+}  // namespace trainyard::core

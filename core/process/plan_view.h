@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "messages/plan.h"
+
+namespace trainyard::core {
+
+/// The plan of the run as one of its processes sees it. Does not change once it is made, so every thread may read it.
+class PlanView {
+ public:
+  /// `process`: whose view it is.
+  PlanView(ProcessPlan plan, std::string process) : plan_(std::move(plan)), process_(std::move(process)) {}
+
+  const ProcessPlan& plan() const { return plan_; }
+  const std::string& process() const { return process_; }
+
+  /// Every component of the run has an index, those of other processes too.
+  const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
+  bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
+
+  /// Where a thread of this process publishes. The launcher gives the addresses; what it does not name, such as the
+  /// gateway, lies in the run's directory.
+  std::string address_of(const std::string& thread) const;
+
+ private:
+  ProcessPlan plan_;
+  std::string process_;
+};
+
+}  // namespace trainyard::core

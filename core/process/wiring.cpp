@@ -1,0 +1,193 @@
+#include "core/process/wiring.h"
+
+#include <algorithm>
+
+#include "core/edge/local_edge.h"
+#include "core/edge/queue_edge.h"
+#include "messages/error.h"
+
+namespace trainyard::core {
+namespace {
+
+/// The plan was made from a description of the plugin; the library may have been built anew since.
+template <class Port>
+Port& find_port(const Component& component, const std::vector<Port*>& ports, const std::string& name) {
+  const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->name(); });
+  if (found != ports.end()) return **found;
+  throw Error(Code::kNotFound, "{} has no port '{}', which the plan connects; was its plugin replaced?",
+              component.where(), name);
+}
+
+/// Nothing waits any more for the receivers of these edges, unless one was started again and is here already.
+void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
+  for (const auto& edge : outlet.edges()) {
+    if (!lost.contains(edge->id()) || edge->reader_lives()) continue;
+    edge->detach();
+    edge->receiver_gone();
+  }
+}
+
+}  // namespace
+
+Wiring::Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets,
+               std::function<void()> connected)
+    : plan_(plan), host_(host), control_(control), sockets_(sockets), connected_(std::move(connected)) {}
+
+void Wiring::make_edges() {
+  for (const EdgePlan& edge : plan_.plan().edges) make_edge(edge);
+  for (const EdgePlan& edge : log_edges()) count_connection(edge);
+}
+
+// The receiving end of an edge from another process is made later, in connect(), when its publisher's address is known;
+// all that is done for it here is to count it.
+void Wiring::make_edge(const EdgePlan& edge) {
+  const Policy policy = policy_named(edge.policy);
+  if (plan_.is_mine(edge.to)) count_connection(edge);
+  if (!plan_.is_mine(edge.from)) return;
+  const Component& from = host_.component(edge.from);
+  OutputBase& output = find_port(from, from.outputs(), edge.output);
+  if (plan_.is_mine(edge.to)) return make_inner_edge(edge, output, policy);
+  // To another process: the sender's thread publishes, and whoever it is for will subscribe.
+  const std::string address = plan_.address_of(plan_.component(edge.from).thread);
+  Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool());
+  output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
+}
+
+void Wiring::make_inner_edge(const EdgePlan& edge, OutputBase& output, Policy policy) {
+  Worker& sender = host_.worker_of(edge.from);
+  Worker& receiver = host_.worker_of(edge.to);
+  InputBase& input = input_of(edge);
+  if (&sender == &receiver) {
+    sender.edges.push_back(std::make_unique<LocalEdge>(output, input, sender.loop, edge.id, policy,
+                                                       edge.window_messages, edge.window_bytes));
+  } else {
+    auto made = std::make_unique<QueueEdge>(output, input, sender.loop, receiver.loop, edge.id, policy,
+                                            edge.window_messages, edge.window_bytes);
+    sender.loop.add(made->credit_source());
+    receiver.loop.add(made->message_source());
+    sender.edges.push_back(std::move(made));
+  }
+  output.add_edge(*sender.edges.back());
+}
+
+InputBase& Wiring::input_of(const EdgePlan& edge) const {
+  const Component& to = host_.component(edge.to);
+  return find_port(to, to.inputs(), edge.input);
+}
+
+void Wiring::count_connection(const EdgePlan& edge) {
+  InputBase& input = input_of(edge);
+  input.set_connections(input.connections() + 1);
+}
+
+/// Who of this process listens to the log. It has no sender that a plan could name, since every process publishes it;
+/// so each reader subscribes at every gateway, its own included, as a visitor does: over the socket, and never holding
+/// up anybody.
+std::vector<EdgePlan> Wiring::log_edges() const {
+  std::vector<EdgePlan> edges;
+  for (const auto& [index, component] : host_.components()) {
+    const auto& topics = plan_.component(index).topics;
+    for (const InputBase* input : component->inputs()) {
+      const auto topic = topics.find(input->name());
+      if (topic == topics.end() || topic->second != kLogTopic) continue;
+      if (input->type().fingerprint != message_type<LogRecord>().fingerprint) continue;
+      edges.push_back({.id = kVisitorEdge,
+                       .topic = kLogTopic,
+                       .to = index,
+                       .input = input->name(),
+                       .policy = std::string(name_of(Policy::kDropOldest)),
+                       .window_messages = input->options().window_messages,
+                       .window_bytes = input->options().window_bytes,
+                       .transport = "tcp"});
+    }
+  }
+  return edges;
+}
+
+// There is one inlet for each pair of threads that talk, however many edges there are between them.
+std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& connect) const {
+  std::map<std::string, WantedInlet> wanted;
+  const auto want = [&](const EdgePlan& edge, const std::string& from) {
+    Worker& worker = host_.worker_of(edge.to);
+    WantedInlet& each = wanted[worker.key() + " <- " + from];
+    each.worker = &worker;
+    each.from = from;
+    each.edges.push_back(edge);
+  };
+  for (const EdgePlan& edge : plan_.plan().edges) {
+    if (plan_.is_mine(edge.from) || !plan_.is_mine(edge.to)) continue;
+    // The key under which the publisher announced its address (Configured).
+    want(edge, plan_.component(edge.from).process + "/" + plan_.component(edge.from).thread);
+  }
+  for (const EdgePlan& edge : log_edges()) {
+    for (const auto& [key, endpoint] : connect.endpoints) {
+      if (key.ends_with("/gateway")) want(edge, key);
+    }
+  }
+  return wanted;
+}
+
+void Wiring::connect(const Connect& connect) {
+  const std::map<std::string, WantedInlet> wanted = wanted_inlets(connect);
+  // All are listed before the first is connected: an answer that comes quickly must not look like the last.
+  for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
+  for (const auto& [inlet, each] : wanted) {
+    const auto endpoint = connect.endpoints.find(each.from);
+    // A publisher that is not up has no address and is told in a later Connect. Until then its inlet stays unconnected,
+    // and the launcher's deadline names it.
+    if (endpoint == connect.endpoints.end()) continue;
+    each.worker->loop.post(
+        [this, inlet = inlet, each = each, address = endpoint->second] { open_inlet(inlet, each, address); });
+  }
+  if (wanted.empty()) connected_();
+}
+
+// A further Connect comes because some process was restarted, and this publisher may be another one. An inlet that is
+// still being connected reports by itself.
+void Wiring::open_inlet(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
+  const auto known = wanted.worker->inlets.find(wanted.from);
+  if (known == wanted.worker->inlets.end()) {
+    subscribe(inlet, wanted, endpoint);
+  } else if (known->second->connected()) {
+    control_.post([this, inlet] { acknowledge(inlet); });
+  }
+}
+
+// The socket is made on the loop that will poll it, because libzmq's sockets belong to one thread.
+void Wiring::subscribe(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
+  Worker& worker = *wanted.worker;
+  auto& made = worker.inlets[wanted.from];
+  made = std::make_unique<Inlet>(sockets_, endpoint, plan_.plan().process_index, worker.loop);
+  made->on_connected([this, inlet] { control_.post([this, inlet] { acknowledge(inlet); }); });
+  // A refused subscription fails the component that wanted it: it is the one that cannot work.
+  made->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
+  for (const EdgePlan& edge : wanted.edges) made->subscribe(input_of(edge), edge);
+  worker.loop.add(*made);
+}
+
+void Wiring::acknowledge(const std::string& inlet) {
+  unconnected_.erase(inlet);
+  if (unconnected_.empty()) connected_();
+}
+
+void Wiring::peer_gone(const PeerGone& peer) {
+  // This comes first of all, so that memory is free before anybody waits for it.
+  host_.pool().forget(peer.process_index);
+  std::set<std::uint32_t> lost;  // Edges whose receiver has died; those of visitors are none of the plan's.
+  for (const EdgePlan& edge : plan_.plan().edges) {
+    if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
+  }
+  for (const auto& [thread, worker] : host_.workers()) {
+    worker->loop.post([each = worker.get(), prefix = peer.process + "/", lost] {
+      if (each->outlet != nullptr) give_up(*each->outlet, lost);
+      // A restarted publisher has another address, and gets another inlet with the next Connect.
+      std::erase_if(each->inlets, [&](auto& entry) {
+        if (!entry.first.starts_with(prefix)) return false;
+        each->loop.remove(*entry.second);
+        return true;
+      });
+    });
+  }
+}
+
+}  // namespace trainyard::core

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/process/component_host.h"
+#include "core/process/plan_view.h"
+#include "messages/control.h"
+
+namespace trainyard::core {
+
+/// The edges of one process: those within it, and both kinds of ends of those that cross its border. Everything here
+/// belongs to the control thread, unless it says otherwise.
+class Wiring {
+ public:
+  /// `connected`: every subscription at other processes has been acknowledged; called on the control loop, again after
+  /// every connect(). All references must outlive this.
+  Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets,
+         std::function<void()> connected);
+
+  /// Makes every edge that begins in this process, once all of its components are there. Throws kNotFound for a port
+  /// that the plugin does not have.
+  void make_edges();
+
+  /// Subscribes at the publishers whose addresses are known now.
+  void connect(const Connect& connect);
+
+  /// Another process is dead: takes back what it held, and lets nobody wait for it.
+  void peer_gone(const PeerGone& peer);
+
+ private:
+  /// The socket towards one loop of another process, and the edges that arrive through it.
+  struct WantedInlet {
+    Worker* worker;
+    std::string from;
+    std::vector<EdgePlan> edges;
+  };
+
+  void make_edge(const EdgePlan& edge);
+  void make_inner_edge(const EdgePlan& edge, OutputBase& output, Policy policy);
+  InputBase& input_of(const EdgePlan& edge) const;
+  void count_connection(const EdgePlan& edge);
+  std::vector<EdgePlan> log_edges() const;
+  std::map<std::string, WantedInlet> wanted_inlets(const Connect& connect) const;
+  // On the worker's loop.
+  void open_inlet(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint);
+  void subscribe(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint);
+  void acknowledge(const std::string& inlet);
+
+  const PlanView& plan_;
+  ComponentHost& host_;
+  EventLoop& control_;
+  zmq::context_t& sockets_;
+  std::function<void()> connected_;
+  std::set<std::string> unconnected_;  ///< Inlets whose subscriptions are not all acknowledged.
+};
+
+}  // namespace trainyard::core
