@@ -21,15 +21,18 @@ struct ExitCode {
   static constexpr int kInterrupted = 130;
 };
 
+// clang-format off
 /// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
 /// them, and ends them. One thread, one poll loop, no locks.
 ///
-///     on a signal           first: ask components to stop; second: end all processes at once     on RunFinished
-/// end in order; the first one counts     on an error           report it with the process's last lines; end in a hurry
-/// on a process's end    restart it, if its policy says so; else go on without it, or fail
+///     on a signal           the first asks components to stop; the second ends all processes at once
+///     on RunFinished        ends the run in order; the first one counts
+///     on an error           reports it with the process's last lines, and ends the run in a hurry
+///     on a process's end    restarts it, if its policy says so; else goes on without it, or fails
 ///
-/// Must be made and run on the main thread (children die with the thread that made them). SIGINT, SIGTERM, SIGHUP and
-/// SIGCHLD are blocked, SIGPIPE and SIGTTOU ignored from then on.
+/// It must be made and run on the main thread, because children die with the thread that made them. From then on SIGINT,
+/// SIGTERM, SIGHUP and SIGCHLD are blocked, and SIGPIPE and SIGTTOU ignored.
+// clang-format on
 class Supervisor {
  public:
   /// Makes the run directory and binds its sockets, but starts nothing yet. `plan`, `options` and `guard` must outlive
