@@ -22,6 +22,13 @@ bool BinaryReader::read_bool() {
   return value == 1;
 }
 
+std::string_view BinaryReader::read_text() {
+  const std::size_t size = read_count(1);
+  const auto bytes = body_.subspan(position_, size);
+  position_ += size;
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 TensorPlace BinaryReader::read_tensor_place() {
   const std::size_t start = position_;
   TensorPlace place;
@@ -66,6 +73,10 @@ void BinaryReader::throw_repeated(const std::string& key) const {
 
 void BinaryReader::finish() const {
   if (remaining() != 0) throw Error(Code::kCorrupt, "message has {} bytes after its last field", remaining());
+}
+
+void BinaryReader::throw_unknown_word(std::size_t start, const std::string& what) {
+  throw Error(Code::kCorrupt, "message has an unknown word at byte {}: {}", start, what);
 }
 
 void BinaryReader::throw_truncated(std::size_t wanted) const {

@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/binary_writer.h"
 #include "messages/message_field.h"
 #include "messages/tensor.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
@@ -62,6 +64,16 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   std::size_t read_count(std::size_t element_bytes);
   /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
   bool read_bool();
+  /// The bytes of a string, without a copy: they are those of the body.
+  std::string_view read_text();
+  /// A value of an enumeration that travels as a word; throws for a word that stands for none.
+  template <Worded E>
+  E read_word() {
+    const std::size_t start = position_;
+    const std::string_view word = read_text();
+    if (const std::optional<E> value = find_by_name<E>(word)) return *value;
+    throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
+  }
   /// Reads a tensor over one of the payloads. Throws if it does not lie wholly within that payload.
   void read_tensor(Tensor& tensor);
   /// Reads a tensor without looking for its payload, for those who have only the body.
@@ -79,6 +91,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
 
  private:
   [[noreturn]] void throw_truncated(std::size_t wanted) const;
+  [[noreturn]] static void throw_unknown_word(std::size_t start, const std::string& what);
 
   std::span<const std::byte> body_;
   std::span<const Buffer> payloads_;
@@ -116,6 +129,11 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& 
 inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) {
   text.resize(archive.read_count(1));
   archive.read(text.data(), text.size());
+}
+
+template <Worded E>
+void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, E& value) {
+  value = archive.read_word<E>();
 }
 
 template <class T>
@@ -161,5 +179,8 @@ inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, Tensor& tensor) { a
 
 }  // namespace trainyard
 
-// Enumerations travel as their underlying type. cereal checks that reading mirrors writing.
+template <trainyard::Worded E>
+struct cereal::specialize<trainyard::BinaryReader, E, cereal::specialization::non_member_load_save> {};
+
+// Enumerations without words travel as their underlying type. cereal checks that reading mirrors writing.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::BinaryReader, trainyard::BinaryWriter)

@@ -10,6 +10,7 @@
 
 #include "messages/message_field.h"
 #include "messages/tensor.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
@@ -76,6 +77,14 @@ inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::string& 
   archive.write(text.data(), text.size());
 }
 
+// The word, as a string has it: other languages need no table of our numbers.
+template <Worded E>
+void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const E& value) {
+  const std::string_view word = name_of(value);
+  archive.write_count(word.size());
+  archive.write(word.data(), word.size());
+}
+
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::vector<T>& list) {
   // std::vector<bool> stores no bytes that could be copied.
@@ -105,3 +114,7 @@ void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::optional<T>& op
 inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const Tensor& tensor) { archive.write_tensor(tensor); }
 
 }  // namespace trainyard
+
+// cereal would write the number of every enum; for those with words, the function above counts.
+template <trainyard::Worded E>
+struct cereal::specialize<trainyard::BinaryWriter, E, cereal::specialization::non_member_load_save> {};

@@ -22,6 +22,9 @@ struct DatasetField {
   }
 };
 
+/// The split that orders to train use; every other name is the dataset's own.
+inline constexpr const char* kTrainSplit = "train";
+
 /// The size of one split: its samples over all ranks, and the number of batches, which is the same for every rank.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";

@@ -33,7 +33,12 @@ template <Message T>
 T from_json(std::string_view json) {
   const std::string body = binary_from_json(SchemaBuilder::build<T>(), json);
   T message;
-  decode(message, std::as_bytes(std::span(body)));
+  try {
+    decode(message, std::as_bytes(std::span(body)));
+  } catch (const Error& error) {
+    // The form is right, so it is a word that stands for nothing; whoever gave the JSON has given that.
+    throw Error(Code::kInvalidArgument, std::string(error.what()));
+  }
   return message;
 }
 

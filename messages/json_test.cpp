@@ -89,7 +89,7 @@ TEST(JsonTest, ShowsWhereATensorsBytesAre) {
 
 TEST(JsonTest, GivesMissingFieldsTheirZero) {
   const Order order = from_json<Order>(R"({"kind":"train","cursor":{"batch":3},"metrics":[{"value":1}]})");
-  EXPECT_EQ(order.kind, "train");
+  EXPECT_EQ(order.kind, OrderKind::kTrain);
   EXPECT_EQ(order.micro_batches, 0u) << "zero, not the default of the struct";
   EXPECT_EQ(order.cursor.batch, 3u);
   EXPECT_EQ(order.metrics.at(0).name, "");

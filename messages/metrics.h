@@ -7,8 +7,13 @@
 
 #include "messages/reduction.h"
 #include "messages/scalar.h"
+#include "messages/words.h"
 
 namespace trainyard {
+
+/// Which of two values of a metric is the better one.
+enum class Better : std::uint8_t { kSmaller, kLarger };
+constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
 /// Numbers about the run, for loggers and viewers. The accelerator host sends them on "/metrics" every so many steps
 /// and after evaluations, and any other component may send its own. Nothing in the run waits for them. In a run of

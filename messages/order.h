@@ -8,23 +8,29 @@
 #include "messages/batch.h"
 #include "messages/reduction.h"
 #include "messages/scalar.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
+/// What an order asks for. On the wire and in JSON it is a word.
+enum class OrderKind : std::uint8_t {
+  kTrain,       ///< Learn from `batches` micro-batches, with an optimizer step every `micro_batches`.
+  kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
+  kPredict,     ///< Predict `batches` batches of `split`, or generate if `batches` is 0.
+  kCheckpoint,  ///< Take a snapshot between two steps.
+  kStop,        ///< End after the current step, and drop every earlier order that is not done.
+};
+constexpr auto words_of(OrderKind) {
+  return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop");
+}
+
 /// What the strategy manager tells the data loader and the accelerator host to do next. They carry out orders one after
 /// another, by ascending id; the manager may send the next order before the last one is done.
-///
-/// `kind` is one of
-/// - train: learn from `batches` micro-batches, with an optimizer step every `micro_batches`;
-/// - evaluate: compute metrics on `batches` batches of `split`, without gradients;
-/// - predict: predict `batches` batches of `split`, or generate if `batches` is 0;
-/// - checkpoint: take a snapshot between two steps;
-/// - stop: end after the current step, and drop every earlier order that is not done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
   std::uint64_t id = 0;  ///< Orders are numbered 1, 2, 3, ...
-  std::string kind;
+  OrderKind kind = OrderKind::kTrain;
   /// The split to evaluate or predict; "train" for training.
   std::string split;
   std::uint64_t batches = 0;
@@ -51,7 +57,7 @@ struct OrderDone {
 
   std::uint64_t order = 0;
   std::uint32_t rank = 0;
-  std::string kind;
+  OrderKind kind = OrderKind::kTrain;
   std::string split;
   std::uint64_t step = 0;  ///< The optimizer steps done since the run began.
   std::uint64_t epoch = 0;

@@ -1,26 +1,9 @@
 #include "messages/reduction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "messages/error.h"
-
 namespace trainyard {
-namespace {
-
-/// Indexed by the enumerators of Reduction.
-constexpr std::array<std::string_view, 4> kReductionNames{"mean", "sum", "max", "min"};
-
-}  // namespace
-
-std::string_view name_of(Reduction reduction) { return kReductionNames.at(static_cast<std::size_t>(reduction)); }
-
-Reduction reduction_from(std::string_view name) {
-  const auto found = std::ranges::find(kReductionNames, name);
-  if (found != kReductionNames.end()) return static_cast<Reduction>(found - kReductionNames.begin());
-  throw Error(Code::kInvalidArgument, "values cannot be merged by '{}'; known: mean, sum, max, min", name);
-}
 
 ScalarMerger::Merged& ScalarMerger::find_or_add(const std::string& name, double value, Reduction reduction) {
   const auto found = std::ranges::find(merged_, name, &Merged::name);
@@ -44,8 +27,7 @@ void ScalarMerger::add(const std::string& name, double value, double weight, Red
 void ScalarMerger::add(const std::vector<Scalar>& values, double weight, const Reductions& reductions) {
   for (const Scalar& scalar : values) {
     const auto given = reductions.find(scalar.name);
-    add(scalar.name, scalar.value, weight,
-        given == reductions.end() ? Reduction::kMean : reduction_from(given->second));
+    add(scalar.name, scalar.value, weight, given == reductions.end() ? Reduction::kMean : given->second);
   }
 }
 
@@ -79,7 +61,7 @@ std::vector<Scalar> ScalarMerger::values() const {
 Reductions ScalarMerger::reductions() const {
   Reductions reductions;
   for (const Merged& merged : merged_) {
-    if (merged.reduction != Reduction::kMean) reductions[merged.name] = name_of(merged.reduction);
+    if (merged.reduction != Reduction::kMean) reductions[merged.name] = merged.reduction;
   }
   return reductions;
 }

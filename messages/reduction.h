@@ -3,23 +3,19 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "messages/scalar.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
 /// How several values of one name, from several batches or ranks, become one. A mean is weighted, usually by samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
-
-/// "mean", "sum", "max" or "min".
-std::string_view name_of(Reduction reduction);
-/// The inverse of name_of. Throws kInvalidArgument, listing the known names.
-Reduction reduction_from(std::string_view name);
+constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
 /// The reductions that messages carry, by the name of the value. Values that are not listed are merged by a mean.
-using Reductions = std::map<std::string, std::string>;
+using Reductions = std::map<std::string, Reduction>;
 
 /// Merges named numbers. Each name is merged over the sources that have it, by the reduction that was given for it
 /// first. The names come out in the order in which they first came in.
@@ -27,7 +23,6 @@ class ScalarMerger {
  public:
   /// `weight` must be >= 0 and counts for means only. A value of weight 0 does not count unless all weights are 0.
   void add(const std::string& name, double value, double weight, Reduction reduction = Reduction::kMean);
-  /// Throws kInvalidArgument for an unknown reduction.
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }

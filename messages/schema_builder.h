@@ -10,6 +10,7 @@
 #include "messages/message_field.h"
 #include "messages/schema.h"
 #include "messages/tensor.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
@@ -42,7 +43,9 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   template <class T>
   FieldType type_of() {
     require_message_field<T>();
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (Worded<T>) {
+      return {FieldKind::kString, {}, {}};
+    } else if constexpr (std::is_enum_v<T>) {
       return type_of<std::underlying_type_t<T>>();
     } else if constexpr (std::is_arithmetic_v<T>) {
       return {number_kind<T>(), {}, {}};

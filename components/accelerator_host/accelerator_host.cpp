@@ -1,9 +1,9 @@
 #include "components/accelerator_host/accelerator_host.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "components/accelerator_host/stop_order.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -24,14 +24,27 @@ RunnerOptions AcceleratorHost::runner_options() const {
       .timeline = *timeline_};
 }
 
-void AcceleratorHost::on_configure() { runner_ = std::make_unique<Runner>(runner_options(), context()); }
+void AcceleratorHost::on_configure() {
+  runner_ = std::make_unique<Runner>(runner_options(), context());
+  snapshots_.emplace(*runner_, snapshot_, context().rank);
+  reporter_.emplace(*runner_, position_, host::Reporter::Outputs{metrics_, rank_metrics_}, context(),
+                    log_device_stats_);
+  workplace_.emplace(host::Workplace{.context = context(),
+                                     .runner = *runner_,
+                                     .position = position_,
+                                     .snapshots = *snapshots_,
+                                     .reporter = *reporter_,
+                                     .gradients = gradients_,
+                                     .predictions = predictions_,
+                                     .clip_norm = clip_norm_,
+                                     .clip_value = clip_value_,
+                                     .log_every_steps = log_every_steps_});
+}
 
+/// Orders that are still open were given up by whoever ended the run; what is under way must not block the senders.
 void AcceleratorHost::on_deactivate() {
-  // Orders that are still open were given up by whoever ended the run; what is under way must not block the senders.
-  ending_ = true;
-  queue_.clear();
-  next_batch_.reset();
-  batches_.resume();
+  if (reporter_) reporter_->mute();
+  queue_.close();
 }
 
 void AcceleratorHost::on_finalize() {
@@ -40,150 +53,100 @@ void AcceleratorHost::on_finalize() {
 
 /// Everything heavy happens here, not in the constructor: the device is claimed, the model made, the arena filled.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
-  data_ = data;
+  reporter_->count_in(data.unit, data.units_per_sample);
   runner_->build(data);
   arena_.send(runner_->arena_info());
 }
 
 /// The arena holds the restored parameters already; what is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
-  run_state_known_ = true;
-  step_ = state.step;
-  epoch_ = state.epoch;
-  samples_ = state.samples;
-  cursor_ = state.cursor;
+  position_ = host::position_of(state);
   if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);
   runner_->restore(state.host_state);
-  become_ready();
+  restored_.arrived();
 }
 
-/// Optimizer and checkpoint writer work on the same memory, so both must be through before the first order.
 void AcceleratorHost::become_ready() {
-  const bool restored = run_state_known_ || run_state_.connections() == 0;
-  if (ready_ || !optimizer_ready_ || !restored) return;
-  ready_ = true;
   runner_->start();
   model_info_.send(runner_->model_info());
   proceed();
 }
 
 void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
-  queue_.push_back(order);
+  queue_.push(order);
   proceed();
 }
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
-  // What belongs to an order that was given up is dropped, which returns its credit.
-  if (ending_ || batch->order <= finished_order_) return;
-  next_batch_ = batch;
+  if (!queue_.offer(batch)) return;
   // Nothing is computed until the optimizer or the checkpoint writer is done: time to bring the batch to the device.
-  if (ready_ && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
+  if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
   proceed();
 }
 
 /// The first one only says that the optimizer is there; every other one ends a step.
 void AcceleratorHost::on_parameters(const Parameters& message) {
-  if (!optimizer_ready_) {
-    optimizer_ready_ = true;
-    become_ready();
-    return;
+  if (!optimizer_ready_.met()) return optimizer_ready_.arrived();
+  if (!order_) {
+    throw Error(Code::kInternal, "{}: parameters of step {} came; none were wanted", where(), message.step);
   }
-  if (waiting_ != Waiting::kParameters || message.step != update_) {
-    throw Error(Code::kInternal, "{}: parameters of step {} came; {} were wanted, of step {}", where(), message.step,
-                waiting_ == Waiting::kParameters ? "parameters" : "none", update_);
-  }
-  finish_update(message.learning_rate);
+  order_->on_parameters(message);
+  finish_order_if_complete();
   proceed();
 }
 
-void AcceleratorHost::on_snapshot_taken(const SnapshotTaken&) {
-  if (snapshots_pending_ > 0) --snapshots_pending_;
-  if (waiting_ == Waiting::kSnapshot && snapshots_pending_ == 0) send_gradients();
+void AcceleratorHost::on_snapshot_taken() {
+  snapshots_->taken();
+  if (order_ && !snapshots_->pending()) {
+    order_->on_snapshots_taken();
+    finish_order_if_complete();
+  }
   proceed();
 }
 
 /// Does whatever can be done now, then lets in another batch or keeps them out.
 void AcceleratorHost::proceed() {
+  if (queue_.closed()) return;
   while (can_compute()) {
     if (stop_if_asked()) continue;
-    const std::shared_ptr<const Order> order = queue_.front();
-    if (order->batches == 0 || order->kind == "checkpoint") {
-      carry_out_without_batches(*order);
-      finish_order();
-    } else if (next_batch_) {
-      const std::shared_ptr<const Batch> batch = std::exchange(next_batch_, nullptr);
-      consume(*batch);
+    if (!order_) {
+      begin_order();
+    } else if (const std::shared_ptr<const Batch> batch = queue_.take_batch()) {
+      order_->consume(*batch);
     } else {
       break;
     }
+    finish_order_if_complete();
   }
-  regulate_batches();
+  queue_.regulate_batches();
 }
 
 bool AcceleratorHost::can_compute() const {
-  // Forward passes change the buffers of a model, so these must have been copied before.
-  const bool copying = snapshots_pending_ > 0 && runner_->arena().has_buffers();
-  return ready_ && !copying && waiting_ == Waiting::kNothing && !queue_.empty();
+  if (!ready_.open() || snapshots_->hold_computing()) return false;
+  return order_ ? !order_->busy() : queue_.has_orders();
 }
 
-/// One batch is taken in ahead; the others wait in their edge, whose credits hold the loader back.
-void AcceleratorHost::regulate_batches() {
-  if (next_batch_ && next_batch_->order <= finished_order_) next_batch_.reset();
-  if (next_batch_) {
-    batches_.pause();
-  } else {
-    batches_.resume();
-  }
+void AcceleratorHost::begin_order() {
+  order_ = host::make_active(queue_.pop(), *workplace_);
+  order_->begin();
 }
 
-/// The loader serves orders in turn, as this component does, so a batch of another order is a broken protocol.
-void AcceleratorHost::consume(const Batch& batch) {
-  const std::shared_ptr<const Order> order = queue_.front();
-  if (batch.order != order->id) {
-    throw Error(Code::kInternal, "{}: a batch of order {} came while order {} ({}) had {} of {} batches", where(),
-                batch.order, order->id, order->kind, progress_.batches, order->batches);
-  }
-  ++progress_.batches;
-  progress_.samples += batch.samples;
-  if (order->kind == "train") {
-    train(batch, *order);
-  } else if (order->kind == "evaluate") {
-    evaluate(batch, *order);
-  } else {
-    predict(batch, *order);
-  }
-}
-
-/// A stop order overtakes everything before it. A step that was begun is either complete here or given up whole.
+/// A stop order overtakes everything before it, but for a step whose gradients the optimizer has.
 bool AcceleratorHost::stop_if_asked() {
-  const auto stop = std::ranges::find_if(queue_, [](const auto& order) { return order->kind == "stop"; });
-  if (stop == queue_.end()) return false;
-  // The one case in which somebody other than the optimizer zeroes gradients.
-  if (micro_batch_ > 0) runner_->give_up_step();
-  step_samples_ = 0;
-  micro_batch_ = 0;
-  losses_.clear();
-  evaluated_.clear();
-  throughput_.pause(Throughput::Clock::now());
-  queue_.erase(queue_.begin(), stop);
-  progress_.stopped = true;
-  finish_order();
+  const std::shared_ptr<const Order> stop = queue_.pop_stop();
+  if (!stop) return false;
+  order_ = std::make_unique<host::StopOrder>(stop, *workplace_, std::move(order_));
+  order_->begin();
+  finish_order_if_complete();
   return true;
 }
 
-/// Answers the order at the front.
-void AcceleratorHost::finish_order() {
-  const std::shared_ptr<const Order> order = std::move(queue_.front());
-  queue_.pop_front();
-  finished_order_ = order->id;
-  progress_.order = order->id;
-  progress_.rank = context().rank;
-  progress_.kind = order->kind;
-  progress_.split = order->split;
-  progress_.step = step_;
-  progress_.epoch = epoch_;
-  progress_.cursor = cursor_;
-  order_done_.send(std::exchange(progress_, {}));
+void AcceleratorHost::finish_order_if_complete() {
+  if (queue_.closed() || !order_->complete()) return;
+  OrderDone done = order_->finish();
+  order_.reset();
+  queue_.finished(done.order);
+  order_done_.send(std::move(done));
 }
 
 }  // namespace trainyard

@@ -1,14 +1,17 @@
 #pragma once
 
-#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "components/accelerator_host/active_order.h"
+#include "components/accelerator_host/order_queue.h"
+#include "components/accelerator_host/reporter.h"
+#include "components/accelerator_host/run_position.h"
 #include "components/accelerator_host/runner.h"
-#include "components/accelerator_host/throughput.h"
+#include "components/accelerator_host/snapshots.h"
 #include "core/component/component.h"
+#include "core/component/gate.h"
 #include "messages/arena.h"
 #include "messages/batch.h"
 #include "messages/dataset_info.h"
@@ -27,8 +30,8 @@ namespace trainyard {
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
-/// Orders are carried out in turn. Batches beyond the one that is wanted next wait outside, so the loader's credits
-/// bound how far it runs ahead.
+/// Orders are carried out in turn, each by an object of its own (active_order.h); this class passes them what comes in
+/// and says whose turn it is.
 class AcceleratorHost final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
@@ -41,42 +44,22 @@ class AcceleratorHost final : public Component {
   void on_finalize() override;
 
  private:
-  // What is going on between two messages.
-  enum class Waiting { kNothing, kSnapshot, kParameters };
-
   // One for every input.
   void on_dataset(const DatasetInfo& data);
   void on_order(const std::shared_ptr<const Order>& order);
   void on_batch(const std::shared_ptr<const Batch>& batch);
   void on_parameters(const Parameters& message);
   void on_run_state(const RunState& state);
-  void on_snapshot_taken(const SnapshotTaken& taken);
+  void on_snapshot_taken();
 
   // What happens next.
   void become_ready();
   void proceed();
   bool can_compute() const;
-  void regulate_batches();
-  void consume(const Batch& batch);
-  void finish_order();
+  void begin_order();
   bool stop_if_asked();
+  void finish_order_if_complete();
 
-  // carry_out.cpp: the orders themselves.
-  void carry_out_without_batches(const Order& order);
-  void train(const Batch& batch, const Order& order);
-  void finish_step();
-  void skip_step(const SkippedStep& skipped);
-  void send_gradients();
-  void finish_update(double learning_rate);
-  void end_order_if_complete();
-  void evaluate(const Batch& batch, const Order& order);
-  void merge_evaluation();
-  double weight_of(const Batch& batch) const;
-  void predict(const Batch& batch, const Order& order);
-  void take_snapshot(const Order& order);
-  void send_prediction(Prediction prediction, const Order& order);
-  void report_step(double learning_rate);
-  void send_metrics(const Order& order, const std::string& stage, RankMetrics said);
   RunnerOptions runner_options() const;
 
   Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
@@ -130,7 +113,7 @@ class AcceleratorHost final : public Component {
   Input<SnapshotTaken> snapshot_taken_{*this,
                                        "snapshot_taken",
                                        "the arena has been copied",
-                                       [this](const auto& message) { on_snapshot_taken(*message); },
+                                       [this](const auto&) { on_snapshot_taken(); },
                                        {.optional = true}};
 
   Output<ArenaInfo> arena_{*this, "arena", "where parameters and gradients are"};
@@ -143,41 +126,20 @@ class AcceleratorHost final : public Component {
       *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
 
-  std::unique_ptr<Runner> runner_;  ///< Made when configured, built when the dataset is known.
-  DatasetInfo data_;
+  // Optimizer and checkpoint writer work on the same memory, so both must be through before the first order.
+  Gate ready_{[this] { become_ready(); }};
+  Gate::Need optimizer_ready_{ready_, parameters_};
+  Gate::Need restored_{ready_, run_state_};
 
-  // The three things to wait for before the first order: both of these, then ready_.
-  bool optimizer_ready_ = false;
-  bool run_state_known_ = false;
-  bool ready_ = false;
-  bool ending_ = false;  ///< Deactivated: what still comes is dropped.
+  // Made when configured; the runner is built when the dataset is known.
+  std::unique_ptr<Runner> runner_;
+  host::RunPosition position_;
+  std::optional<host::Snapshots> snapshots_;
+  std::optional<host::Reporter> reporter_;
+  std::optional<host::Workplace> workplace_;
 
-  std::deque<std::shared_ptr<const Order>> queue_;  ///< The first one is being carried out.
-  std::shared_ptr<const Batch> next_batch_;         ///< Taken in, not used yet.
-  std::uint64_t finished_order_ = 0;                ///< The last one that was answered; ids only grow.
-  Waiting waiting_ = Waiting::kNothing;
-  /// Copies of the arena that the checkpoint writer still has to make: one that is asked for and one that is due may
-  /// come together.
-  std::uint32_t snapshots_pending_ = 0;
-
-  // Progress of the order at the front.
-  OrderDone progress_;
-  std::uint64_t micro_batch_ = 0;                                       ///< Done of the present step.
-  std::uint64_t micro_batches_ = 0;                                     ///< That the present step will have.
-  std::vector<std::pair<double, std::vector<NamedMetric>>> evaluated_;  ///< Samples and means of every batch.
-
-  // Progress of the run.
-  std::uint64_t step_ = 0;
-  std::uint64_t update_ = 0;        ///< Number that the present step's update has for the optimizer; 0 = none.
-  std::uint64_t samples_ = 0;       ///< Of complete steps.
-  std::uint64_t step_samples_ = 0;  ///< Of the present step.
-  std::uint64_t last_samples_ = 0;  ///< Of the last complete step.
-  std::uint64_t epoch_ = 0;
-  LoaderCursor cursor_;
-  StepResult result_;               ///< Of the present step, until the optimizer has it.
-  bool reporting_ = false;          ///< The present step ends with metrics.
-  std::vector<at::Tensor> losses_;  ///< Of the present step's micro-batches that had samples, if it will be reported.
-  Throughput throughput_;           ///< Since the last report.
+  host::OrderQueue queue_{batches_};
+  std::unique_ptr<host::ActiveOrder> order_;  ///< The one that is being carried out.
 };
 
 }  // namespace trainyard

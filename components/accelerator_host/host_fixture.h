@@ -105,7 +105,7 @@ class AcceleratorHostTest : public ::testing::Test {
   }
 
   static Order train(std::uint64_t id, std::uint64_t batches, std::uint64_t micro_batches = 1) {
-    return {.id = id, .kind = "train", .split = "train", .batches = batches, .micro_batches = micro_batches};
+    return {.id = id, .kind = OrderKind::kTrain, .split = "train", .batches = batches, .micro_batches = micro_batches};
   }
 
   std::size_t gradients() const { return rig_.received<Gradients>("gradients").size(); }

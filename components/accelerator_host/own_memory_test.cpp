@@ -45,7 +45,7 @@ TEST_F(AcceleratorHostTest, AStepThatIsGivenUpLeavesNoGradientsOnTheDevice) {
   start_ready(kOwnMemory);
   send("/orders", train(1, 2, 2));
   send("batches", batch(1, 0));
-  send("/orders", Order{.id = 2, .kind = "stop", .reason = "test"});
+  send("/orders", Order{.id = 2, .kind = OrderKind::kStop, .reason = "test"});
   const Oracle expected = oracle();
   send("/orders", train(3, 1));
   send("batches", batch(3, 0));

@@ -59,7 +59,7 @@ TEST_F(UnevenBatchesTest, ABatchWeighsAsItsShareOfTheSamplesOfAllRanks) {
 TEST_F(UnevenBatchesTest, AnEvaluationIsThatOfTheBatchesThatHaveSamples) {
   start_ready();
   const Oracle expected = oracle();
-  send("/orders", Order{.id = 1, .kind = "evaluate", .split = "validate", .batches = 3});
+  send("/orders", Order{.id = 1, .kind = OrderKind::kEvaluate, .split = "validate", .batches = 3});
   send("batches", empty(1, 0, "validate"));
   send("batches", batch(1, 1, 4, "validate"));
   send("batches", empty(1, 2, "validate"));
@@ -72,7 +72,7 @@ TEST_F(UnevenBatchesTest, AnEvaluationIsThatOfTheBatchesThatHaveSamples) {
 
 TEST_F(UnevenBatchesTest, AnEvaluationOfNoSamplesHasNoNumbers) {
   start_ready();
-  send("/orders", Order{.id = 1, .kind = "evaluate", .split = "validate", .batches = 2});
+  send("/orders", Order{.id = 1, .kind = OrderKind::kEvaluate, .split = "validate", .batches = 2});
   send("batches", empty(1, 0, "validate"));
   send("batches", empty(1, 1, "validate"));
   ASSERT_EQ(done(), 1u);
@@ -81,7 +81,7 @@ TEST_F(UnevenBatchesTest, AnEvaluationOfNoSamplesHasNoNumbers) {
 
 TEST_F(UnevenBatchesTest, NothingIsPredictedOfNoSamples) {
   start_ready();
-  send("/orders", Order{.id = 1, .kind = "predict", .split = "predict", .batches = 2});
+  send("/orders", Order{.id = 1, .kind = OrderKind::kPredict, .split = "predict", .batches = 2});
   send("batches", batch(1, 0, 4, "predict"));
   send("batches", empty(1, 1, "predict"));
   EXPECT_EQ(rig_.received<Prediction>("/predictions").size(), 1u);

@@ -37,7 +37,7 @@ void CheckpointWriter::on_configure() {
       .monitor = *monitor_,
       .rule = {.last = static_cast<std::size_t>(*keep_last_),
                .best = static_cast<std::size_t>(*keep_best_),
-               .smaller_is_better = *monitor_mode_ == "min"},
+               .smaller_is_better = *monitor_mode_ == Better::kSmaller},
       .save_optimizer = *save_optimizer_,
   });
   arenas_.resize(context().world_size);
@@ -65,7 +65,7 @@ void CheckpointWriter::prepare_directory() const {
     log().info("removed {} unfinished checkpoints that a killed run left in {}", swept, directory);
   }
   const std::size_t found = checkpoints::list_checkpoints(directory).size();
-  if (found != 0 && resume_->empty() && *existing_ == "error") {
+  if (found != 0 && resume_->empty() && *existing_ == Existing::kError) {
     throw Error(Code::kInvalidArgument,
                 "{} holds {} checkpoints of another run; choose another 'directory', set resume = 'last' to go on with "
                 "that run, or existing = 'keep' or 'replace'",
@@ -83,31 +83,26 @@ auto& CheckpointWriter::of_rank(List& by_rank, std::uint32_t rank, const char* w
 
 void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
   of_rank(arenas_, arena->rank, "the arena") = arena;
-  begin_run_if_ready();
+  every_arena_.arrived(arena->rank);
 }
 
 void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerState>& state) {
   of_rank(states_, state->rank, "the optimizer's state") = state;
-  begin_run_if_ready();
+  every_state_.arrived(state->rank);
 }
 
-// Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
-void CheckpointWriter::begin_run_if_ready() {
-  const bool optimizes = optimizer_state_.connections() != 0;
-  const bool complete =
-      std::ranges::count(arenas_, nullptr) == 0 && (!optimizes || std::ranges::count(states_, nullptr) == 0);
-  if (layout_ || !complete) return;
+void CheckpointWriter::begin_run() {
   std::vector<RankState> ranks;
   for (std::size_t i = 0; i < arenas_.size(); ++i) ranks.push_back({arenas_[i].get(), states_[i].get()});
   layout_ = make_state_layout(ranks);
-  if (optimizes) {
+  if (states_[0]) {
     store_->describe(arenas_[0]->model, states_[0]->rule, states_[0]->hyperparameters);
   } else {
     store_->describe(arenas_[0]->model, "", {});
   }
   RunState state = resume_->empty() ? RunState{} : restore();
   // This comes before the first write and still on this thread, because the writer has nothing to do yet.
-  if (*existing_ == "replace" || continues_here(state.path)) store_->adopt(state.step);
+  if (*existing_ == Existing::kReplace || continues_here(state.path)) store_->adopt(state.step);
   // The arena is filled before anybody is told, because the host and the optimizer start from it.
   run_state_.send(std::move(state));
 }
@@ -140,7 +135,8 @@ RunState CheckpointWriter::restore() {
 // otherwise as soon as one is, and never out of order.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
-    throw Error(Code::kInternal, "a snapshot of step {} was asked for before the arena came", snapshot->step);
+    throw Error(Code::kInternal, "a snapshot of step {} was asked for before {} came", snapshot->step,
+                begin_.missing());
   of_rank(asked_, snapshot->rank, "a snapshot").push_back(snapshot);
   if (std::ranges::any_of(asked_, [](const auto& asked) { return asked.empty(); })) return;
   for (auto& asked : asked_) {

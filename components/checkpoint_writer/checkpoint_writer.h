@@ -10,10 +10,16 @@
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/component.h"
+#include "core/component/gate.h"
 #include "messages/arena.h"
+#include "messages/metrics.h"
 #include "messages/run_state.h"
 
 namespace trainyard {
+
+/// What happens to checkpoints of other runs that lie in the directory.
+enum class Existing : std::uint8_t { kKeep, kError, kReplace };
+constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
 /// Saves the run, and restores it (docs/checkpoint_format.md).
 ///
@@ -47,8 +53,8 @@ class CheckpointWriter final : public Component {
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
-  // Once every block is known, makes the layout, restores, and says where the run begins. Happens once.
-  void begin_run_if_ready();
+  // Once every block of every rank is known, makes the layout, restores, and says where the run begins.
+  void begin_run();
   RunState restore();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
@@ -67,16 +73,13 @@ class CheckpointWriter final : public Component {
   Parameter<std::int64_t> keep_last_{*this, "keep_last", 2, "how many of the newest are kept; 0: all", at_least(0)};
   Parameter<std::int64_t> keep_best_{*this, "keep_best", 1, "how many of the best are kept besides", at_least(0)};
   Parameter<std::string> monitor_{*this, "monitor", "loss", "the validation metric that says which is best"};
-  Parameter<std::string> monitor_mode_{*this, "monitor_mode", "min", "whether small or large is good",
-                                       one_of({"min", "max"})};
+  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller, "whether small or large is good"};
   Parameter<std::string> resume_{*this, "resume", "",
                                  "where to go on: last or best of the directory, a path, or nothing to begin anew"};
   Parameter<bool> save_optimizer_{*this, "save_optimizer", true, "save the optimizer's state too"};
-  Parameter<std::string> existing_{
-      *this, "existing", "keep",
-      "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
-      "(error), or delete them as the rule says, like those of this run (replace)",
-      one_of({"keep", "error", "replace"})};
+  Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
+                                "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
+                                "(error), or delete them as the rule says, like those of this run (replace)"};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
@@ -91,6 +94,13 @@ class CheckpointWriter final : public Component {
                                          {.optional = true, .every_rank = true}};
   Input<Snapshot> snapshot_{
       *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
+
+  Gate begin_{[this] { begin_run(); }};
+  Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return context().world_size; }};
+  // Without an optimizer in the launch file, as in an evaluation, there is no state to wait for.
+  Gate::Need every_state_{begin_, "optimizer states", [this]() -> std::size_t {
+                            return optimizer_state_.connections() == 0 ? 0 : context().world_size;
+                          }};
 
   // These are indexed by rank; an entry is null until the message has come.
   std::vector<std::shared_ptr<const ArenaInfo>> arenas_;

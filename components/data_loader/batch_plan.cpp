@@ -8,13 +8,8 @@
 
 namespace trainyard {
 
-Sampling sampling_from(std::string_view name) {
-  if (name == "shuffle") return Sampling::kShuffle;
-  return name == "replacement" ? Sampling::kReplacement : Sampling::kSequential;
-}
-
-BatchPlan::BatchPlan(Settings settings, std::string_view purpose)
-    : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, purpose), settings_.split)) {
+BatchPlan::BatchPlan(Settings settings, Purpose purpose)
+    : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, name_of(purpose)), settings_.split)) {
   const auto& [split, samples, size, rank, world, sampling, drop_last, seed, random_transforms] = settings_;
   if (sampling == Sampling::kReplacement) {
     batches_ = samples == 0 ? 0 : std::max<std::uint64_t>(1, samples / world / size);

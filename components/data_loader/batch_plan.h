@@ -6,16 +6,21 @@
 #include <vector>
 
 #include "messages/batch.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
 /// The order in which the samples of a split come.
-enum class Sampling {
+enum class Sampling : std::uint8_t {
   kShuffle,      ///< Every sample comes once per epoch, in another order every epoch.
   kSequential,   ///< Every sample comes once per epoch, in the dataset's order.
   kReplacement,  ///< Draws are independent and uniform; an epoch has as many draws as there are samples.
 };
-Sampling sampling_from(std::string_view name);
+constexpr auto words_of(Sampling) { return words("way of sampling", "shuffle", "sequential", "replacement"); }
+
+/// What batches are read for. Training and evaluation on one split draw independently.
+enum class Purpose : std::uint8_t { kTrain, kEvaluate };
+constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate"); }
 
 /// Which samples form which batch of one split, for one rank. It is pure arithmetic: any batch of any epoch is known at
 /// once.
@@ -39,7 +44,7 @@ class BatchPlan {
   };
 
   /// `purpose` keeps the draws of training and of evaluation on one split apart.
-  BatchPlan(Settings settings, std::string_view purpose);
+  BatchPlan(Settings settings, Purpose purpose);
 
   const std::string& split() const { return settings_.split; }
   std::uint64_t samples() const { return settings_.samples; }

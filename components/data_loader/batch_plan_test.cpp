@@ -38,7 +38,7 @@ Samples epoch_over_ranks(BatchPlan::Settings base, std::uint64_t world_size, std
   for (std::uint64_t rank = 0; rank < world_size; ++rank) {
     base.rank = rank;
     base.world_size = world_size;
-    const Samples own = epoch_of(BatchPlan(base, "train"), epoch);
+    const Samples own = epoch_of(BatchPlan(base, Purpose::kTrain), epoch);
     all.insert(all.end(), own.begin(), own.end());
   }
   return all;
@@ -66,7 +66,7 @@ void expect_ranks_in_step(const BatchPlan::Settings& base) {
   for (std::uint64_t rank = 0; rank < base.world_size; ++rank) {
     BatchPlan::Settings own = base;
     own.rank = rank;
-    ranks.emplace_back(own, "train");
+    ranks.emplace_back(own, Purpose::kTrain);
   }
   Samples all, batch;
   for (std::uint64_t i = 0; i < ranks[0].batches(); ++i) {
@@ -107,7 +107,7 @@ TEST(BatchPlanTest, ARankWithoutSamplesHasEmptyBatches) {
   BatchPlan::Settings made = settings(3, 2, Sampling::kSequential, false);
   made.world_size = 4;
   made.rank = 3;
-  const BatchPlan plan(made, "evaluate");
+  const BatchPlan plan(made, Purpose::kEvaluate);
   EXPECT_EQ(plan.batches(), 1u);
   EXPECT_EQ(plan.rows(0), 0u);
   EXPECT_EQ(plan.world_rows(0), 3u);
@@ -117,7 +117,7 @@ TEST(BatchPlanTest, ARankWithoutSamplesHasEmptyBatches) {
 TEST(BatchPlanTest, DrawsAreCountedOverAllRanks) {
   BatchPlan::Settings made = settings(10, 4, Sampling::kReplacement, false);
   made.world_size = 3;
-  EXPECT_EQ(BatchPlan(made, "train").world_rows(0), 12u);
+  EXPECT_EQ(BatchPlan(made, Purpose::kTrain).world_rows(0), 12u);
 }
 
 TEST(BatchPlanTest, WithDropLastEveryRankHasAsManyFullBatchesAndNoSampleComesTwice) {
@@ -139,16 +139,16 @@ TEST(BatchPlanTest, RanksTakeTurnsInTheOrderOfOneRank) {
 }
 
 TEST(BatchPlanTest, EpochsAndSeedsShuffleDifferently) {
-  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), "train");
+  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), Purpose::kTrain);
   EXPECT_EQ(epoch_of(plan, 1), epoch_of(plan, 1));
   EXPECT_NE(epoch_of(plan, 1), epoch_of(plan, 2));
   BatchPlan::Settings other = settings(50, 10, Sampling::kShuffle, true);
   other.seed = 2;
-  EXPECT_NE(epoch_of(plan, 1), epoch_of(BatchPlan(other, "train"), 1));
+  EXPECT_NE(epoch_of(plan, 1), epoch_of(BatchPlan(other, Purpose::kTrain), 1));
 }
 
 TEST(BatchPlanTest, DrawsWithReplacementAreUniformAndIndependent) {
-  const BatchPlan plan(settings(10'000, 100, Sampling::kReplacement, false), "train");
+  const BatchPlan plan(settings(10'000, 100, Sampling::kReplacement, false), Purpose::kTrain);
   std::vector<int> counts(10'000);
   for (std::uint64_t epoch = 0; epoch < 10; ++epoch) {
     for (const std::uint64_t sample : epoch_of(plan, epoch)) ++counts.at(sample);
@@ -163,10 +163,10 @@ TEST(BatchPlanTest, DrawsWithReplacementAreUniformAndIndependent) {
 TEST(BatchPlanTest, DrawsDifferBetweenRanksAndPurposes) {
   BatchPlan::Settings made = settings(1'000'000, 8, Sampling::kReplacement, false);
   made.world_size = 2;
-  const BatchPlan first(made, "train");
-  const BatchPlan evaluation(made, "evaluate");
+  const BatchPlan first(made, Purpose::kTrain);
+  const BatchPlan evaluation(made, Purpose::kEvaluate);
   made.rank = 1;
-  const BatchPlan second(made, "train");
+  const BatchPlan second(made, Purpose::kTrain);
   Samples a, b, c;
   first.samples_of(0, 0, a);
   second.samples_of(0, 0, b);
@@ -176,13 +176,13 @@ TEST(BatchPlanTest, DrawsDifferBetweenRanksAndPurposes) {
 }
 
 TEST(BatchPlanTest, DrawsFillTheirBatchFromFewerSamples) {
-  const BatchPlan plan(settings(3, 64, Sampling::kReplacement, true), "train");
+  const BatchPlan plan(settings(3, 64, Sampling::kReplacement, true), Purpose::kTrain);
   EXPECT_EQ(plan.batches(), 1u);
   EXPECT_EQ(epoch_of(plan, 0).size(), 64u);
 }
 
 TEST(BatchPlanTest, ACursorMovesAcrossEpochs) {
-  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), "train");
+  const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), Purpose::kTrain);
   const LoaderCursor moved = plan.advance({2, 3}, 12);
   EXPECT_EQ(moved.epoch, 5u);
   EXPECT_EQ(moved.batch, 0u);

@@ -46,9 +46,9 @@ void DataLoader::make_reader() {
 
 /// "train" may always be named: it is the default, and a dataset may be for evaluation alone.
 void DataLoader::check_random_splits() const {
-  std::vector<std::string> known{"train"};
+  std::vector<std::string> known{kTrainSplit};
   for (const SplitInfo& split : info_.splits) {
-    if (split.name != "train") known.push_back(split.name);
+    if (split.name != kTrainSplit) known.push_back(split.name);
   }
   for (const std::string& name : *random_splits_) {
     if (std::ranges::find(known, name) != known.end()) continue;
@@ -73,7 +73,7 @@ DataLoader::Shard DataLoader::shard() const {
               where(), *shard_, *shards_, context().rank, context().world_size, shard.index, shard.count);
 }
 
-BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const {
+BatchPlan DataLoader::make_plan(const SplitInfo& split, Purpose purpose, Sampling sampling, bool drop_last) const {
   BatchPlan::Settings settings;
   settings.split = split.name;
   settings.samples = split.samples;
@@ -84,23 +84,23 @@ BatchPlan DataLoader::make_plan(const SplitInfo& split, const char* purpose, Sam
   settings.drop_last = drop_last;
   settings.seed = context().seed;
   // An evaluation on training samples is an evaluation.
-  const bool training = std::string_view(purpose) == "train";
-  settings.random_transforms = draws(split.name) && (training || split.name != "train");
+  const bool training = purpose == Purpose::kTrain;
+  settings.random_transforms = draws(split.name) && (training || split.name != kTrainSplit);
   return {std::move(settings), purpose};
 }
 
 void DataLoader::make_plans() {
   for (const SplitInfo& split : info_.splits) {
-    if (split.name == "train") train_ = make_plan(split, "train", sampling_from(*sampling_), *drop_last_);
-    evaluate_.emplace(split.name, make_plan(split, "evaluate", sampling_from(*evaluation_sampling_), false));
+    if (split.name == kTrainSplit) train_ = make_plan(split, Purpose::kTrain, *sampling_, *drop_last_);
+    evaluate_.emplace(split.name, make_plan(split, Purpose::kEvaluate, *evaluation_sampling_, false));
   }
-  schedule_.emplace(train_ ? &*train_ : nullptr, evaluate_);
+  sequence_.emplace(train_ ? &*train_ : nullptr, evaluate_);
 }
 
 void DataLoader::complete_info() {
   info_.batch_size = static_cast<std::uint64_t>(*batch_size_);
   for (SplitInfo& split : info_.splits) {
-    split.batches = split.name == "train" ? train_->batches() : evaluate_.at(split.name).batches();
+    split.batches = split.name == kTrainSplit ? train_->batches() : evaluate_.at(split.name).batches();
   }
 }
 
@@ -117,7 +117,7 @@ void DataLoader::on_deactivate() { prefetcher_.reset(); }
 
 void DataLoader::on_order(const Order& order) {
   if (prefetcher_ == nullptr) return;  // The order came while the run was ending.
-  prefetcher_->discard(schedule_->add(order));
+  prefetcher_->discard(sequence_->add(order));
   pump();
 }
 
@@ -126,7 +126,7 @@ void DataLoader::on_order(const Order& order) {
 void DataLoader::pump() {
   if (prefetcher_ == nullptr) return;
   refill();
-  while (schedule_->wanted() && batches_.ready()) {
+  while (sequence_->wanted() && batches_.ready()) {
     Prefetcher::Slot* slot = prefetcher_->head();
     if (slot == nullptr) return;
     send(*slot);
@@ -149,7 +149,7 @@ void DataLoader::refill() {
   prefetcher_->skip_discarded();
   if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
   while (prefetcher_->room() > 0) {
-    const std::optional<Job> job = schedule_->next();
+    const std::optional<Job> job = sequence_->next();
     if (!job) break;
     prefetcher_->push(*job);
   }
@@ -159,7 +159,7 @@ void DataLoader::refill() {
 void DataLoader::send(Prefetcher::Slot& slot) {
   if (slot.error) std::rethrow_exception(slot.error);
   const Job& job = slot.job;
-  const Schedule::Stamp stamp = schedule_->send(job);
+  const BatchSequence::Stamp stamp = sequence_->send(job);
   const std::shared_ptr<Batch> batch = batches_.loan();
   batch->order = stamp.order;
   batch->split = job.plan->split();

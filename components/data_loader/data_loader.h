@@ -7,9 +7,9 @@
 
 #include "components/data_loader/batch_layout.h"
 #include "components/data_loader/batch_plan.h"
+#include "components/data_loader/batch_sequence.h"
 #include "components/data_loader/prefetcher.h"
 #include "components/data_loader/sample_reader.h"
-#include "components/data_loader/schedule.h"
 #include "core/component/component.h"
 #include "datasets/dataset.h"
 #include "messages/batch.h"
@@ -63,7 +63,7 @@ class DataLoader : public Component {
   };
   Shard shard() const;
   std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t batch) const;
-  BatchPlan make_plan(const SplitInfo& split, const char* purpose, Sampling sampling, bool drop_last) const;
+  BatchPlan make_plan(const SplitInfo& split, Purpose purpose, Sampling sampling, bool drop_last) const;
   void on_order(const Order& order);
   void pump();
   void go_on_later();
@@ -76,16 +76,16 @@ class DataLoader : public Component {
                                                  "what is done to every sample, in this order",
                                                  plugin_kind("transform")};
   Parameter<std::vector<std::string>> random_splits_{
-      *this, "random_splits", std::vector<std::string>{"train"},
+      *this, "random_splits", std::vector<std::string>{kTrainSplit},
       "splits for which random transforms draw; train = batches to train on"};
   Parameter<std::int64_t> batch_size_{*this, "batch_size", 64, "samples in a batch of this rank", between(1, 1 << 24)};
   Parameter<std::int64_t> workers_{*this, "workers", 1, "threads that read; 0 = the component's own", between(0, 256)};
   Parameter<std::int64_t> prefetch_{*this, "prefetch", 4, "batches read ahead", between(1, 4096)};
-  Parameter<std::string> sampling_{*this, "sampling", "shuffle", "order of training samples; replacement = free draws",
-                                   one_of({"shuffle", "sequential", "replacement"})};
-  Parameter<std::string> evaluation_sampling_{*this, "evaluation_sampling", "sequential",
-                                              "order of evaluation samples; replacement = the same draws every time",
-                                              one_of({"sequential", "replacement"})};
+  Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle,
+                                "order of training samples; replacement = free draws"};
+  Parameter<Sampling> evaluation_sampling_{*this, "evaluation_sampling", Sampling::kSequential,
+                                           "order of evaluation samples; replacement = the same draws every time",
+                                           one_of({"sequential", "replacement"})};
   Parameter<std::int64_t> shard_{*this, "shard", -1, "which part of the samples to read; -1 = the rank's",
                                  at_least(-1)};
   Parameter<std::int64_t> shards_{*this, "shards", -1, "parts the samples are dealt to; -1 = one for each rank",
@@ -99,7 +99,7 @@ class DataLoader : public Component {
   Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor", "where training goes on; the question is not looked at",
                                               [this](const LoaderCursor&) { return cursor(); }};
 
-  LoaderCursor cursor() const { return schedule_ ? schedule_->cursor() : LoaderCursor{}; }
+  LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
   bool going_on_ = false;  ///< True while pump() is posted.
   DatasetContext dataset_context_;
@@ -109,7 +109,7 @@ class DataLoader : public Component {
   std::optional<BatchLayout> layout_;
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
-  std::optional<Schedule> schedule_;
+  std::optional<BatchSequence> sequence_;
   /// Set while active. It is declared after what it uses, so that it ends before.
   std::unique_ptr<Prefetcher> prefetcher_;
 };

@@ -38,10 +38,10 @@ class TestLoader final : public DataLoader {
 };
 
 Order train(std::uint64_t id, std::uint64_t batches, LoaderCursor cursor) {
-  return {.id = id, .kind = "train", .batches = batches, .cursor = cursor};
+  return {.id = id, .kind = OrderKind::kTrain, .batches = batches, .cursor = cursor};
 }
 Order evaluate(std::uint64_t id, const char* split, std::uint64_t batches = 0) {
-  return {.id = id, .kind = "evaluate", .split = split, .batches = batches};
+  return {.id = id, .kind = OrderKind::kEvaluate, .split = split, .batches = batches};
 }
 
 Numbers64 numbers(const Batch& batch) {
@@ -268,9 +268,9 @@ TEST(DataLoaderTest, OrdersAreServedInTurnAndTheCursorFollowsTraining) {
   EXPECT_EQ(loading.cursor().batch, 0u);
   loading.rig.send("/orders", train(1, 3, {0, 0}));
   loading.rig.send("/orders", evaluate(2, "validate"));
-  loading.rig.send("/orders", Order{.id = 3, .kind = "checkpoint"});
+  loading.rig.send("/orders", Order{.id = 3, .kind = OrderKind::kCheckpoint});
   loading.rig.send("/orders", train(4, 9, {0, 3}));
-  loading.rig.send("/orders", Order{.id = 5, .kind = "predict", .split = "validate", .batches = 1});
+  loading.rig.send("/orders", Order{.id = 5, .kind = OrderKind::kPredict, .split = "validate", .batches = 1});
   const auto batches = loading.wait(16);
   std::vector<std::uint64_t> orders;
   for (const BatchPointer& batch : batches) orders.push_back(batch->order);
@@ -337,7 +337,7 @@ TEST(DataLoaderTest, StopDropsWhatWasNotSent) {
     loading.rig.send("/orders", train(1, 10, {0, 0}));
     loading.rig.send("/orders", evaluate(2, "validate"));
     loading.wait(2);
-    loading.rig.send("/orders", Order{.id = 3, .kind = "stop"});
+    loading.rig.send("/orders", Order{.id = 3, .kind = OrderKind::kStop});
     loading.rig.run_until_idle();
     loading.rig.take("batches", 100);
     loading.rig.run_until_idle();

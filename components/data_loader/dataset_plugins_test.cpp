@@ -35,7 +35,7 @@ TEST(DatasetPluginsTest, ADatasetIsLoadedByNameAndGetsItsParameters) {
   rig.add<DataLoader>("data_loader",
                       R"({"dataset": {"plugin": "synthetic", "samples": 640, "features": 12}, "batch_size": 64})");
   rig.start();
-  rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 10});
+  rig.send("/orders", Order{.id = 1, .kind = OrderKind::kTrain, .batches = 10});
   rig.run_until([&] { return rig.received<Batch>("batches").size() == 10; });
   const auto batches = rig.received<Batch>("batches");
   EXPECT_THAT(batches[9]->tensors[0].shape, ElementsAre(64, 12));
@@ -69,9 +69,9 @@ std::vector<std::string> epoch_of(const std::string& parameters) {
   Rig rig;
   rig.add<DataLoader>("data_loader", parameters);
   rig.start();
-  rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 5, .cursor = {2, 0}});
-  rig.send("/orders", Order{.id = 2, .kind = "evaluate", .split = "validate"});
-  rig.send("/orders", Order{.id = 3, .kind = "evaluate", .split = "train"});
+  rig.send("/orders", Order{.id = 1, .kind = OrderKind::kTrain, .batches = 5, .cursor = {2, 0}});
+  rig.send("/orders", Order{.id = 2, .kind = OrderKind::kEvaluate, .split = "validate"});
+  rig.send("/orders", Order{.id = 3, .kind = OrderKind::kEvaluate, .split = "train"});
   rig.run_until([&] { return rig.received<Batch>("batches").size() == 11; });
   std::vector<std::string> all;
   for (const auto& batch : rig.received<Batch>("batches")) {
@@ -135,7 +135,7 @@ for i in range(40):
         "validate_fraction": 0}}, "transforms": ["random_flip"], "batch_size": 6, "workers": {}, "drop_last": false}})",
                                     folder.path(""), workers));
     rig.start();
-    rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 7, .cursor = {1, 0}});
+    rig.send("/orders", Order{.id = 1, .kind = OrderKind::kTrain, .batches = 7, .cursor = {1, 0}});
     rig.run_until([&] { return rig.received<Batch>("batches").size() == 7; });
     std::vector<int> pictures;
     for (const auto& batch : rig.received<Batch>("batches")) {
@@ -197,8 +197,8 @@ TEST(DatasetPluginsTest, TextWithReplacementIsDrawnFromEveryPartOfTheTrainingTex
       "sampling": "replacement", "evaluation_sampling": "replacement"}})",
                                                  path));
   rig.start();
-  rig.send("/orders", Order{.id = 1, .kind = "train", .batches = 20});
-  rig.send("/orders", Order{.id = 2, .kind = "evaluate", .split = "validate", .batches = 20});
+  rig.send("/orders", Order{.id = 1, .kind = OrderKind::kTrain, .batches = 20});
+  rig.send("/orders", Order{.id = 2, .kind = OrderKind::kEvaluate, .split = "validate", .batches = 20});
   rig.run_until([&] { return rig.received<Batch>("batches").size() == 40; });
   for (const auto& batch : rig.received<Batch>("batches")) {
     const auto input = batch->tensors[0].as<std::int64_t>();

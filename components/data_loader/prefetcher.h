@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "components/data_loader/batch_layout.h"
+#include "components/data_loader/batch_sequence.h"
 #include "components/data_loader/sample_reader.h"
-#include "components/data_loader/schedule.h"
 #include "core/memory/shared_pool.h"
 
 namespace trainyard {

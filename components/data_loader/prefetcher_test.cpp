@@ -46,7 +46,7 @@ class PrefetcherTest : public ::testing::Test {
   SampleReader reader_{numbers_, 1};
   BatchLayout layout_{reader_.fields()};
   core::SharedPool pool_;
-  BatchPlan plan_{{.split = "train", .samples = 95, .batch_size = 10}, "test"};
+  BatchPlan plan_{{.split = "train", .samples = 95, .batch_size = 10}, Purpose::kEvaluate};
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

@@ -27,9 +27,9 @@ void Logger::on_configure() {
 
 // The console is not a sink like the others: it redraws by time, and it is never given up.
 void Logger::open_console() {
-  if (*console_ == "off") return;
+  if (*console_ == ConsoleMode::kOff) return;
   const int fd = console_descriptor();
-  const bool live = *console_ == "progress" || (*console_ == "auto" && is_live_terminal(fd));
+  const bool live = *console_ == ConsoleMode::kProgress || (*console_ == ConsoleMode::kAuto && is_live_terminal(fd));
   display_ = std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd));
 }
 

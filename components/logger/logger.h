@@ -12,6 +12,10 @@
 
 namespace trainyard {
 
+/// What the logger shows of the run.
+enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
+constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
+
 /// Shows the run to a person and records it for programs. It only listens: it has no outputs, its windows are large,
 /// and it writes files at most once a second, so that it never holds the pipeline back.
 ///
@@ -62,10 +66,9 @@ class Logger final : public Component {
   }
   static InputOptions required(std::string topic) { return {.window_messages = 4096, .topic = std::move(topic)}; }
 
-  Parameter<std::string> console_{*this, "console", "auto",
+  Parameter<ConsoleMode> console_{*this, "console", ConsoleMode::kAuto,
                                   "what to show: a live line (progress), a line for everything (lines), nothing (off), "
-                                  "or progress on a terminal and lines elsewhere (auto)",
-                                  one_of({"auto", "progress", "lines", "off"})};
+                                  "or progress on a terminal and lines elsewhere (auto)"};
   Parameter<bool> csv_{*this, "csv", true, "write metrics_<stage>.csv"};
   Parameter<bool> jsonl_{*this, "jsonl", true, "write metrics.jsonl"};
   Parameter<bool> tensorboard_{*this, "tensorboard", true, "write TensorBoard event files"};

@@ -187,7 +187,7 @@ struct ScalarAdamW {
 };
 
 TEST(KernelsTest, AdamWFollowsThePaperForAHundredSteps) {
-  const Rule rule{.name = "adamw", .beta1 = 0.85, .beta2 = 0.97, .eps = 1e-6};
+  const Rule rule{.kind = RuleKind::kAdamW, .beta1 = 0.85, .beta2 = 0.97, .eps = 1e-6};
   double parameter = 0.8, gradient = 0, mean = 0, square = 0;
   ScalarAdamW wanted{parameter};
   for (int t = 1; t <= 100; ++t) {
@@ -204,7 +204,7 @@ TEST(KernelsTest, AdamWFollowsThePaperForAHundredSteps) {
 TEST(KernelsTest, NesterovLooksOneStepAhead) {
   // Sutskever et al., "On the importance of initialization and momentum in deep learning" (ICML 2013), in the form that
   // torch uses: b = mu * b + g; p -= lr * (g + mu * b).
-  const Rule rule{.name = "sgd", .momentum = 0.5, .nesterov = true};
+  const Rule rule{.kind = RuleKind::kSgd, .momentum = 0.5, .nesterov = true};
   double parameter = 1, buffer = 0, gradient = 2;
   const Slices<double> slices{&parameter, &gradient, {&buffer}, 1};
   best_kernels().get<double>(Formula::kSgdNesterov)(slices, coefficients<double>(rule, {.step = 1, .lr = 0.1}));
@@ -218,7 +218,7 @@ TEST(KernelsTest, NesterovLooksOneStepAhead) {
 
 TEST(KernelsTest, CenteredRmspropOutlivesAConstantGradient) {
   // The mean of squares and the square of the mean become equal, and rounding could make the difference negative.
-  const Rule rule{.name = "rmsprop", .alpha = 0.5, .centered = true};
+  const Rule rule{.kind = RuleKind::kRmsprop, .alpha = 0.5, .centered = true};
   const auto c = coefficients<float>(rule, {.step = 1, .lr = 1e-9});
   float parameter = 0, square = 0, mean = 0;
   for (int t = 0; t < 200; ++t) {

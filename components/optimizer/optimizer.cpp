@@ -6,6 +6,12 @@
 #include "messages/error.h"
 
 namespace trainyard {
+namespace {
+
+/// Below this a float32 denominator could become zero, and padding would turn into 0 / 0.
+constexpr double kSmallestEps = 1e-30;
+
+}  // namespace
 
 void Optimizer::on_configure() {
   try {
@@ -46,6 +52,7 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   report(arena, state);
   send_state(names, state);
   send_parameters(0, 0);
+  arena_known_.arrived();
 }
 
 void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state) const {
@@ -56,11 +63,12 @@ void Optimizer::report(const ArenaInfo& arena, const std::vector<Tensor>& state)
     all += part.whole * size_of(block.dtype);
   }
   log().info("{}: {} parameter elements in {} segments, {} kernels; {} of {} bytes of optimizer state on this rank",
-             *rule_, part.count, pass_->segments().size(), optimizer::best_kernels().name, held, all);
+             name_of(*rule_), part.count, pass_->segments().size(), optimizer::best_kernels().name, held, all);
 }
 
 void Optimizer::send_state(const std::vector<std::string>& names, const std::vector<Tensor>& state) {
-  OptimizerState message{context().rank, *rule_, {}, optimizer::hyperparameters(settings_, groups_.weight_decay)};
+  OptimizerState message{
+      context().rank, std::string(name_of(*rule_)), {}, optimizer::hyperparameters(settings_, groups_.weight_decay)};
   message.hyperparameters["lr"] = base_lr();
   for (std::size_t i = 0; i < names.size(); ++i) message.blocks.push_back({names[i], state[i]});
   state_.send(std::move(message));
@@ -68,8 +76,7 @@ void Optimizer::send_state(const std::vector<std::string>& names, const std::vec
 
 void Optimizer::on_run_state(const RunState& state) {
   step_ = state.step;
-  started_ = true;
-  step_if_complete();  // Gradients that overtook this message on another edge have waited for it.
+  first_step_known_.arrived();
 }
 
 void Optimizer::on_gradients(const Gradients& gradients) {
@@ -84,8 +91,7 @@ void Optimizer::on_gradients(const Gradients& gradients) {
 }
 
 void Optimizer::step_if_complete() {
-  const bool knows_first_step = started_ || run_state_.connections() == 0;
-  if (!knows_first_step || arrived_ == 0 || arrived_ < pending_.buckets) return;
+  if (!begin_.open() || arrived_ == 0 || arrived_ < pending_.buckets) return;
   arrived_ = 0;
   // If the state is shared, other ranks may have taken steps meanwhile.
   const bool in_order = shared_state_ ? pending_.step > step_ : pending_.step == step_ + 1;
@@ -115,7 +121,60 @@ void Optimizer::send_parameters(std::uint64_t step, double learning_rate) {
 
 double Optimizer::base_lr() const { return *lr_ < 0 ? optimizer::default_lr(*rule_) : *lr_; }
 
-bool Optimizer::moves_momentum() const { return schedule_settings_.kind == "one_cycle" && *cycle_momentum_; }
+bool Optimizer::moves_momentum() const {
+  return schedule_settings_.kind == optimizer::ScheduleKind::kOneCycle && *cycle_momentum_;
+}
+
+optimizer::Rule Optimizer::read_rule() const {
+  if (betas_->size() != 2) {
+    throw Error(Code::kInvalidArgument, "betas: {} numbers are not allowed; two numbers >= 0 and < 1", betas_->size());
+  }
+  if (*eps_ >= 0 && *eps_ < kSmallestEps) {
+    throw Error(Code::kInvalidArgument, "eps: {} is not allowed; a number >= {}, or below 0 for torch's default", *eps_,
+                kSmallestEps);
+  }
+  return {.kind = *rule_,
+          .momentum = *momentum_,
+          .dampening = *dampening_,
+          .nesterov = *nesterov_,
+          .beta1 = betas_->at(0),
+          .beta2 = betas_->at(1),
+          .amsgrad = *amsgrad_,
+          .alpha = *alpha_,
+          .centered = *centered_,
+          .lr_decay = *lr_decay_,
+          .initial_accumulator_value = *initial_accumulator_value_,
+          .eps = *eps_ < 0 ? optimizer::default_eps(*rule_) : *eps_,
+          .maximize = *maximize_};
+}
+
+optimizer::ScheduleSettings Optimizer::read_schedule() const {
+  if (*schedule_ == optimizer::ScheduleKind::kOneCycle && *cycle_momentum_ && *rule_ == optimizer::RuleKind::kAdagrad) {
+    throw Error(Code::kInvalidArgument, "cycle_momentum = true needs a rule with momentum; rule = 'adagrad' has none");
+  }
+  const auto steps = [](const Parameter<std::int64_t>& parameter) { return static_cast<std::uint64_t>(*parameter); };
+  return {.kind = *schedule_,
+          .warmup_steps = steps(warmup_steps_),
+          .min_lr = *min_lr_,
+          .step_size = steps(step_size_),
+          .gamma = *gamma_,
+          .total_steps = steps(total_steps_),
+          .pct_start = *pct_start_,
+          .div_factor = *div_factor_,
+          .final_div_factor = *final_div_factor_,
+          .cycle_momentum = *cycle_momentum_,
+          .base_momentum = *base_momentum_,
+          .max_momentum = *max_momentum_};
+}
+
+optimizer::GroupSettings Optimizer::read_groups() const {
+  optimizer::GroupSettings groups;
+  groups.weight_decay = *weight_decay_ < 0 ? optimizer::default_weight_decay(*rule_) : *weight_decay_;
+  groups.decay_on = *weight_decay_on_;
+  groups.no_decay = *no_decay_;
+  for (const auto& text : *lr_scale_) groups.lr_scale.push_back(optimizer::parse_lr_scale(text));
+  return groups;
+}
 
 }  // namespace trainyard
 

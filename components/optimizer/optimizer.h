@@ -11,6 +11,7 @@
 #include "components/optimizer/segments.h"
 #include "components/optimizer/update_pass.h"
 #include "core/component/component.h"
+#include "core/component/gate.h"
 #include "messages/arena.h"
 #include "messages/run_state.h"
 #include "messages/step.h"
@@ -66,8 +67,7 @@ class Optimizer final : public Component {
                              [this](const auto& m) { on_run_state(*m); },
                              {.optional = true, .topic = "/run_state"}};
 
-  Parameter<std::string> rule_{*this, "rule", "adamw", "update rule of torch.optim",
-                               one_of({"sgd", "adam", "adamw", "rmsprop", "adagrad"})};
+  Parameter<optimizer::RuleKind> rule_{*this, "rule", optimizer::RuleKind::kAdamW, "update rule of torch.optim"};
   Parameter<double> lr_{*this, "lr", kAsTorch,
                         "base learning rate; below 0: torch's default (0.001; rmsprop and adagrad 0.01)", settable()};
   Parameter<double> weight_decay_{*this, "weight_decay", kAsTorch,
@@ -86,17 +86,17 @@ class Optimizer final : public Component {
                                                at_least(0)};
   Parameter<bool> maximize_{*this, "maximize", false, "go up the gradient"};
 
-  Parameter<std::string> weight_decay_on_{*this, "weight_decay_on", "all",
-                                          "which parameters decay: all, or only those of two dimensions and more",
-                                          one_of({"all", "matrices"})};
+  Parameter<optimizer::DecayOn> weight_decay_on_{
+      *this, "weight_decay_on", optimizer::DecayOn::kAll,
+      "which parameters decay: all, or only those of two dimensions and more"};
   Parameter<std::vector<std::string>> no_decay_{*this, "no_decay", std::vector<std::string>{},
                                                 "glob patterns of parameters without decay"};
   Parameter<std::vector<std::string>> lr_scale_{
       *this, "lr_scale", std::vector<std::string>{},
       "factors on the learning rate by glob pattern: 'encoder.*=0.1'; the last match counts"};
 
-  Parameter<std::string> schedule_{*this, "schedule", "constant", "how the learning rate moves",
-                                   one_of({"constant", "step", "cosine", "linear", "one_cycle"})};
+  Parameter<optimizer::ScheduleKind> schedule_{*this, "schedule", optimizer::ScheduleKind::kConstant,
+                                               "how the learning rate moves"};
   Parameter<std::int64_t> warmup_steps_{*this, "warmup_steps", 0, "linear warm-up before the schedule",
                                         at_least(0) | in_unit("steps")};
   Parameter<double> min_lr_{*this, "min_lr", 0, "cosine, linear: learning rate of the end; step: floor", at_least(0)};
@@ -113,12 +113,16 @@ class Optimizer final : public Component {
   Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the peak", between(0, 1)};
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at both ends", between(0, 1)};
 
+  /// Gradients may overtake RunState, which says the number of the first step, on another edge; then they wait.
+  Gate begin_{[this] { step_if_complete(); }};
+  Gate::Need arena_known_{begin_, arena_};
+  Gate::Need first_step_known_{begin_, run_state_};
+
   optimizer::Rule settings_;
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
-  bool started_ = false;       ///< True when RunState has come, so that the number of the first step is known.
   std::uint64_t step_ = 0;     ///< The last update; with shared state, this rank's last.
   Gradients pending_;          ///< What the buckets of the next step said last.
   std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.

@@ -7,7 +7,7 @@
 namespace trainyard::optimizer {
 namespace {
 
-bool is_adam(const Rule& rule) { return rule.name == "adam" || rule.name == "adamw"; }
+bool is_adam(const Rule& rule) { return rule.kind == RuleKind::kAdam || rule.kind == RuleKind::kAdamW; }
 
 /// The numbers of a step in double precision. They are rounded to the type of the blocks at the very end.
 using Exact = Coefficients<double>;
@@ -28,7 +28,7 @@ void set_adam(Exact& c, const Rule& rule, const StepInputs& inputs) {
   c.step_size = inputs.lr / (1 - std::pow(beta1, step));
   c.root_divisor = std::sqrt(1 - std::pow(rule.beta2, step));
   c.root_scale = 1 / c.root_divisor;
-  if (rule.name == "adamw") c.keep = 1 - inputs.lr * inputs.weight_decay;
+  if (rule.kind == RuleKind::kAdamW) c.keep = 1 - inputs.lr * inputs.weight_decay;
 }
 
 void set_rmsprop(Exact& c, const Rule& rule, const StepInputs& inputs) {
@@ -47,15 +47,26 @@ Exact exact_coefficients(const Rule& rule, const StepInputs& inputs) {
   c.weight_decay = inputs.weight_decay;
   c.step_size = inputs.lr;
   c.eps = rule.eps;
-  if (rule.name == "sgd") set_sgd(c, rule, inputs);
-  if (is_adam(rule)) set_adam(c, rule, inputs);
-  if (rule.name == "rmsprop") set_rmsprop(c, rule, inputs);
-  if (rule.name == "adagrad") set_adagrad(c, rule, inputs);
+  switch (rule.kind) {
+    case RuleKind::kSgd:
+      set_sgd(c, rule, inputs);
+      break;
+    case RuleKind::kAdam:
+    case RuleKind::kAdamW:
+      set_adam(c, rule, inputs);
+      break;
+    case RuleKind::kRmsprop:
+      set_rmsprop(c, rule, inputs);
+      break;
+    case RuleKind::kAdagrad:
+      set_adagrad(c, rule, inputs);
+      break;
+  }
   return c;
 }
 
 Formula adam_formula(const Rule& rule) {
-  if (rule.name == "adam") return rule.amsgrad ? Formula::kAdamAmsgrad : Formula::kAdam;
+  if (rule.kind == RuleKind::kAdam) return rule.amsgrad ? Formula::kAdamAmsgrad : Formula::kAdam;
   return rule.amsgrad ? Formula::kAdamWAmsgrad : Formula::kAdamW;
 }
 
@@ -66,12 +77,12 @@ Formula rmsprop_formula(bool centered, bool momentum) {
 
 }  // namespace
 
-double default_lr(const std::string& rule) { return rule == "rmsprop" || rule == "adagrad" ? 1e-2 : 1e-3; }
-double default_eps(const std::string& rule) { return rule == "adagrad" ? 1e-10 : 1e-8; }
-double default_weight_decay(const std::string& rule) { return rule == "adamw" ? 1e-2 : 0; }
+double default_lr(RuleKind rule) { return rule == RuleKind::kRmsprop || rule == RuleKind::kAdagrad ? 1e-2 : 1e-3; }
+double default_eps(RuleKind rule) { return rule == RuleKind::kAdagrad ? 1e-10 : 1e-8; }
+double default_weight_decay(RuleKind rule) { return rule == RuleKind::kAdamW ? 1e-2 : 0; }
 
 void check(const Rule& rule) {
-  if (rule.name == "sgd" && rule.nesterov && (rule.momentum <= 0 || rule.dampening != 0)) {
+  if (rule.kind == RuleKind::kSgd && rule.nesterov && (rule.momentum <= 0 || rule.dampening != 0)) {
     throw Error(Code::kInvalidArgument,
                 "nesterov needs a momentum and no dampening; momentum = {} and dampening = {} were given",
                 rule.momentum, rule.dampening);
@@ -85,16 +96,16 @@ void check(const Rule& rule) {
   }
 }
 
-bool has_momentum(const Rule& rule) { return rule.name != "adagrad"; }
+bool has_momentum(const Rule& rule) { return rule.kind != RuleKind::kAdagrad; }
 
 Formula formula_of(const Rule& rule, bool moving_momentum) {
   const bool momentum = rule.momentum != 0 || moving_momentum;
-  if (rule.name == "sgd") {
+  if (rule.kind == RuleKind::kSgd) {
     if (!momentum) return Formula::kSgd;
     return rule.nesterov ? Formula::kSgdNesterov : Formula::kSgdMomentum;
   }
-  if (rule.name == "rmsprop") return rmsprop_formula(rule.centered, momentum);
-  if (rule.name == "adagrad") return Formula::kAdagrad;
+  if (rule.kind == RuleKind::kRmsprop) return rmsprop_formula(rule.centered, momentum);
+  if (rule.kind == RuleKind::kAdagrad) return Formula::kAdagrad;
   return adam_formula(rule);
 }
 
@@ -127,13 +138,13 @@ std::vector<std::string> state_names(Formula formula) {
 
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay) {
   std::map<std::string, double> all{{"weight_decay", weight_decay}, {"maximize", rule.maximize}};
-  if (rule.name != "sgd") all["eps"] = rule.eps;
-  if (rule.name == "sgd" || rule.name == "rmsprop") all["momentum"] = rule.momentum;
-  if (rule.name == "sgd")
+  if (rule.kind != RuleKind::kSgd) all["eps"] = rule.eps;
+  if (rule.kind == RuleKind::kSgd || rule.kind == RuleKind::kRmsprop) all["momentum"] = rule.momentum;
+  if (rule.kind == RuleKind::kSgd)
     all.merge(std::map<std::string, double>{{"dampening", rule.dampening}, {"nesterov", rule.nesterov}});
-  if (rule.name == "rmsprop")
+  if (rule.kind == RuleKind::kRmsprop)
     all.merge(std::map<std::string, double>{{"alpha", rule.alpha}, {"centered", rule.centered}});
-  if (rule.name == "adagrad") all["lr_decay"] = rule.lr_decay;
+  if (rule.kind == RuleKind::kAdagrad) all["lr_decay"] = rule.lr_decay;
   if (is_adam(rule)) {
     all.merge(std::map<std::string, double>{{"beta1", rule.beta1}, {"beta2", rule.beta2}, {"amsgrad", rule.amsgrad}});
   }

@@ -7,13 +7,18 @@
 #include <vector>
 
 #include "components/optimizer/kernels.h"
+#include "messages/words.h"
 
 namespace trainyard::optimizer {
+
+/// The update rules, called as in torch.optim.
+enum class RuleKind : std::uint8_t { kSgd, kAdam, kAdamW, kRmsprop, kAdagrad };
+constexpr auto words_of(RuleKind) { return words("update rule", "sgd", "adam", "adamw", "rmsprop", "adagrad"); }
 
 /// A rule of torch.optim and its options, under the names and with the meanings that they have there. Each rule uses
 /// its own options and ignores the others.
 struct Rule {
-  std::string name = "adamw";            ///< One of "sgd", "adam", "adamw", "rmsprop" and "adagrad".
+  RuleKind kind = RuleKind::kAdamW;
   double momentum = 0;                   ///< For sgd and rmsprop.
   double dampening = 0;                  ///< For sgd.
   bool nesterov = false;                 ///< For sgd.
@@ -29,9 +34,9 @@ struct Rule {
 };
 
 /// What torch.optim uses when nothing is given.
-double default_lr(const std::string& rule);
-double default_eps(const std::string& rule);
-double default_weight_decay(const std::string& rule);
+double default_lr(RuleKind rule);
+double default_eps(RuleKind rule);
+double default_weight_decay(RuleKind rule);
 
 /// Throws kInvalidArgument for options that torch.optim refuses, too.
 void check(const Rule& rule);

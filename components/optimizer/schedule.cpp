@@ -21,7 +21,7 @@ std::uint64_t total_of(const ScheduleSettings& settings, std::uint64_t run_steps
       Code::kInvalidArgument,
       "schedule '{}' needs the number of steps, and the run has no known end; give total_steps, or bound the run "
       "by max_steps or max_epochs",
-      settings.kind);
+      name_of(settings.kind));
 }
 
 /// The part of the way after the warm-up that lies behind `index`, from 0 to 1.
@@ -46,11 +46,11 @@ double one_cycle(const ScheduleSettings& settings, std::uint64_t index, std::uin
 }  // namespace
 
 void check(const ScheduleSettings& settings) {
-  if (settings.kind == "step" && settings.step_size == 0) {
+  if (settings.kind == ScheduleKind::kStep && settings.step_size == 0) {
     throw Error(Code::kInvalidArgument,
                 "schedule 'step' needs step_size; step_size = 0 was given, a number > 0 is allowed");
   }
-  if (settings.kind == "one_cycle" && settings.warmup_steps != 0) {
+  if (settings.kind == ScheduleKind::kOneCycle && settings.warmup_steps != 0) {
     throw Error(Code::kInvalidArgument,
                 "schedule 'one_cycle' warms up by pct_start; warmup_steps = {} was given, only 0 is allowed",
                 settings.warmup_steps);
@@ -62,16 +62,18 @@ void check(const ScheduleSettings& settings) {
 }
 
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps) {
-  if (settings.kind == "one_cycle") {
+  if (settings.kind == ScheduleKind::kOneCycle) {
     const double start = lr / settings.div_factor;
     return one_cycle(settings, index, run_steps, start, lr, start / settings.final_div_factor);
   }
   if (index < settings.warmup_steps) {
     return lr * static_cast<double>(index + 1) / static_cast<double>(settings.warmup_steps + 1);
   }
-  if (settings.kind == "cosine") return cosine_between(lr, settings.min_lr, part_done(settings, index, run_steps));
-  if (settings.kind == "linear") return lr + (settings.min_lr - lr) * part_done(settings, index, run_steps);
-  if (settings.kind == "step") {
+  if (settings.kind == ScheduleKind::kCosine)
+    return cosine_between(lr, settings.min_lr, part_done(settings, index, run_steps));
+  if (settings.kind == ScheduleKind::kLinear)
+    return lr + (settings.min_lr - lr) * part_done(settings, index, run_steps);
+  if (settings.kind == ScheduleKind::kStep) {
     const auto drops = static_cast<double>((index - settings.warmup_steps) / settings.step_size);
     return std::max(settings.min_lr, lr * std::pow(settings.gamma, drops));
   }
@@ -79,7 +81,7 @@ double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t 
 }
 
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
-  if (settings.kind != "one_cycle" || !settings.cycle_momentum) return {};
+  if (settings.kind != ScheduleKind::kOneCycle || !settings.cycle_momentum) return {};
   return one_cycle(settings, index, run_steps, settings.max_momentum, settings.base_momentum, settings.max_momentum);
 }
 

@@ -2,14 +2,21 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+
+#include "messages/words.h"
 
 namespace trainyard::optimizer {
+
+/// How the learning rate moves: the word of the parameter `schedule`.
+enum class ScheduleKind : std::uint8_t { kConstant, kStep, kCosine, kLinear, kOneCycle };
+constexpr auto words_of(ScheduleKind) {
+  return words("learning rate schedule", "constant", "step", "cosine", "linear", "one_cycle");
+}
 
 /// How the learning rate moves over a run. It is a pure function of the step, so a resumed run continues where it was
 /// and nothing has to be saved.
 struct ScheduleSettings {
-  std::string kind = "constant";   ///< One of "constant", "step", "cosine", "linear" and "one_cycle".
+  ScheduleKind kind = ScheduleKind::kConstant;
   std::uint64_t warmup_steps = 0;  ///< For all but one_cycle, which has a warm-up of its own.
   double min_lr = 0;               ///< Where cosine and linear end; step never goes below it.
   std::uint64_t step_size = 0;     ///< step: the steps between two drops.

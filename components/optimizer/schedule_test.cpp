@@ -23,20 +23,21 @@ double nano_gpt(double lr, double min_lr, int warmup, int decay_steps, int it) {
 }
 
 TEST(ScheduleTest, CosineWithWarmupIsThatOfNanoGpt) {
-  const ScheduleSettings settings{.kind = "cosine", .warmup_steps = 100, .min_lr = 1e-4, .total_steps = 2000};
+  const ScheduleSettings settings{
+      .kind = ScheduleKind::kCosine, .warmup_steps = 100, .min_lr = 1e-4, .total_steps = 2000};
   for (int it = 0; it < 2100; ++it) {
     EXPECT_NEAR(learning_rate(settings, 1e-3, it, 0), nano_gpt(1e-3, 1e-4, 100, 2000, it), 1e-15) << it;
   }
 }
 
 TEST(ScheduleTest, TheRunsOwnLengthIsUsedWhenNoneIsGiven) {
-  const ScheduleSettings given{.kind = "linear", .min_lr = 0.1, .total_steps = 50};
-  const ScheduleSettings open{.kind = "linear", .min_lr = 0.1};
+  const ScheduleSettings given{.kind = ScheduleKind::kLinear, .min_lr = 0.1, .total_steps = 50};
+  const ScheduleSettings open{.kind = ScheduleKind::kLinear, .min_lr = 0.1};
   for (int it = 0; it < 60; ++it) EXPECT_EQ(learning_rate(given, 1, it, 999), learning_rate(open, 1, it, 50)) << it;
 }
 
 TEST(ScheduleTest, LinearReachesItsEndAfterTheLastStepAndStaysThere) {
-  const ScheduleSettings settings{.kind = "linear", .warmup_steps = 3, .min_lr = 0.2, .total_steps = 11};
+  const ScheduleSettings settings{.kind = ScheduleKind::kLinear, .warmup_steps = 3, .min_lr = 0.2, .total_steps = 11};
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 0, 0), 0.25);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 2, 0), 0.75);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 3, 0), 1);
@@ -47,13 +48,13 @@ TEST(ScheduleTest, LinearReachesItsEndAfterTheLastStepAndStaysThere) {
 
 TEST(ScheduleTest, StepDropsAfterItsWarmupAndNeverBelowTheFloor) {
   const ScheduleSettings settings{
-      .kind = "step", .warmup_steps = 1, .min_lr = 0.3, .step_size = 2, .gamma = 0.5, .total_steps = 0};
+      .kind = ScheduleKind::kStep, .warmup_steps = 1, .min_lr = 0.3, .step_size = 2, .gamma = 0.5, .total_steps = 0};
   const double wanted[] = {0.5, 1, 1, 0.5, 0.5, 0.3, 0.3, 0.3};
   for (int it = 0; it < 8; ++it) EXPECT_DOUBLE_EQ(learning_rate(settings, 1, it, 0), wanted[it]) << it;
 }
 
 TEST(ScheduleTest, OneCycleOutlivesItsEndAndARiseOfNoLength) {
-  ScheduleSettings settings{.kind = "one_cycle", .total_steps = 10};
+  ScheduleSettings settings{.kind = ScheduleKind::kOneCycle, .total_steps = 10};
   const double end = 1.0 / 25 / 1e4;
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 9, 0), end);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 50, 0), end);
@@ -65,30 +66,32 @@ TEST(ScheduleTest, OneCycleOutlivesItsEndAndARiseOfNoLength) {
 }
 
 TEST(ScheduleTest, OnlyOneCycleMovesTheMomentum) {
-  EXPECT_FALSE(momentum({.kind = "cosine", .total_steps = 10}, 3, 0).has_value());
-  EXPECT_FALSE(momentum({.kind = "one_cycle", .total_steps = 10, .cycle_momentum = false}, 3, 0).has_value());
-  EXPECT_TRUE(momentum({.kind = "one_cycle", .total_steps = 10}, 3, 0).has_value());
+  EXPECT_FALSE(momentum({.kind = ScheduleKind::kCosine, .total_steps = 10}, 3, 0).has_value());
+  EXPECT_FALSE(
+      momentum({.kind = ScheduleKind::kOneCycle, .total_steps = 10, .cycle_momentum = false}, 3, 0).has_value());
+  EXPECT_TRUE(momentum({.kind = ScheduleKind::kOneCycle, .total_steps = 10}, 3, 0).has_value());
 }
 
 TEST(ScheduleTest, AWarmupLongerThanTheRunEndsInTheMinimum) {
-  const ScheduleSettings settings{.kind = "cosine", .warmup_steps = 20, .min_lr = 0.5};
+  const ScheduleSettings settings{.kind = ScheduleKind::kCosine, .warmup_steps = 20, .min_lr = 0.5};
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 9, 10), 10.0 / 21);
   EXPECT_DOUBLE_EQ(learning_rate(settings, 1, 30, 10), 0.5);
 }
 
 TEST(ScheduleTest, AnUnknownLengthIsAnErrorOnlyWhereItMatters) {
-  EXPECT_THAT([] { learning_rate({.kind = "cosine"}, 1, 0, 0); },
+  EXPECT_THAT([] { learning_rate({.kind = ScheduleKind::kCosine}, 1, 0, 0); },
               ThrowsMessage<Error>(HasSubstr("schedule 'cosine' needs the number of steps")));
-  EXPECT_EQ(learning_rate({.kind = "constant"}, 0.5, 7, 0), 0.5);
+  EXPECT_EQ(learning_rate({.kind = ScheduleKind::kConstant}, 0.5, 7, 0), 0.5);
 }
 
 TEST(ScheduleTest, SettingsThatContradictEachOtherAreRefused) {
-  EXPECT_THAT([] { check(ScheduleSettings{.kind = "step"}); }, ThrowsMessage<Error>(HasSubstr("needs step_size")));
-  EXPECT_THAT([] { check({.kind = "one_cycle", .warmup_steps = 5}); },
+  EXPECT_THAT([] { check(ScheduleSettings{.kind = ScheduleKind::kStep}); },
+              ThrowsMessage<Error>(HasSubstr("needs step_size")));
+  EXPECT_THAT([] { check({.kind = ScheduleKind::kOneCycle, .warmup_steps = 5}); },
               ThrowsMessage<Error>(HasSubstr("warmup_steps = 5 was given, only 0 is allowed")));
-  EXPECT_THAT([] { check({.kind = "cosine", .warmup_steps = 5, .total_steps = 4}); },
+  EXPECT_THAT([] { check({.kind = ScheduleKind::kCosine, .warmup_steps = 5, .total_steps = 4}); },
               ThrowsMessage<Error>(HasSubstr("warmup_steps = 5 is more than total_steps = 4")));
-  EXPECT_NO_THROW(check({.kind = "cosine", .warmup_steps = 5, .total_steps = 5}));
+  EXPECT_NO_THROW(check({.kind = ScheduleKind::kCosine, .warmup_steps = 5, .total_steps = 5}));
 }
 
 }  // namespace

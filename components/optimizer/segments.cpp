@@ -32,7 +32,7 @@ Segment segment_of(const ArenaEntry& entry, const GroupSettings& settings, DType
     throw Error(Code::kShapeMismatch, "parameter '{}' {} at byte {} ends beyond its block of {} elements", entry.name,
                 to_text(entry.shape), entry.offset_bytes, elements);
   }
-  const bool decays = (!settings.matrices_only || entry.shape.size() >= 2) &&
+  const bool decays = (settings.decay_on == DecayOn::kAll || entry.shape.size() >= 2) &&
                       std::ranges::none_of(settings.no_decay, [&](const auto& p) { return matches(p, entry.name); });
   segment.weight_decay = decays ? settings.weight_decay : 0;
   for (const auto& scale : settings.lr_scale) {

@@ -5,13 +5,18 @@
 #include <vector>
 
 #include "messages/arena.h"
+#include "messages/words.h"
 
 namespace trainyard::optimizer {
+
+/// Which parameters weight decay works on: all, or only those of two dimensions and more.
+enum class DecayOn : std::uint8_t { kAll, kMatrices };
+constexpr auto words_of(DecayOn) { return words("choice of parameters", "all", "matrices"); }
 
 /// Which parameters get another learning rate or no weight decay.
 struct GroupSettings {
   double weight_decay = 0;
-  bool matrices_only = false;         ///< True if weight decay applies only to tensors with two or more dimensions.
+  DecayOn decay_on = DecayOn::kAll;
   std::vector<std::string> no_decay;  ///< Glob patterns of parameters without weight decay.
 
   struct Scale {

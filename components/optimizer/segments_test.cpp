@@ -31,11 +31,12 @@ TEST(SegmentsTest, EqualTreatmentMakesOneSegmentPaddingIncluded) {
 }
 
 TEST(SegmentsTest, WithoutDecayItDoesNotMatterWhatWouldDecay) {
-  EXPECT_EQ(make_segments(two_layers(), {.weight_decay = 0, .matrices_only = true}, DType::kFloat32, 64).size(), 1u);
+  EXPECT_EQ(
+      make_segments(two_layers(), {.weight_decay = 0, .decay_on = DecayOn::kMatrices}, DType::kFloat32, 64).size(), 1u);
 }
 
 TEST(SegmentsTest, DecayOnMatricesOnlyAlternates) {
-  EXPECT_THAT(make_segments(two_layers(), {.weight_decay = 0.1, .matrices_only = true}, DType::kFloat32, 64),
+  EXPECT_THAT(make_segments(two_layers(), {.weight_decay = 0.1, .decay_on = DecayOn::kMatrices}, DType::kFloat32, 64),
               ElementsAre(Segment{0, 12, 1, 0.1}, Segment{16, 3, 1, 0}, Segment{32, 12, 1, 0.1}, Segment{48, 3, 1, 0}));
 }
 
@@ -50,7 +51,7 @@ TEST(SegmentsTest, NamesAreMatchedAsGlobs) {
 TEST(SegmentsTest, EntriesMayComeInAnyOrder) {
   auto entries = two_layers();
   std::ranges::reverse(entries);
-  const GroupSettings settings{.weight_decay = 0.1, .matrices_only = true};
+  const GroupSettings settings{.weight_decay = 0.1, .decay_on = DecayOn::kMatrices};
   EXPECT_EQ(make_segments(entries, settings, DType::kFloat32, 64),
             make_segments(two_layers(), settings, DType::kFloat32, 64));
 }

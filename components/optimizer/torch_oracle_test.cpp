@@ -35,7 +35,7 @@ json reference(const std::string& what) {
 
 Rule rule_from(const json& test) {
   const json& options = test["options"];
-  Rule rule{.name = test["rule"]};
+  Rule rule{.kind = from_name<RuleKind>(test["rule"].get<std::string>())};
   rule.momentum = options.value("momentum", 0.0);
   rule.dampening = options.value("dampening", 0.0);
   rule.nesterov = options.value("nesterov", false);
@@ -47,7 +47,7 @@ Rule rule_from(const json& test) {
   rule.centered = options.value("centered", false);
   rule.lr_decay = options.value("lr_decay", 0.0);
   rule.initial_accumulator_value = options.value("initial_accumulator_value", 0.0);
-  rule.eps = options.value("eps", default_eps(rule.name));
+  rule.eps = options.value("eps", default_eps(rule.kind));
   rule.maximize = options.value("maximize", false);
   return rule;
 }
@@ -72,9 +72,9 @@ double largest_difference(const json& test, const KernelSet& kernels) {
   for (const auto& name : state_names(formula)) {
     state.push_back(tensor_of<T>(std::vector<T>(size, name == "sum" ? T(rule.initial_accumulator_value) : T(0))));
   }
-  const double decay = test["options"].value("weight_decay", default_weight_decay(rule.name));
+  const double decay = test["options"].value("weight_decay", default_weight_decay(rule.kind));
   const UpdatePass pass(rule, formula, {{0, size, 1, decay}}, parameters, gradients, state, kernels);
-  StepInputs inputs{.lr = test["options"].value("lr", default_lr(rule.name)), .gradient_scale = 0.5};
+  StepInputs inputs{.lr = test["options"].value("lr", default_lr(rule.kind)), .gradient_scale = 0.5};
   double largest = 0;
   for (inputs.step = 1; inputs.step <= test["gradients"].size(); ++inputs.step) {
     const auto given = test["gradients"][inputs.step - 1].get<std::vector<T>>();
@@ -116,7 +116,7 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
 }
 
 ScheduleSettings settings_from(const json& given) {
-  ScheduleSettings settings{.kind = given["kind"]};
+  ScheduleSettings settings{.kind = from_name<ScheduleKind>(given["kind"].get<std::string>())};
   settings.min_lr = given.value("min_lr", settings.min_lr);
   settings.step_size = given.value("step_size", settings.step_size);
   settings.gamma = given.value("gamma", settings.gamma);

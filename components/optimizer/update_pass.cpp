@@ -42,7 +42,7 @@ UpdatePass::UpdatePass(Rule rule, Formula formula, std::vector<Segment> segments
   check_block(gradients_, "gradients", parameters_.dtype);
   const auto names = state_names(formula_);
   if (names.size() != state_.size()) {
-    throw Error(Code::kInternal, "rule '{}' has {} state blocks, {} were given", rule_.name, names.size(),
+    throw Error(Code::kInternal, "rule '{}' has {} state blocks, {} were given", name_of(rule_.kind), names.size(),
                 state_.size());
   }
   for (std::size_t i = 0; i < names.size(); ++i) check_block(state_[i], names[i], state_dtype);

@@ -23,8 +23,9 @@ Tensor filled(std::int64_t size, float value, DType dtype = DType::kFloat32) {
 }
 
 TEST(UpdatePassTest, PaddingStaysZeroUnderEveryRule) {
-  for (const char* name : {"sgd", "adam", "adamw", "rmsprop", "adagrad"}) {
-    const Rule rule{.name = name, .momentum = 0.9, .centered = true};
+  for (const RuleKind kind :
+       {RuleKind::kSgd, RuleKind::kAdam, RuleKind::kAdamW, RuleKind::kRmsprop, RuleKind::kAdagrad}) {
+    const Rule rule{.kind = kind, .momentum = 0.9, .centered = true};
     const Formula formula = formula_of(rule);
     const Tensor parameters = filled(64, 0), gradients = filled(64, 0);
     std::vector<Tensor> state;
@@ -35,17 +36,17 @@ TEST(UpdatePassTest, PaddingStaysZeroUnderEveryRule) {
       pass.run({.step = step, .lr = 0.1});
     }
     const std::vector<float> zeros(54, 0.0f);
-    EXPECT_NE(parameters.as<float>()[9], 0) << name;
-    EXPECT_EQ(std::memcmp(parameters.as<float>().data() + 10, zeros.data(), 54 * sizeof(float)), 0) << name;
-    for (const auto& block : state) EXPECT_THAT(block.as<float>().subspan(10), Each(0.0f)) << name;
+    EXPECT_NE(parameters.as<float>()[9], 0) << name_of(kind);
+    EXPECT_EQ(std::memcmp(parameters.as<float>().data() + 10, zeros.data(), 54 * sizeof(float)), 0) << name_of(kind);
+    for (const auto& block : state) EXPECT_THAT(block.as<float>().subspan(10), Each(0.0f)) << name_of(kind);
   }
 }
 
 TEST(UpdatePassTest, SegmentsHaveTheirOwnLearningRateAndDecay) {
   const Tensor parameters = filled(48, 1), gradients = filled(48, 0);
   gradients.as<float>()[0] = gradients.as<float>()[16] = gradients.as<float>()[47] = 1;
-  const UpdatePass pass({.name = "sgd"}, Formula::kSgd, {{0, 10, 1, 0}, {16, 4, 0.5, 0}, {32, 8, 1, 0.25}}, parameters,
-                        gradients, {});
+  const UpdatePass pass({.kind = RuleKind::kSgd}, Formula::kSgd, {{0, 10, 1, 0}, {16, 4, 0.5, 0}, {32, 8, 1, 0.25}},
+                        parameters, gradients, {});
   pass.run({.step = 1, .lr = 0.5, .gradient_scale = 0.5});
   const auto values = parameters.as<float>();
   EXPECT_EQ(values[0], 0.75f);
@@ -59,7 +60,7 @@ TEST(UpdatePassTest, SegmentsHaveTheirOwnLearningRateAndDecay) {
 TEST(UpdatePassTest, ManySegmentsGiveTheSameBitsAsOne) {
   const auto train = [](const std::vector<Segment>& segments) {
     const Tensor parameters = filled(64, 0.3f), gradients = filled(64, 0);
-    const UpdatePass pass({.name = "adamw"}, Formula::kAdamW, segments, parameters, gradients,
+    const UpdatePass pass({.kind = RuleKind::kAdamW}, Formula::kAdamW, segments, parameters, gradients,
                           {filled(64, 0), filled(64, 0)});
     for (std::uint64_t step = 1; step <= 20; ++step) {
       for (int i = 0; i < 64; ++i) gradients.as<float>()[i] = 0.01f * static_cast<float>(i) - 0.1f;
@@ -77,7 +78,7 @@ TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
     const Tensor parameters = filled(8, 0, dtype), gradients = filled(8, 0, dtype), buffer = filled(8, 0);
     std::ranges::fill(parameters.as<std::uint16_t>(), static_cast<std::uint16_t>(one));
     std::ranges::fill(gradients.as<std::uint16_t>(), static_cast<std::uint16_t>(half));
-    const UpdatePass pass({.name = "sgd", .momentum = 0.9}, Formula::kSgdMomentum, {{0, 8, 1, 0}}, parameters,
+    const UpdatePass pass({.kind = RuleKind::kSgd, .momentum = 0.9}, Formula::kSgdMomentum, {{0, 8, 1, 0}}, parameters,
                           gradients, {buffer});
     pass.run({.step = 1, .lr = 0.25});
     EXPECT_THAT(parameters.as<std::uint16_t>(), Each(wanted)) << name_of(dtype);
@@ -87,7 +88,7 @@ TEST(UpdatePassTest, HalvesAreUpdatedInFloatAndRoundedOnce) {
 }
 
 TEST(UpdatePassTest, BlocksThatDoNotFitAreNamed) {
-  const Rule rule{.name = "adamw"};
+  const Rule rule{.kind = RuleKind::kAdamW};
   const auto make = [&](DType dtype, std::int64_t gradients, std::vector<Tensor> state) {
     UpdatePass(rule, Formula::kAdamW, {}, filled(8, 0, dtype), filled(gradients, 0, dtype), std::move(state));
   };

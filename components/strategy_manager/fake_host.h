@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests: carries the orders of a RunSchedule out as accelerator host, loader and checkpoint writer would.
+// For tests: carries the orders of a RunAgenda out as accelerator host, loader and checkpoint writer would.
 
 #include <fmt/format.h>
 
@@ -11,35 +11,35 @@
 #include <string>
 #include <vector>
 
-#include "components/strategy_manager/run_schedule.h"
+#include "components/strategy_manager/run_agenda.h"
 
 namespace trainyard::manager {
 
 /// One line for an order: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
 inline std::string text_of(const Order& order) {
-  if (order.kind == "train") {
+  if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.batch, order.batches);
   }
-  if (order.kind == "evaluate" || order.kind == "predict") {
-    return fmt::format("{} {} n{} e{}", order.kind, order.split, order.batches, order.epoch);
+  if (order.kind == OrderKind::kEvaluate || order.kind == OrderKind::kPredict) {
+    return fmt::format("{} {} n{} e{}", name_of(order.kind), order.split, order.batches, order.epoch);
   }
-  return fmt::format("{} {}", order.kind, order.reason);
+  return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 
 /// Answers one order at a time, when the test says so; never looks at a clock. Every order gets the step count that a
 /// real host would have.
 class FakeHost {
  public:
-  explicit FakeHost(RunSchedule& schedule, std::uint64_t step = 0) : step_(step), schedule_(schedule) { take_orders(); }
+  explicit FakeHost(RunAgenda& agenda, std::uint64_t step = 0) : step_(step), agenda_(agenda) { take_orders(); }
 
   /// Answers the oldest open order; false if there is none.
   bool answer_one() {
     if (open.empty()) return false;
     const Order order = open.front();
     open.pop_front();
-    const bool writes = order.kind == "checkpoint";
-    schedule_.order_done(carry_out(order));
-    if (writes) schedule_.checkpoint_done({.order = order.id, .step = step_, .error = write_error});
+    const bool writes = order.kind == OrderKind::kCheckpoint;
+    agenda_.order_done(carry_out(order));
+    if (writes) agenda_.checkpoint_done({.order = order.id, .step = step_, .error = write_error});
     take_orders();
     return true;
   }
@@ -50,11 +50,11 @@ class FakeHost {
     }
   }
 
-  /// Takes what the schedule will give now, and keeps count of how many are open at once.
+  /// Takes what the agenda will give now, and keeps count of how many are open at once.
   void take_orders() {
-    while (const auto order = schedule_.next()) {
+    while (const auto order = agenda_.next()) {
       orders.push_back(*order);
-      if (order->kind == "stop") open.clear();
+      if (order->kind == OrderKind::kStop) open.clear();
       open.push_back(*order);
       most_open = std::max(most_open, open.size());
     }
@@ -80,16 +80,16 @@ class FakeHost {
   /// Takes no time and never fails.
   OrderDone carry_out(const Order& order) {
     OrderDone done{.order = order.id, .kind = order.kind, .split = order.split, .epoch = order.epoch};
-    if (order.kind == "train") step_ += (order.batches + order.micro_batches - 1) / order.micro_batches;
-    if (order.kind == "evaluate") done.metrics = evaluate(order);
+    if (order.kind == OrderKind::kTrain) step_ += (order.batches + order.micro_batches - 1) / order.micro_batches;
+    if (order.kind == OrderKind::kEvaluate) done.metrics = evaluate(order);
     done.step = step_;
     done.batches = order.batches;
-    done.stopped = order.kind == "stop";
+    done.stopped = order.kind == OrderKind::kStop;
     return done;
   }
 
   std::uint64_t step_;
-  RunSchedule& schedule_;
+  RunAgenda& agenda_;
 };
 
 }  // namespace trainyard::manager

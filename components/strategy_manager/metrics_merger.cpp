@@ -25,7 +25,6 @@ void MetricsMerger::add(const RankMetrics& metrics) {
     return;
   }
   Entry& entry = entry_for(stage, metrics);
-  for (const auto& [name, reduction] : metrics.reductions) reduction_from(reduction);  // Throws for an unknown one.
   entry.ranks[metrics.rank] = metrics;
   entry.head.total_steps = std::max(entry.head.total_steps, metrics.metrics.total_steps);
   entry.head.time_ns = std::max(entry.head.time_ns, metrics.metrics.time_ns);

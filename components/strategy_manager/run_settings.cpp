@@ -7,7 +7,7 @@ namespace {
 
 /// Contradictions that only show when several settings are seen together; each alone was checked as a parameter.
 void check(const RunSettings& settings) {
-  if (settings.mode != "fit") return;
+  if (settings.mode != RunMode::kFit) return;
   if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0) {
     throw Error(Code::kInvalidArgument,
                 "the run has no end: give max_steps, max_epochs or max_time_s; max_steps = -1, max_epochs = -1 and "

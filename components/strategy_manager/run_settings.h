@@ -4,11 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "messages/words.h"
+
 namespace trainyard::manager {
+
+/// What a run does, in Lightning's words.
+enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
+constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
 /// What the user wants of a run. A step is one optimizer step, a batch one micro-batch; -1 = without limit.
 struct RunSettings {
-  std::string mode = "fit";  ///< "fit", "validate", "test", "predict".
+  RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;
   std::int64_t max_epochs = -1;
   double max_time_s = 0;  ///< 0 = without limit.

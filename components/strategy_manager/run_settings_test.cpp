@@ -16,7 +16,7 @@ TEST(RunSettingsTest, AFitNeedsABound) {
   EXPECT_NO_THROW(resolved({.max_steps = 5}));
   EXPECT_NO_THROW(resolved({.max_epochs = 5}));
   EXPECT_NO_THROW(resolved({.max_time_s = 5}));
-  EXPECT_NO_THROW(resolved({.mode = "validate"}));
+  EXPECT_NO_THROW(resolved({.mode = RunMode::kValidate}));
   EXPECT_NO_THROW(resolved({.fast_dev_run = true}));
 }
 

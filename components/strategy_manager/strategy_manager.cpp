@@ -33,47 +33,37 @@ void StrategyManager::on_dataset(const DatasetInfo& info) {
     // others, the rank that has the fewest ends everybody's epoch.
     if (!fresh) known->second = std::min(known->second, split.batches);
   }
-  ++datasets_;
-  begin_if_ready();
+  data_known_.arrived(datasets_++);
 }
 
 void StrategyManager::on_model(const ModelInfo& info) {
   log().info("rank {} is ready: {} with {} parameters on {}, {}", info.rank, info.model, info.parameters, info.device,
              info.precision);
-  ++models_;
-  begin_if_ready();
+  hosts_ready_.arrived(info.rank);
 }
 
 void StrategyManager::on_run_state(const RunState& state) {
   start_ = state;
-  begin_if_ready();
-}
-
-void StrategyManager::begin_if_ready() {
-  // In a launch without checkpoint writer nobody sends RunState.
-  const bool knows_start = start_ || run_state_.connections() == 0;
-  // The loader of rank 0 speaks for those of the other ranks, unless the launch file connects them as well.
-  const bool knows_data = datasets_ >= std::max<std::size_t>(1, dataset_.connections());
-  if (schedule_ || finished_ || !knows_start || !knows_data || models_ < facts_.ranks) return;
-  begin();
+  start_known_.arrived();
 }
 
 void StrategyManager::begin() {
+  if (finished_) return;  // Stopped before the first step.
   // Not asked earlier: connections are known once the component is active.
   facts_.writes_checkpoints = checkpoints_.connections() > 0;
   try {
-    schedule_.emplace(settings_, facts_, start_.value_or(RunState{}));
+    agenda_.emplace(settings_, facts_, start_.value_or(RunState{}));
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
   if (start_ && start_->resumed) log().info("resumed from {}", start_->path);
-  log().info("{}", schedule_->describe());
+  log().info("{}", agenda_->describe());
   start_clock();
   proceed();
 }
 
 void StrategyManager::start_clock() {
-  if (settings_.mode != "fit" || settings_.max_time_s <= 0) return;
+  if (settings_.mode != manager::RunMode::kFit || settings_.max_time_s <= 0) return;
   // Wall time from the first order on; what building the model took does not count.
   const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
   clock_ = loop().after(time, [this] {
@@ -82,15 +72,18 @@ void StrategyManager::start_clock() {
       clock_.reset();
       if (finished_) return;
       // The checkpoint is the final one: a bound was reached as any other.
-      schedule_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), "final");
+      agenda_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), manager::CheckpointReason::kFinal);
       proceed();
     });
   });
 }
 
 void StrategyManager::on_order_done(const OrderDone& done) {
-  if (!schedule_) throw Error(Code::kInternal, "{}: order {} was answered before the first order", where(), done.order);
-  schedule_->order_done(done);
+  if (!agenda_) {
+    throw Error(Code::kInternal, "{}: order {} was answered before the first order; the run waits for {}", where(),
+                done.order, begin_.missing());
+  }
+  agenda_->order_done(done);
   merger_->answered(done);
   send_merged_metrics();
   proceed();
@@ -115,15 +108,15 @@ void StrategyManager::on_checkpoint(const CheckpointDone& done) {
   // The run goes on: an earlier checkpoint is still there, and the disk may have room again.
   if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
   // A late answer to nothing of ours.
-  if (!schedule_) return;
-  schedule_->checkpoint_done(done);
+  if (!agenda_) return;
+  agenda_->checkpoint_done(done);
   proceed();
 }
 
 /// Sends every order whose time has come, and ends the run when there are no more.
 void StrategyManager::proceed() {
-  while (std::optional<Order> order = schedule_->next()) orders_.send(std::move(*order));
-  if (const auto outcome = schedule_->outcome()) finish(outcome->reason, outcome->success);
+  while (std::optional<Order> order = agenda_->next()) orders_.send(std::move(*order));
+  if (const auto outcome = agenda_->outcome()) finish(outcome->reason, outcome->success);
 }
 
 void StrategyManager::finish(const std::string& reason, bool success) {
@@ -139,18 +132,19 @@ RunReply StrategyManager::stop(const RunRequest& request) {
   const std::string reason =
       request.reason.empty() ? "stopped by request" : fmt::format("stopped by request: {}", request.reason);
   if (finished_) return {"the run is over already"};
-  if (!schedule_) {
+  if (!agenda_) {
     finish(reason, true);
     return {"stopping before the first step"};
   }
-  schedule_->stop(reason);
+  agenda_->stop(reason);
   proceed();
-  return {facts_.writes_checkpoints && settings_.mode == "fit" ? "stopping after this step, with a checkpoint"
-                                                               : "stopping after this step"};
+  return {facts_.writes_checkpoints && settings_.mode == manager::RunMode::kFit
+              ? "stopping after this step, with a checkpoint"
+              : "stopping after this step"};
 }
 
 RunReply StrategyManager::checkpoint() {
-  if (!schedule_ || !schedule_->add_checkpoint()) {
+  if (!agenda_ || !agenda_->add_checkpoint()) {
     throw Error(Code::kUnsupported,
                 "{}: no checkpoint can be taken now; it needs a fit that is under way and a checkpoint writer",
                 where());
@@ -160,7 +154,7 @@ RunReply StrategyManager::checkpoint() {
 }
 
 RunReply StrategyManager::validate() {
-  if (!schedule_ || !schedule_->add_validation()) {
+  if (!agenda_ || !agenda_->add_validation()) {
     throw Error(Code::kUnsupported,
                 "{}: there can be no validation now; it needs a run under way and a split to go over", where());
   }
@@ -192,7 +186,7 @@ manager::RunSettings StrategyManager::read_settings() const {
           .checkpoint_after_validation = *checkpoint_after_validation_,
           .checkpoint_at_end = *checkpoint_at_end_,
           .monitor = *monitor_,
-          .monitor_max = *monitor_mode_ == "max",
+          .monitor_max = *monitor_mode_ == Better::kLarger,
           .early_stopping_patience = *early_stopping_patience_,
           .early_stopping_min_delta = *early_stopping_min_delta_,
           .steps_per_order = *steps_per_order_};

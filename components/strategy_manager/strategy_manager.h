@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "components/strategy_manager/metrics_merger.h"
-#include "components/strategy_manager/run_schedule.h"
+#include "components/strategy_manager/run_agenda.h"
 #include "components/strategy_manager/services.h"
 #include "core/component/component.h"
+#include "core/component/gate.h"
 #include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/dataset_info.h"
@@ -19,7 +20,7 @@
 
 namespace trainyard {
 
-/// Owns the run: what is trained, validated and saved when, and when it is over. RunSchedule decides; this class
+/// Owns the run: what is trained, validated and saved when, and when it is over. RunAgenda decides; this class
 /// carries its orders out and answers back.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
@@ -52,8 +53,6 @@ class StrategyManager final : public Component {
   RunReply checkpoint();
   RunReply validate();
 
-  // When loaders and every rank's host have spoken, and the start is known.
-  void begin_if_ready();
   void begin();
   void start_clock();
   // Called after every event.
@@ -92,7 +91,7 @@ class StrategyManager final : public Component {
   Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
                                           [this](const RunRequest&) { return validate(); }};
 
-  Parameter<std::string> mode_{*this, "mode", "fit", "what to do", one_of({"fit", "validate", "test", "predict"})};
+  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
   Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no bound",
                                      at_least(-1) | in_unit("steps")};
   Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no bound",
@@ -134,8 +133,7 @@ class StrategyManager final : public Component {
   Parameter<bool> checkpoint_at_end_{*this, "checkpoint_at_end", true, "save when training is done"};
 
   Parameter<std::string> monitor_{*this, "monitor", "loss", "validation metric that early stopping watches"};
-  Parameter<std::string> monitor_mode_{*this, "monitor_mode", "min", "whether small or large is good",
-                                       one_of({"min", "max"})};
+  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller, "whether small or large is good"};
   Parameter<std::int64_t> early_stopping_patience_{
       *this, "early_stopping_patience", 0, "stop after so many validations without improvement; 0 = off", at_least(0)};
   Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0, "smaller gains do not count",
@@ -144,13 +142,18 @@ class StrategyManager final : public Component {
                                            "most steps ordered at once; requests take effect between orders",
                                            between(1, 1e9) | in_unit("steps")};
 
+  Gate begin_{[this] { begin(); }};
+  // The loader of rank 0 speaks for those of the other ranks, unless the launch file connects them as well.
+  Gate::Need data_known_{begin_, dataset_};
+  Gate::Need hosts_ready_{begin_, "accelerator hosts", [this]() -> std::size_t { return facts_.ranks; }};
+  Gate::Need start_known_{begin_, run_state_};
+
   manager::RunSettings settings_;
   manager::RunFacts facts_;
   std::optional<manager::MetricsMerger> merger_;
   std::size_t datasets_ = 0;  ///< Loaders that have spoken.
-  std::uint32_t models_ = 0;  ///< Ranks that are ready.
   std::optional<RunState> start_;
-  std::optional<manager::RunSchedule> schedule_;   ///< From the begin of the run on.
+  std::optional<manager::RunAgenda> agenda_;       ///< From the begin of the run on.
   std::optional<core::EventLoop::TimerId> clock_;  ///< Of max_time_s.
   bool finished_ = false;
 };

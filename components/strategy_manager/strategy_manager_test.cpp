@@ -48,11 +48,12 @@ class StrategyManagerTest : public ::testing::Test {
     const auto orders = rig_.received<Order>("/orders");
     while (answered_ < orders.size()) {
       const Order& order = *orders[answered_++];
-      if (order.kind == "train") step_ += order.batches;
-      OrderDone done{.order = order.id, .kind = order.kind, .step = step_, .stopped = order.kind == "stop"};
-      if (order.kind == "evaluate") done.metrics = {{"loss", 1}};
+      if (order.kind == OrderKind::kTrain) step_ += order.batches;
+      OrderDone done{.order = order.id, .kind = order.kind, .step = step_, .stopped = order.kind == OrderKind::kStop};
+      if (order.kind == OrderKind::kEvaluate) done.metrics = {{"loss", 1}};
       rig_.send("/order_done", done);
-      if (order.kind == "checkpoint") rig_.send("/checkpoints", CheckpointDone{order.id, step_, "", 0, write_error_});
+      if (order.kind == OrderKind::kCheckpoint)
+        rig_.send("/checkpoints", CheckpointDone{order.id, step_, "", 0, write_error_});
     }
   }
 
@@ -151,7 +152,7 @@ TEST_F(StrategyManagerTest, ARankThatIsSilentIsPassedByItsAnswers) {
   for (std::uint64_t order = 1; order <= 4; ++order) {
     EXPECT_TRUE(rig_.received<Metrics>("/metrics").empty());
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      rig_.send("/order_done", OrderDone{.order = order, .rank = rank, .kind = "train", .step = order});
+      rig_.send("/order_done", OrderDone{.order = order, .rank = rank, .kind = OrderKind::kTrain, .step = order});
     }
     rig_.run_until_idle();
   }
@@ -230,7 +231,7 @@ TEST_F(StrategyManagerTest, ALostFinalCheckpointIsToldAtTheEnd) {
 TEST_F(StrategyManagerTest, AnAnswerToNoOrderIsReported) {
   start(R"({"max_epochs": 1})");
   begin();
-  rig_.send("/order_done", OrderDone{.order = 77, .kind = "train"});
+  rig_.send("/order_done", OrderDone{.order = 77, .kind = OrderKind::kTrain});
   EXPECT_THAT([&] { rig_.run_until_idle(); },
               ThrowsMessage<Error>(HasSubstr("order 77 (train) was answered, but it is not open")));
 }

@@ -11,10 +11,10 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
     : monitor_(settings.monitor),
       stops_early_(settings.early_stopping_patience > 0),
       stopping_(settings.monitor_max, settings.early_stopping_patience, settings.early_stopping_min_delta) {
-  if (settings.mode != "fit" && settings.mode != "validate") return;
+  if (settings.mode != RunMode::kFit && settings.mode != RunMode::kValidate) return;
   for (const std::string& name : settings.evaluate_splits) {
     // "validate" is the default, and many datasets have no such split; any other name was given on purpose.
-    if (settings.mode == "fit" && name == "validate" && !facts.batches.contains(name)) continue;
+    if (settings.mode == RunMode::kFit && name == "validate" && !facts.batches.contains(name)) continue;
     const std::uint64_t batches = batches_of(facts, name, settings.limit_val_batches);
     if (batches > 0) splits_.push_back({name, batches});
   }

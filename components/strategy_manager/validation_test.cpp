@@ -61,11 +61,11 @@ TEST(ValidationTest, AMissingMetricMattersOnlyToEarlyStopping) {
 TEST(ValidationTest, AUnknownSplitIsNamedExceptWhenAFitCanDoWithout) {
   EXPECT_THAT(
       [] {
-        Validation({.mode = "validate"}, {.batches = {{"train", 1}}}, {});
+        Validation({.mode = RunMode::kValidate}, {.batches = {{"train", 1}}}, {});
       },
       ThrowsMessage<Error>(HasSubstr("the dataset has no split 'validate'; known: train")));
-  EXPECT_TRUE(Validation({.mode = "fit"}, {.batches = {{"train", 1}}}, {}).splits().empty());
-  EXPECT_TRUE(Validation({.mode = "test"}, {.batches = {{"test", 1}}}, {}).splits().empty());
+  EXPECT_TRUE(Validation({.mode = RunMode::kFit}, {.batches = {{"train", 1}}}, {}).splits().empty());
+  EXPECT_TRUE(Validation({.mode = RunMode::kTest}, {.batches = {{"test", 1}}}, {}).splits().empty());
 }
 
 TEST(ValidationTest, BatchesAreLimited) {

@@ -25,6 +25,17 @@ class Oven final : public Configurable {
                                            plugin_kind("timer")};
 };
 
+enum class Shelf : std::uint8_t { kTop, kMiddle, kBottom };
+constexpr auto words_of(Shelf) { return words("shelf", "top", "middle", "bottom"); }
+
+/// An oven with parameters that are words of an enumeration.
+class Drawer final : public Configurable {
+ public:
+  explicit Drawer(std::string_view given) : Configurable("drawer", given) {}
+  Parameter<Shelf> shelf{*this, "shelf", Shelf::kMiddle, "where it slides in", settable()};
+  Parameter<Shelf> light{*this, "light", Shelf::kTop, "where the light is", one_of({"top", "bottom"})};
+};
+
 std::string error_of(std::string_view given) {
   try {
     Oven oven(given);
@@ -41,6 +52,26 @@ TEST(ConfigurableTest, TakesWhatIsGivenAndDefaultsTheRest) {
   EXPECT_EQ(*oven.heat, 180.0);
   EXPECT_THAT(*oven.steps, ::testing::ElementsAre(200, 150.5));
   EXPECT_EQ(oven.timer->plugin, "bell");
+}
+
+TEST(WordParameterTest, IsAStringToALaunchFileAndAnEnumerationToTheCode) {
+  Drawer drawer(R"({"shelf": "bottom"})");
+  EXPECT_EQ(*drawer.shelf, Shelf::kBottom);
+  EXPECT_EQ(drawer.shelf.value(), json("bottom"));
+  EXPECT_EQ(*drawer.light, Shelf::kTop);
+  EXPECT_EQ(drawer.shelf.info().kind, ValueKind::kString);
+  EXPECT_EQ(drawer.shelf.info().default_json, R"("middle")");
+  drawer.shelf.assign("top");
+  EXPECT_EQ(*drawer.shelf, Shelf::kTop);
+}
+
+TEST(WordParameterTest, RefusesOtherWordsAndThoseThatItsRulesLeaveOut) {
+  Drawer drawer("{}");
+  EXPECT_THAT([&] { drawer.shelf.assign("midle"); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("one of: top, middle, bottom")));
+  EXPECT_EQ(*drawer.shelf, Shelf::kMiddle) << "the old value stays";
+  EXPECT_THAT([&] { drawer.light.assign("middle"); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("one of: top, bottom")));
 }
 
 TEST(ConfigurableTest, DescribesItselfWithoutValues) {

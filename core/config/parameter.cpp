@@ -1,5 +1,6 @@
 #include "core/config/parameter.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/config/configurable.h"
@@ -120,6 +121,32 @@ json Parameter<T>::value() const {
 template <class T>
 void Parameter<T>::store(const json& value) {
   from_json_value(value, value_);
+}
+
+namespace {
+
+ParameterRules with_choices(ParameterRules rules, std::span<const std::string_view> words) {
+  if (rules.choices.empty()) rules.choices.assign(words.begin(), words.end());
+  return rules;
+}
+
+}  // namespace
+
+WordParameter::WordParameter(Configurable& owner, std::string name, std::size_t default_index, std::string help,
+                             ParameterRules rules, std::span<const std::string_view> words)
+    : ParameterBase(owner, describe<std::string>(std::move(name), false, json(words[default_index]).dump(),
+                                                 std::move(help), with_choices(std::move(rules), words))),
+      words_(words),
+      index_(default_index) {
+  take_given(owner);
+}
+
+json WordParameter::value() const { return words_[index_]; }
+
+// check_value() has seen to it that it is one of the words.
+void WordParameter::store(const json& value) {
+  const auto found = std::ranges::find(words_, std::string_view(value.get_ref<const std::string&>()));
+  index_ = static_cast<std::size_t>(found - words_.begin());
 }
 
 // These are the types that a launch file can express; no other Parameter<T> links.

@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/config/parameter_info.h"
 #include "core/config/plugin_spec.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
@@ -61,8 +64,8 @@ class ParameterBase {
 ///
 ///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
-/// T is bool, std::int64_t, double, std::string, PluginSpec, or a std::vector of one of the last four. The value is
-/// there as soon as the member is constructed.
+/// T is bool, std::int64_t, double, std::string, PluginSpec, a std::vector of one of the last four, or an enumeration
+/// with words (messages/words.h). The value is there as soon as the member is constructed.
 template <class T>
 class Parameter final : public ParameterBase {
  public:
@@ -82,6 +85,40 @@ class Parameter final : public ParameterBase {
   void store(const nlohmann::json& value) override;
 
   T value_{};
+};
+
+/// What parameters with the words of an enumeration have in common: to a launch file they are strings.
+class WordParameter : public ParameterBase {
+ public:
+  nlohmann::json value() const override;
+
+ protected:
+  /// `words`: by value; they are the choices, unless the rules name fewer.
+  WordParameter(Configurable& owner, std::string name, std::size_t default_index, std::string help,
+                ParameterRules rules, std::span<const std::string_view> words);
+
+  /// Which of the words it is.
+  std::size_t index() const { return index_; }
+
+ private:
+  void store(const nlohmann::json& value) override;
+
+  std::span<const std::string_view> words_;
+  std::size_t index_;
+};
+
+/// A parameter that is one of the words of an enumeration; what is no such word is refused like any other value.
+///
+///     Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
+template <Worded E>
+class Parameter<E> final : public WordParameter {
+ public:
+  Parameter(Configurable& owner, std::string name, E default_value, std::string help, ParameterRules rules = {})
+      : WordParameter(owner, std::move(name), static_cast<std::size_t>(default_value), std::move(help),
+                      std::move(rules), kWords<E>.values) {}
+
+  E operator*() const { return static_cast<E>(index()); }
+  E get() const { return **this; }
 };
 
 extern template class Parameter<bool>;

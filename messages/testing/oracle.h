@@ -9,6 +9,7 @@
 
 #include "messages/message_field.h"
 #include "messages/tensor.h"
+#include "messages/words.h"
 
 namespace trainyard::testing {
 
@@ -54,6 +55,11 @@ void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const cereal::NameValuePa
 
 inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::string& text) { archive.set(text); }
 
+template <Worded E>
+void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const E& value) {
+  archive.set(std::string(name_of(value)));
+}
+
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::vector<T>& list) {
   auto shown = OracleArchive::Json::array();
@@ -87,3 +93,6 @@ nlohmann::ordered_json oracle(const T& message) {
 }
 
 }  // namespace trainyard::testing
+
+template <trainyard::Worded E>
+struct cereal::specialize<trainyard::testing::OracleArchive, E, cereal::specialization::non_member_load_save> {};

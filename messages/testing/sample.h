@@ -72,6 +72,11 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, cereal::NameValuePair<T>&
 
 inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::string& text) { text = archive.text(); }
 
+template <Worded E>
+void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, E& value) {
+  value = static_cast<E>(archive.bits() % kWords<E>.values.size());
+}
+
 // Lists have up to three elements, and sometimes none, which is enough for every path of an encoder.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::vector<T>& list) {
@@ -103,6 +108,9 @@ T sample(std::uint64_t seed) {
 }
 
 }  // namespace trainyard::testing
+
+template <trainyard::Worded E>
+struct cereal::specialize<trainyard::testing::SampleArchive, E, cereal::specialization::non_member_load_save> {};
 
 // cereal reads enumerations only if it knows which archive would have written them.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::testing::SampleArchive, trainyard::testing::OracleArchive)

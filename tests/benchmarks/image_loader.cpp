@@ -81,7 +81,8 @@ class Bench {
     const std::uint64_t wanted = consumer_->samples + consumer_->samples_per_epoch;
     const std::uint64_t batches = (consumer_->samples_per_epoch + batch_size_ - 1) / batch_size_;
     const auto begin = Clock::now();
-    consumer_->order({.id = number + 1, .kind = "train", .batches = batches, .epoch = number, .cursor = {number, 0}});
+    consumer_->order(
+        {.id = number + 1, .kind = OrderKind::kTrain, .batches = batches, .epoch = number, .cursor = {number, 0}});
     run_until([&] { return consumer_->samples == wanted; });
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }

@@ -52,7 +52,7 @@ void MiniRun::send(std::vector<Batch> batches, const std::string& split) {
 std::vector<double> MiniRun::train(std::vector<Batch> batches, std::uint64_t micro_batches) {
   const std::size_t before = metrics().size();
   rig_.send("/orders", Order{.id = ++order_,
-                             .kind = "train",
+                             .kind = OrderKind::kTrain,
                              .split = "train",
                              .batches = batches.size(),
                              .micro_batches = micro_batches});
@@ -75,13 +75,14 @@ std::vector<Metrics> MiniRun::metrics() const {
 }
 
 std::vector<Scalar> MiniRun::evaluate(std::vector<Batch> batches) {
-  rig_.send("/orders", Order{.id = ++order_, .kind = "evaluate", .split = "validate", .batches = batches.size()});
+  rig_.send("/orders",
+            Order{.id = ++order_, .kind = OrderKind::kEvaluate, .split = "validate", .batches = batches.size()});
   send(std::move(batches), "validate");
   return rig_.received<OrderDone>("/order_done").back()->metrics;
 }
 
 Prediction MiniRun::predict(Batch batch) {
-  rig_.send("/orders", Order{.id = ++order_, .kind = "predict", .split = "predict", .batches = 1});
+  rig_.send("/orders", Order{.id = ++order_, .kind = OrderKind::kPredict, .split = "predict", .batches = 1});
   send({std::move(batch)}, "predict");
   return *rig_.received<Prediction>("/predictions").back();
 }

@@ -64,7 +64,7 @@ inline at::Tensor trained(const std::string& strategy, const std::string& optimi
 /// Asks every rank for a checkpoint and says that it has been written.
 inline void take_snapshot(ManyRanks& ranks) {
   ranks.each([](std::uint32_t, MiniRun& run) {
-    run.rig().send("/orders", Order{.id = 1000, .kind = "checkpoint", .reason = "test"});
+    run.rig().send("/orders", Order{.id = 1000, .kind = OrderKind::kCheckpoint, .reason = "test"});
     run.rig().run_until([&] { return !run.rig().received<Snapshot>("snapshot").empty(); });
     run.rig().send("snapshot_taken", SnapshotTaken{});
     run.rig().run_until_idle();

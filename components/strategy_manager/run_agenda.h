@@ -18,6 +18,19 @@
 
 namespace trainyard::manager {
 
+/// Why a checkpoint is taken. In orders and file names it is a word.
+enum class CheckpointReason : std::uint8_t {
+  kInterval,     ///< checkpoint_every_steps or checkpoint_every_epochs.
+  kValidation,   ///< After one that was not the best so far.
+  kBest,         ///< After one that was.
+  kFinal,        ///< The training is done.
+  kRequested,    ///< By a person.
+  kInterrupted,  ///< The run was stopped.
+};
+constexpr auto words_of(CheckpointReason) {
+  return words("reason for a checkpoint", "interval", "validation", "best", "final", "requested", "interrupted");
+}
+
 /// Decides what is ordered next, from the first order to the end of the run. Knows nothing of components, messages'
 /// ways or time: events go in, orders come out.
 ///
@@ -29,10 +42,10 @@ namespace trainyard::manager {
 ///     train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
 ///
 /// A task goes from the agenda (planned) to the open ones (sent) and is closed by its last rank's answer.
-class RunSchedule {
+class RunAgenda {
  public:
   /// `settings`: resolved. Throws kNotFound and kInvalidArgument where they do not fit the dataset.
-  RunSchedule(RunSettings settings, RunFacts facts, const RunState& start);
+  RunAgenda(RunSettings settings, RunFacts facts, const RunState& start);
 
   /// The next order to send now; empty if it is somebody else's turn. Ask until it is, first at once and then after
   /// every event.
@@ -47,7 +60,7 @@ class RunSchedule {
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
   /// call counts, and none after the last order. With several ranks, what is ordered is finished first: a rank that
   /// stopped inside a step would leave the others waiting for its gradients.
-  void stop(const std::string& reason, const std::string& checkpoint_reason = "interrupted");
+  void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
   /// What people ask for comes as soon as the open orders are done. False if the run is ending or cannot do it.
   bool add_checkpoint();
@@ -76,6 +89,7 @@ class RunSchedule {
     Order order;
     bool waits = false;  ///< For all open orders.
     Purpose purpose = Purpose::kPlanned;
+    CheckpointReason reason = CheckpointReason::kInterval;  ///< Of a checkpoint.
     std::uint32_t answers = 0;
     std::uint64_t step = 0;                       ///< That the first answer gave.
     std::map<std::uint32_t, OrderDone> measured;  ///< By rank; added up in this order, whoever answered first.
@@ -83,7 +97,7 @@ class RunSchedule {
 
   struct Stop {
     std::string reason;
-    std::string checkpoint_reason;
+    CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted;
     bool sent = false;
     bool answered = false;
   };
@@ -93,18 +107,18 @@ class RunSchedule {
   void plan_start();
   void plan_training();
   void plan_end();
-  void plan_checkpoint(const std::string& reason, bool waits);
+  void plan_checkpoint(CheckpointReason reason, bool waits);
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
   // The stop order, then the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
   // Gives the order its id and what is only known now; it is open from here on.
   Order issue(Task task);
-  Order order_of(const std::string& kind) const;
+  Order order_of(OrderKind kind) const;
   // Early stopping has to see a result first.
   bool decision_pending() const;
   void close(const Task& task, const OrderDone& done);
   void close_stop(const OrderDone& done);
-  bool idle() const { return agenda_.empty() && open_.empty(); }
+  bool idle() const { return planned_.empty() && open_.empty(); }
   std::string why_over() const;
 
   RunSettings settings_;
@@ -112,8 +126,8 @@ class RunSchedule {
   Timeline timeline_;
   Validation validation_;
 
-  std::deque<Task> agenda_;  ///< Planned, not sent.
-  std::deque<Task> open_;    ///< Sent, not answered by all.
+  std::deque<Task> planned_;  ///< Planned, not sent.
+  std::deque<Task> open_;     ///< Sent, not answered by all.
   std::uint64_t last_id_ = 0;
   bool ended_ = false;  ///< Nothing more will be planned.
   std::optional<Stop> stop_;

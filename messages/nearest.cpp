@@ -1,4 +1,4 @@
-#include "core/config/nearest.h"
+#include "messages/nearest.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -25,10 +25,10 @@ struct Job {
 /// When the batches of every order have been read, it continues with the training stream, since that is what most
 /// likely comes next: a train order that continues the stream finds its first batches ready. Any other order makes
 /// these guesses void.
-class Schedule {
+class BatchSequence {
  public:
   /// `train` may be null if there is no such split. `evaluate` has every split. Both must outlive the sequence.
-  Schedule(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
+  BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 

@@ -1,4 +1,4 @@
-#include "components/strategy_manager/run_schedule.h"
+#include "components/strategy_manager/run_agenda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,21 +18,21 @@ const RunFacts kFacts{.batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, 
 
 std::vector<std::string> played(const RunSettings& settings, const RunFacts& facts = kFacts,
                                 const RunState& start = {}) {
-  RunSchedule schedule(resolved(settings), facts, start);
-  FakeHost host(schedule, start.step);
+  RunAgenda agenda(resolved(settings), facts, start);
+  FakeHost host(agenda, start.step);
   host.run();
-  EXPECT_TRUE(schedule.outcome().has_value());
+  EXPECT_TRUE(agenda.outcome().has_value());
   EXPECT_LE(host.most_open, 2u);
   for (std::size_t i = 0; i < host.orders.size(); ++i) EXPECT_EQ(host.orders[i].id, i + 1);
   return host.texts();
 }
 
-TEST(RunScheduleTest, AFitTrainsValidatesAndSavesEveryEpoch) {
+TEST(RunAgendaTest, AFitTrainsValidatesAndSavesEveryEpoch) {
   EXPECT_THAT(played({.max_epochs = 2}), ElementsAre("train e0 b0 n10", "evaluate validate n3 e0", "checkpoint best",
                                                      "train e1 b0 n10", "evaluate validate n3 e1", "checkpoint final"));
 }
 
-TEST(RunScheduleTest, StepsDecideWhenToValidateAndSave) {
+TEST(RunAgendaTest, StepsDecideWhenToValidateAndSave) {
   EXPECT_THAT(played({.max_steps = 7,
                       .validate_every_steps = 4,
                       .checkpoint_every_steps = 3,
@@ -41,14 +41,14 @@ TEST(RunScheduleTest, StepsDecideWhenToValidateAndSave) {
                           "train e0 b4 n2", "checkpoint interval", "train e0 b6 n1", "checkpoint final"));
 }
 
-TEST(RunScheduleTest, TheEndCanGoUnsaved) {
+TEST(RunAgendaTest, TheEndCanGoUnsaved) {
   EXPECT_THAT(played({.max_steps = 10, .checkpoint_after_validation = false, .checkpoint_at_end = false}),
               ElementsAre("train e0 b0 n10", "evaluate validate n3 e0"));
   EXPECT_THAT(played({.max_steps = 10, .checkpoint_at_end = false}),
               ElementsAre("train e0 b0 n10", "evaluate validate n3 e0", "checkpoint best"));
 }
 
-TEST(RunScheduleTest, LimitsAreRespected) {
+TEST(RunAgendaTest, LimitsAreRespected) {
   EXPECT_THAT(played({.max_epochs = 2, .limit_train_batches = 4, .limit_val_batches = 2, .checkpoint_at_end = false}),
               ElementsAre("train e0 b0 n4", "evaluate validate n2 e0", "checkpoint best", "train e1 b0 n4",
                           "evaluate validate n2 e1", "checkpoint validation"));
@@ -56,12 +56,12 @@ TEST(RunScheduleTest, LimitsAreRespected) {
   EXPECT_THAT(played({.max_epochs = 1, .limit_train_batches = 0, .limit_val_batches = 0}), ElementsAre());
 }
 
-TEST(RunScheduleTest, LongEpochsAreOrderedInPieces) {
+TEST(RunAgendaTest, LongEpochsAreOrderedInPieces) {
   EXPECT_THAT(played({.max_epochs = 1, .accumulate_grad_batches = 3, .limit_val_batches = 0, .steps_per_order = 2}),
               ElementsAre("train e0 b0 n6", "train e0 b6 n4", "checkpoint final"));
 }
 
-TEST(RunScheduleTest, EvaluationCanComeFirstAndGoOverSeveralSplits) {
+TEST(RunAgendaTest, EvaluationCanComeFirstAndGoOverSeveralSplits) {
   EXPECT_THAT(played({.max_steps = 1,
                       .num_sanity_val_steps = 2,
                       .evaluate_splits = {"train", "validate"},
@@ -71,20 +71,20 @@ TEST(RunScheduleTest, EvaluationCanComeFirstAndGoOverSeveralSplits) {
                           "train e0 b0 n1", "checkpoint final", "predict predict n0 e0"));
 }
 
-TEST(RunScheduleTest, OtherModesDoOneThing) {
-  EXPECT_THAT(played({.mode = "validate", .evaluate_splits = {"validate", "test"}}),
+TEST(RunAgendaTest, OtherModesDoOneThing) {
+  EXPECT_THAT(played({.mode = RunMode::kValidate, .evaluate_splits = {"validate", "test"}}),
               ElementsAre("evaluate validate n3 e0", "evaluate test n2 e0"));
-  EXPECT_THAT(played({.mode = "test", .limit_test_batches = 1}), ElementsAre("evaluate test n1 e0"));
-  EXPECT_THAT(played({.mode = "predict"}), ElementsAre("predict test n2 e0"));
-  EXPECT_THAT(played({.mode = "predict", .predict_split = ""}), ElementsAre("predict  n0 e0"));
+  EXPECT_THAT(played({.mode = RunMode::kTest, .limit_test_batches = 1}), ElementsAre("evaluate test n1 e0"));
+  EXPECT_THAT(played({.mode = RunMode::kPredict}), ElementsAre("predict test n2 e0"));
+  EXPECT_THAT(played({.mode = RunMode::kPredict, .predict_split = ""}), ElementsAre("predict  n0 e0"));
 }
 
-TEST(RunScheduleTest, AFastRunDoesOneOfEverything) {
+TEST(RunAgendaTest, AFastRunDoesOneOfEverything) {
   EXPECT_THAT(played({.max_epochs = 99, .fast_dev_run = true}),
               ElementsAre("train e0 b0 n1", "evaluate validate n1 e0"));
 }
 
-TEST(RunScheduleTest, WithoutAWriterNothingIsSaved) {
+TEST(RunAgendaTest, WithoutAWriterNothingIsSaved) {
   RunFacts facts = kFacts;
   facts.writes_checkpoints = false;
   EXPECT_THAT(
@@ -92,36 +92,36 @@ TEST(RunScheduleTest, WithoutAWriterNothingIsSaved) {
       ElementsAre("train e0 b0 n3", "train e0 b3 n3", "train e0 b6 n3", "train e0 b9 n1", "evaluate validate n3 e0"));
 }
 
-TEST(RunScheduleTest, AResumedRunGoesOnWhereItWas) {
+TEST(RunAgendaTest, AResumedRunGoesOnWhereItWas) {
   RunState start{.resumed = true, .step = 13, .epoch = 1, .cursor = {1, 3}};
   EXPECT_THAT(played({.max_epochs = 2}, kFacts, start),
               ElementsAre("train e1 b3 n7", "evaluate validate n3 e1", "checkpoint final"));
   EXPECT_THAT(played({.max_steps = 13}, kFacts, start), ElementsAre()) << "it was saved where it is";
 }
 
-TEST(RunScheduleTest, AResumedRunRemembersItsMetrics) {
+TEST(RunAgendaTest, AResumedRunRemembersItsMetrics) {
   RunState start{.resumed = true, .step = 10, .epoch = 0, .cursor = {1, 0}, .metrics = {{"loss", 0.5}}};
-  RunSchedule schedule(resolved({.max_steps = 20, .checkpoint_at_end = false}), kFacts, start);
-  FakeHost host(schedule, 10);
+  RunAgenda agenda(resolved({.max_steps = 20, .checkpoint_at_end = false}), kFacts, start);
+  FakeHost host(agenda, 10);
   host.run();
   EXPECT_EQ(host.texts().back(), "checkpoint validation") << "1.0 is no better than 0.5";
 }
 
-TEST(RunScheduleTest, OrdersTellEpochTotalAndAccumulation) {
-  RunSchedule schedule(resolved({.max_steps = 6, .accumulate_grad_batches = 4}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, OrdersTellEpochTotalAndAccumulation) {
+  RunAgenda agenda(resolved({.max_steps = 6, .accumulate_grad_batches = 4}), kFacts, {});
+  FakeHost host(agenda);
   host.run();
   EXPECT_EQ(host.step(), 6u);
   EXPECT_EQ(host.orders[0].micro_batches, 4u);
   EXPECT_EQ(host.orders[0].split, "train");
   for (const Order& order : host.orders) EXPECT_EQ(order.total_steps, 6u);
   EXPECT_EQ(host.orders.back().epoch, 1u);
-  EXPECT_EQ(schedule.outcome()->reason, "max_steps = 6 reached");
+  EXPECT_EQ(agenda.outcome()->reason, "max_steps = 6 reached");
 }
 
-TEST(RunScheduleTest, OneOrderIsAheadUnlessItDependsOnAResult) {
-  RunSchedule schedule(resolved({.max_steps = 20, .validate_every_steps = 10, .steps_per_order = 5}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, OneOrderIsAheadUnlessItDependsOnAResult) {
+  RunAgenda agenda(resolved({.max_steps = 20, .validate_every_steps = 10, .steps_per_order = 5}), kFacts, {});
+  FakeHost host(agenda);
   const auto open = [&] {
     std::vector<std::string> all;
     for (const Order& order : host.open) all.push_back(text_of(order));
@@ -136,17 +136,17 @@ TEST(RunScheduleTest, OneOrderIsAheadUnlessItDependsOnAResult) {
   EXPECT_THAT(open(), ElementsAre("checkpoint best", "train e1 b0 n5")) << "training does not wait for the disk";
 }
 
-TEST(RunScheduleTest, TrainingRunsOnPastAValidationThatDecidesNothing) {
-  RunSchedule schedule(resolved({.max_epochs = 9, .checkpoint_after_validation = false}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, TrainingRunsOnPastAValidationThatDecidesNothing) {
+  RunAgenda agenda(resolved({.max_epochs = 9, .checkpoint_after_validation = false}), kFacts, {});
+  FakeHost host(agenda);
   host.answer_one();
   ASSERT_EQ(host.open.size(), 2u);
-  EXPECT_EQ(host.open[1].kind, "train");
+  EXPECT_EQ(host.open[1].kind, OrderKind::kTrain);
 }
 
-TEST(RunScheduleTest, CheckpointsCarryTheNewestMetricsOfEverySplit) {
-  RunSchedule schedule(resolved({.max_epochs = 1, .evaluate_splits = {"train", "validate"}}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, CheckpointsCarryTheNewestMetricsOfEverySplit) {
+  RunAgenda agenda(resolved({.max_epochs = 1, .evaluate_splits = {"train", "validate"}}), kFacts, {});
+  FakeHost host(agenda);
   host.evaluate = [](const Order& order) {
     return std::vector<Scalar>{{"loss", order.split == "train" ? 0.25 : 0.75}};
   };
@@ -159,9 +159,9 @@ TEST(RunScheduleTest, CheckpointsCarryTheNewestMetricsOfEverySplit) {
   EXPECT_EQ(metrics[1].value, 0.75);
 }
 
-TEST(RunScheduleTest, EarlyStoppingEndsTheRunAndSavesIt) {
-  RunSchedule schedule(resolved({.max_epochs = 50, .early_stopping_patience = 2}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, EarlyStoppingEndsTheRunAndSavesIt) {
+  RunAgenda agenda(resolved({.max_epochs = 50, .early_stopping_patience = 2}), kFacts, {});
+  FakeHost host(agenda);
   std::vector<double> losses{3, 2, 2.5, 2.25};
   std::size_t next = 0;
   host.evaluate = [&](const Order&) { return std::vector<Scalar>{{"loss", losses.at(next++)}}; };
@@ -169,141 +169,141 @@ TEST(RunScheduleTest, EarlyStoppingEndsTheRunAndSavesIt) {
   EXPECT_EQ(next, 4u);
   EXPECT_EQ(host.step(), 40u);
   EXPECT_THAT(host.texts().back(), "checkpoint validation");
-  EXPECT_EQ(schedule.outcome()->reason, "early stopping: 'loss' has not improved for 2 validations; best 2");
-  EXPECT_TRUE(schedule.outcome()->success);
+  EXPECT_EQ(agenda.outcome()->reason, "early stopping: 'loss' has not improved for 2 validations; best 2");
+  EXPECT_TRUE(agenda.outcome()->success);
 }
 
-TEST(RunScheduleTest, EarlyStoppingWithoutItsMetricIsAnError) {
-  RunSchedule schedule(resolved({.max_epochs = 5, .monitor = "acuracy", .early_stopping_patience = 1}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, EarlyStoppingWithoutItsMetricIsAnError) {
+  RunAgenda agenda(resolved({.max_epochs = 5, .monitor = "acuracy", .early_stopping_patience = 1}), kFacts, {});
+  FakeHost host(agenda);
   host.evaluate = [](const Order&) { return std::vector<Scalar>{{"loss", 1}, {"accuracy", 1}}; };
   EXPECT_THAT(
       [&] { host.run(); },
       ThrowsMessage<Error>(HasSubstr("early stopping watches 'acuracy', which split 'validate' does not have")));
 }
 
-TEST(RunScheduleTest, AStopOvertakesWhatIsOpenAndSaves) {
-  RunSchedule schedule(resolved({.max_steps = 1000}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, AStopOvertakesWhatIsOpenAndSaves) {
+  RunAgenda agenda(resolved({.max_steps = 1000}), kFacts, {});
+  FakeHost host(agenda);
   host.answer_one();
-  schedule.stop("stopped by request");
-  schedule.stop("a second time");
+  agenda.stop("stopped by request");
+  agenda.stop("a second time");
   host.take_orders();
   EXPECT_EQ(host.texts().back(), "stop stopped by request");
   EXPECT_EQ(host.open.size(), 1u) << "the host drops the others";
   host.answer_one();
   EXPECT_EQ(host.texts().back(), "checkpoint interrupted");
-  EXPECT_FALSE(schedule.outcome().has_value());
+  EXPECT_FALSE(agenda.outcome().has_value());
   host.run();
-  ASSERT_TRUE(schedule.outcome().has_value());
-  EXPECT_EQ(schedule.outcome()->reason, "stopped by request");
-  EXPECT_TRUE(schedule.outcome()->success);
+  ASSERT_TRUE(agenda.outcome().has_value());
+  EXPECT_EQ(agenda.outcome()->reason, "stopped by request");
+  EXPECT_TRUE(agenda.outcome()->success);
 }
 
-TEST(RunScheduleTest, AStopRightAfterACheckpointSavesNothingTwice) {
-  RunSchedule schedule(resolved({.max_epochs = 9}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, AStopRightAfterACheckpointSavesNothingTwice) {
+  RunAgenda agenda(resolved({.max_epochs = 9}), kFacts, {});
+  FakeHost host(agenda);
   for (int i = 0; i < 3; ++i) host.answer_one();  // Train, evaluate, checkpoint.
-  EXPECT_EQ(host.orders[2].kind, "checkpoint");
-  schedule.stop("enough");
+  EXPECT_EQ(host.orders[2].kind, OrderKind::kCheckpoint);
+  agenda.stop("enough");
   host.take_orders();
   host.run();
   EXPECT_EQ(host.texts().back(), "stop enough");
-  EXPECT_EQ(schedule.outcome()->reason, "enough");
+  EXPECT_EQ(agenda.outcome()->reason, "enough");
 }
 
-TEST(RunScheduleTest, AStopThatDropsTheFinalCheckpointOrdersItAgain) {
-  RunSchedule schedule(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, AStopThatDropsTheFinalCheckpointOrdersItAgain) {
+  RunAgenda agenda(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
+  FakeHost host(agenda);
   host.answer_one();
   EXPECT_EQ(host.texts().back(), "checkpoint final");
-  schedule.stop("enough", "final");
+  agenda.stop("enough", CheckpointReason::kFinal);
   host.take_orders();
   host.run();
   EXPECT_THAT(host.texts(), ElementsAre("train e0 b0 n3", "checkpoint final", "stop enough", "checkpoint final"));
-  EXPECT_TRUE(schedule.outcome().has_value());
+  EXPECT_TRUE(agenda.outcome().has_value());
 }
 
-TEST(RunScheduleTest, AStopAfterTheLastOrderChangesNothing) {
-  RunSchedule schedule(resolved({.max_steps = 3}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, AStopAfterTheLastOrderChangesNothing) {
+  RunAgenda agenda(resolved({.max_steps = 3}), kFacts, {});
+  FakeHost host(agenda);
   host.run();
-  schedule.stop("too late");
-  EXPECT_FALSE(schedule.next().has_value());
-  EXPECT_EQ(schedule.outcome()->reason, "max_steps = 3 reached");
+  agenda.stop("too late");
+  EXPECT_FALSE(agenda.next().has_value());
+  EXPECT_EQ(agenda.outcome()->reason, "max_steps = 3 reached");
 }
 
-TEST(RunScheduleTest, AStopBeforeTheFirstStepLeavesNothingToSave) {
-  RunSchedule schedule(resolved({.max_steps = 3}), kFacts, {});
-  schedule.stop("at once");
-  FakeHost host(schedule);
+TEST(RunAgendaTest, AStopBeforeTheFirstStepLeavesNothingToSave) {
+  RunAgenda agenda(resolved({.max_steps = 3}), kFacts, {});
+  agenda.stop("at once");
+  FakeHost host(agenda);
   host.run();
   EXPECT_THAT(host.texts(), ElementsAre("stop at once"));
-  EXPECT_EQ(schedule.outcome()->reason, "at once");
+  EXPECT_EQ(agenda.outcome()->reason, "at once");
 }
 
-TEST(RunScheduleTest, RequestsComeBetweenOrders) {
-  RunSchedule schedule(resolved({.max_steps = 8, .limit_val_batches = 1, .steps_per_order = 2}), kFacts, {});
-  FakeHost host(schedule);
-  EXPECT_TRUE(schedule.add_checkpoint());
-  EXPECT_TRUE(schedule.add_validation());
+TEST(RunAgendaTest, RequestsComeBetweenOrders) {
+  RunAgenda agenda(resolved({.max_steps = 8, .limit_val_batches = 1, .steps_per_order = 2}), kFacts, {});
+  FakeHost host(agenda);
+  EXPECT_TRUE(agenda.add_checkpoint());
+  EXPECT_TRUE(agenda.add_validation());
   host.run();
   EXPECT_THAT(host.texts(),
               ElementsAre("train e0 b0 n2", "train e0 b2 n2", "evaluate validate n1 e0", "checkpoint requested",
                           "train e0 b4 n2", "train e0 b6 n2", "checkpoint final"));
-  EXPECT_FALSE(schedule.add_checkpoint()) << "the run is over";
-  EXPECT_FALSE(schedule.add_validation());
+  EXPECT_FALSE(agenda.add_checkpoint()) << "the run is over";
+  EXPECT_FALSE(agenda.add_validation());
 }
 
-TEST(RunScheduleTest, ARequestedValidationDoesNotWearOutPatience) {
-  RunSchedule schedule(resolved({.max_epochs = 3, .early_stopping_patience = 1, .steps_per_order = 5}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, ARequestedValidationDoesNotWearOutPatience) {
+  RunAgenda agenda(resolved({.max_epochs = 3, .early_stopping_patience = 1, .steps_per_order = 5}), kFacts, {});
+  FakeHost host(agenda);
   double loss = 10;
   host.evaluate = [&](const Order& order) { return std::vector<Scalar>{{"loss", order.id == 3 ? 99 : --loss}}; };
-  schedule.add_validation();
+  agenda.add_validation();
   host.run();
-  EXPECT_EQ(host.orders[2].kind, "evaluate");
-  EXPECT_EQ(schedule.outcome()->reason, "max_epochs = 3 reached");
+  EXPECT_EQ(host.orders[2].kind, OrderKind::kEvaluate);
+  EXPECT_EQ(agenda.outcome()->reason, "max_epochs = 3 reached");
 }
 
-TEST(RunScheduleTest, TheRunEndsOnlyWhenEveryCheckpointIsOnDisk) {
-  RunSchedule schedule(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
+TEST(RunAgendaTest, TheRunEndsOnlyWhenEveryCheckpointIsOnDisk) {
+  RunAgenda agenda(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
   std::vector<Order> orders;
   const auto take = [&] {
-    while (const auto order = schedule.next()) orders.push_back(*order);
+    while (const auto order = agenda.next()) orders.push_back(*order);
   };
   take();
-  schedule.order_done({.order = 1, .kind = "train", .step = 3});
+  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 3});
   take();
-  ASSERT_EQ(orders.back().kind, "checkpoint");
-  schedule.order_done({.order = 2, .kind = "checkpoint", .step = 3});
-  EXPECT_FALSE(schedule.outcome().has_value());
-  schedule.checkpoint_done({.order = 2, .step = 3});
-  EXPECT_TRUE(schedule.outcome()->success);
+  ASSERT_EQ(orders.back().kind, OrderKind::kCheckpoint);
+  agenda.order_done({.order = 2, .kind = OrderKind::kCheckpoint, .step = 3});
+  EXPECT_FALSE(agenda.outcome().has_value());
+  agenda.checkpoint_done({.order = 2, .step = 3});
+  EXPECT_TRUE(agenda.outcome()->success);
 }
 
-TEST(RunScheduleTest, ACheckpointMayBeOnDiskBeforeTheHostAnswers) {
-  RunSchedule schedule(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
-  schedule.next();
-  schedule.order_done({.order = 1, .kind = "train", .step = 3});
-  schedule.next();
-  schedule.checkpoint_done({.order = 2, .step = 3});
-  EXPECT_FALSE(schedule.outcome().has_value());
-  schedule.order_done({.order = 2, .kind = "checkpoint", .step = 3});
-  EXPECT_TRUE(schedule.outcome().has_value());
+TEST(RunAgendaTest, ACheckpointMayBeOnDiskBeforeTheHostAnswers) {
+  RunAgenda agenda(resolved({.max_steps = 3, .limit_val_batches = 0}), kFacts, {});
+  agenda.next();
+  agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 3});
+  agenda.next();
+  agenda.checkpoint_done({.order = 2, .step = 3});
+  EXPECT_FALSE(agenda.outcome().has_value());
+  agenda.order_done({.order = 2, .kind = OrderKind::kCheckpoint, .step = 3});
+  EXPECT_TRUE(agenda.outcome().has_value());
 }
 
-TEST(RunScheduleTest, OnlyAFailureOfTheLastCheckpointFailsTheRun) {
-  RunSchedule schedule(resolved({.max_epochs = 2}), kFacts, {});
-  FakeHost host(schedule);
+TEST(RunAgendaTest, OnlyAFailureOfTheLastCheckpointFailsTheRun) {
+  RunAgenda agenda(resolved({.max_epochs = 2}), kFacts, {});
+  FakeHost host(agenda);
   host.write_error = "disk full";
   for (int i = 0; i < 3; ++i) host.answer_one();
-  EXPECT_EQ(host.orders[2].kind, "checkpoint");
+  EXPECT_EQ(host.orders[2].kind, OrderKind::kCheckpoint);
   host.write_error = "";
   host.run();
-  EXPECT_TRUE(schedule.outcome()->success);
+  EXPECT_TRUE(agenda.outcome()->success);
 
-  RunSchedule failing(resolved({.max_epochs = 1}), kFacts, {});
+  RunAgenda failing(resolved({.max_epochs = 1}), kFacts, {});
   FakeHost unlucky(failing);
   unlucky.write_error = "disk full";
   unlucky.run();
@@ -311,15 +311,15 @@ TEST(RunScheduleTest, OnlyAFailureOfTheLastCheckpointFailsTheRun) {
   EXPECT_EQ(failing.outcome()->reason, "max_epochs = 1 reached, but the last checkpoint was not written: disk full");
 }
 
-TEST(RunScheduleTest, WhatDoesNotFitTheDatasetIsRefused) {
+TEST(RunAgendaTest, WhatDoesNotFitTheDatasetIsRefused) {
   const auto make = [](const RunSettings& settings, const RunFacts& facts = kFacts) {
-    RunSchedule(resolved(settings), facts, {});
+    RunAgenda(resolved(settings), facts, {});
   };
   EXPECT_THAT([&] { make({.max_steps = 1, .evaluate_splits = {"validat"}}); },
               ThrowsMessage<Error>(HasSubstr("the dataset has no split 'validat'; did you mean 'validate'?")));
   EXPECT_THAT(
       [&] {
-        make({.mode = "test"}, {.batches = {{"train", 1}}});
+        make({.mode = RunMode::kTest}, {.batches = {{"train", 1}}});
       },
       ThrowsMessage<Error>(HasSubstr("the dataset has no split 'test'")));
   EXPECT_THAT(
@@ -334,25 +334,25 @@ TEST(RunScheduleTest, WhatDoesNotFitTheDatasetIsRefused) {
       ThrowsMessage<Error>(HasSubstr("the split 'train' has 0 batches")));
   EXPECT_THAT(
       [&] {
-        make({.mode = "validate"}, {.batches = {{"validate", 0}}});
+        make({.mode = RunMode::kValidate}, {.batches = {{"validate", 0}}});
       },
       ThrowsMessage<Error>(HasSubstr("mode 'validate' has nothing to evaluate")));
 }
 
-TEST(RunScheduleTest, AFitWithoutAValidationSplitGoesWithout) {
+TEST(RunAgendaTest, AFitWithoutAValidationSplitGoesWithout) {
   EXPECT_THAT(played({.max_epochs = 1}, {.batches = {{"train", 10}}}), ElementsAre("train e0 b0 n10"));
 }
 
-TEST(RunScheduleTest, AnAnswerToNoOrderIsABug) {
-  RunSchedule schedule(resolved({.max_steps = 1}), kFacts, {});
-  EXPECT_THAT([&] { schedule.order_done({.order = 7, .kind = "train"}); },
+TEST(RunAgendaTest, AnAnswerToNoOrderIsABug) {
+  RunAgenda agenda(resolved({.max_steps = 1}), kFacts, {});
+  EXPECT_THAT([&] { agenda.order_done({.order = 7, .kind = OrderKind::kTrain}); },
               ThrowsMessage<Error>(HasSubstr("order 7 (train) was answered, but it is not open")));
 }
 
-TEST(RunScheduleTest, DescribesThePlan) {
-  EXPECT_EQ(RunSchedule(resolved({.max_epochs = 3}), kFacts, {}).describe(),
+TEST(RunAgendaTest, DescribesThePlan) {
+  EXPECT_EQ(RunAgenda(resolved({.max_epochs = 3}), kFacts, {}).describe(),
             "fit: 30 steps, 10 per epoch; validate: 3 batches");
-  EXPECT_EQ(RunSchedule(resolved({.max_time_s = 3}), kFacts, {.step = 12, .cursor = {1, 2}}).describe(),
+  EXPECT_EQ(RunAgenda(resolved({.max_time_s = 3}), kFacts, {.step = 12, .cursor = {1, 2}}).describe(),
             "fit: unbounded steps, 10 per epoch, from step 12 of epoch 1; validate: 3 batches");
 }
 

@@ -1,4 +1,4 @@
-#include "components/strategy_manager/run_schedule.h"
+#include "components/strategy_manager/run_agenda.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,12 +17,12 @@ constexpr std::size_t kOpenOrders = 2;
 
 /// 0 where nothing is trained; only a fit needs a split "train".
 std::uint64_t epoch_batches(const RunSettings& settings, const RunFacts& facts) {
-  return settings.mode == "fit" ? batches_of(facts, "train", settings.limit_train_batches) : 0;
+  return settings.mode == RunMode::kFit ? batches_of(facts, "train", settings.limit_train_batches) : 0;
 }
 
 }  // namespace
 
-RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& start)
+RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start)
     : settings_(std::move(settings)),
       facts_(std::move(facts)),
       timeline_(settings_, epoch_batches(settings_, facts_), start),
@@ -31,57 +31,58 @@ RunSchedule::RunSchedule(RunSettings settings, RunFacts facts, const RunState& s
       planned_checkpoint_(timeline_.step()),
       taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.batch}) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
-  if (settings_.mode == "fit" && trains && facts_.batches.at("train") == 0) {
+  if (settings_.mode == RunMode::kFit && trains && facts_.batches.at("train") == 0) {
     throw Error(Code::kInvalidArgument, "the split 'train' has 0 batches; lower batch_size or give more data");
   }
-  if (settings_.mode == "validate" && validation_.splits().empty()) {
+  if (settings_.mode == RunMode::kValidate && validation_.splits().empty()) {
     throw Error(Code::kInvalidArgument, "mode 'validate' has nothing to evaluate: no batch in any of evaluate_splits");
   }
   plan_start();
 }
 
-std::optional<Order> RunSchedule::next() {
+std::optional<Order> RunAgenda::next() {
   if (stop_) return next_while_stopping();
   // Planned only when asked: what the plan depends on may still arrive.
-  if (agenda_.empty()) plan();
-  if (agenda_.empty() || open_.size() >= kOpenOrders) return {};
+  if (planned_.empty()) plan();
+  if (planned_.empty() || open_.size() >= kOpenOrders) return {};
   // The order needs results of those that are open.
-  if (agenda_.front().waits && !open_.empty()) return {};
-  Task task = std::move(agenda_.front());
-  agenda_.pop_front();
+  if (planned_.front().waits && !open_.empty()) return {};
+  Task task = std::move(planned_.front());
+  planned_.pop_front();
   return issue(std::move(task));
 }
 
-std::optional<Order> RunSchedule::next_while_stopping() {
+std::optional<Order> RunAgenda::next_while_stopping() {
   if (!stop_->sent) {
     // Several ranks finish what was ordered, so that all stop after the same step.
     if (facts_.ranks > 1 && !open_.empty()) return {};
     stop_->sent = true;
-    Task task{order_of("stop")};
+    Task task{order_of(OrderKind::kStop)};
     task.order.reason = stop_->reason;
     return issue(std::move(task));
   }
   // After the stop there is at most the last checkpoint.
-  if (!stop_->answered || agenda_.empty() || !open_.empty()) return {};
-  Task task = std::move(agenda_.front());
-  agenda_.pop_front();
+  if (!stop_->answered || planned_.empty() || !open_.empty()) return {};
+  Task task = std::move(planned_.front());
+  planned_.pop_front();
   return issue(std::move(task));
 }
 
 // Ids are given when an order is sent, not when it is planned: they count up without gaps.
-Order RunSchedule::issue(Task task) {
+Order RunAgenda::issue(Task task) {
   task.order.id = ++last_id_;
   // Metrics as they are now: planning lay before the validation that this checkpoint waited for.
-  if (task.order.kind == "checkpoint") {
+  if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
-    if (task.order.reason == "validation" && validation_.improved()) task.order.reason = "best";
+    const bool best = task.reason == CheckpointReason::kValidation && validation_.improved();
+    task.order.reason = name_of(best ? CheckpointReason::kBest : task.reason);
   }
   open_.push_back(std::move(task));
   return open_.back().order;
 }
 
 // What all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
-Order RunSchedule::order_of(const std::string& kind) const {
+Order RunAgenda::order_of(OrderKind kind) const {
   Order order;
   order.kind = kind;
   order.epoch = timeline_.trained_epoch();
@@ -89,11 +90,11 @@ Order RunSchedule::order_of(const std::string& kind) const {
   return order;
 }
 
-void RunSchedule::plan() {
+void RunAgenda::plan() {
   if (ended_) return;
   // Whether there will be more training is not known yet.
   if (decision_pending()) return;
-  if (settings_.mode != "fit") {
+  if (settings_.mode != RunMode::kFit) {
     ended_ = true;
   } else if (timeline_.over() || validation_.stopping().should_stop()) {
     plan_end();
@@ -103,15 +104,15 @@ void RunSchedule::plan() {
 }
 
 // What comes before training, or all there is in the other modes.
-void RunSchedule::plan_start() {
-  if (settings_.mode == "fit") {
-    if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, agenda_);
-    if (settings_.evaluate_at_start) plan_evaluation(Purpose::kPlanned, agenda_);
-  } else if (settings_.mode == "validate") {
-    plan_evaluation(Purpose::kPlanned, agenda_);
+void RunAgenda::plan_start() {
+  if (settings_.mode == RunMode::kFit) {
+    if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, planned_);
+    if (settings_.evaluate_at_start) plan_evaluation(Purpose::kPlanned, planned_);
+  } else if (settings_.mode == RunMode::kValidate) {
+    plan_evaluation(Purpose::kPlanned, planned_);
   } else {
-    const bool test = settings_.mode == "test";
-    Task task{order_of(test ? "evaluate" : "predict")};
+    const bool test = settings_.mode == RunMode::kTest;
+    Task task{order_of(test ? OrderKind::kEvaluate : OrderKind::kPredict)};
     task.order.split = test ? "test" : settings_.predict_split;
     if (!task.order.split.empty()) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
@@ -119,55 +120,56 @@ void RunSchedule::plan_start() {
       // A split of no batches: 0 in an order would mean generation.
       if (task.order.batches == 0) return;
     }
-    agenda_.push_back(std::move(task));
+    planned_.push_back(std::move(task));
   }
 }
 
-void RunSchedule::plan_training() {
+void RunAgenda::plan_training() {
   const Timeline::Stretch stretch = timeline_.advance();
-  Task task{order_of("train")};
+  Task task{order_of(OrderKind::kTrain)};
   task.order.split = "train";
   // A stretch ends where anything may be due, so whatever follows lies between two orders.
   task.order.batches = stretch.batches;
   task.order.micro_batches = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
   task.order.cursor = stretch.cursor;
-  agenda_.push_back(std::move(task));
+  planned_.push_back(std::move(task));
 
   const bool validates = timeline_.validation_due() && !validation_.splits().empty();
-  if (validates) plan_evaluation(Purpose::kPlanned, agenda_);
+  if (validates) plan_evaluation(Purpose::kPlanned, planned_);
   if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final one is as good.
   if (validates && settings_.checkpoint_after_validation) {
-    plan_checkpoint("validation", true);
+    plan_checkpoint(CheckpointReason::kValidation, true);
   } else if (timeline_.checkpoint_due()) {
-    plan_checkpoint("interval", validates);
+    plan_checkpoint(CheckpointReason::kInterval, validates);
   }
 }
 
-void RunSchedule::plan_end() {
+void RunAgenda::plan_end() {
   ended_ = true;
   // Not if a checkpoint of this very step was planned for another reason.
-  if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step()) plan_checkpoint("final", true);
+  if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step())
+    plan_checkpoint(CheckpointReason::kFinal, true);
   if (settings_.predict_at_end) {
-    Task task{order_of("predict")};
+    Task task{order_of(OrderKind::kPredict)};
     task.order.split = "predict";
-    agenda_.push_back(std::move(task));
+    planned_.push_back(std::move(task));
   }
 }
 
 // A launch without a checkpoint writer plans none, or nobody would answer the order.
-void RunSchedule::plan_checkpoint(const std::string& reason, bool waits) {
+void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
   planned_checkpoint_ = timeline_.step();
-  Task task{order_of("checkpoint"), waits};
-  task.order.reason = reason;
-  agenda_.push_back(std::move(task));
+  Task task{order_of(OrderKind::kCheckpoint), waits};
+  task.reason = reason;
+  planned_.push_back(std::move(task));
 }
 
 // One order for each split.
-void RunSchedule::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
+void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   for (const auto& split : validation_.splits()) {
     if (purpose == Purpose::kSanity && split.name != "validate") continue;
-    Task task{order_of("evaluate"), false, purpose};
+    Task task{order_of(OrderKind::kEvaluate), false, purpose};
     task.order.split = split.name;
     task.order.batches = split.batches;
     if (purpose == Purpose::kSanity) {
@@ -178,44 +180,45 @@ void RunSchedule::plan_evaluation(Purpose purpose, std::deque<Task>& into) const
 }
 
 /// True while an open validation may end the training.
-bool RunSchedule::decision_pending() const {
+bool RunAgenda::decision_pending() const {
   return settings_.early_stopping_patience > 0 && std::ranges::any_of(open_, [](const Task& task) {
-           return task.order.kind == "evaluate" && task.purpose == Purpose::kPlanned;
+           return task.order.kind == OrderKind::kEvaluate && task.purpose == Purpose::kPlanned;
          });
 }
 
-void RunSchedule::order_done(const OrderDone& done) {
+void RunAgenda::order_done(const OrderDone& done) {
   const auto task = std::ranges::find(open_, done.order, [](const Task& open) { return open.order.id; });
   if (task == open_.end()) {
-    throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, done.kind);
+    throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
   }
   // All ranks train in lockstep; one that is at another step has lost or repeated something, and its weights with it.
   if (task->answers == 0) task->step = done.step;
   if (task->step != done.step) {
     throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
-                done.order, task->order.kind, task->step, done.step);
+                done.order, name_of(task->order.kind), task->step, done.step);
   }
-  if (task->order.kind == "evaluate") task->measured[done.rank] = done;
+  if (task->order.kind == OrderKind::kEvaluate) task->measured[done.rank] = done;
   if (++task->answers < facts_.ranks) return;
   const Task closed = std::move(*task);
   open_.erase(task);
-  if (closed.order.kind == "stop") {
+  if (closed.order.kind == OrderKind::kStop) {
     close_stop(done);
   } else {
     close(closed, done);
   }
 }
 
-void RunSchedule::close(const Task& task, const OrderDone& done) {
+void RunAgenda::close(const Task& task, const OrderDone& done) {
   // A sanity check only shows that evaluation works; its few batches are no result.
-  if (task.order.kind == "evaluate" && task.purpose != Purpose::kSanity && !done.stopped) {
+  if (task.order.kind == OrderKind::kEvaluate && task.purpose != Purpose::kSanity && !done.stopped) {
     ScalarMerger merged;
     for (const auto& [rank, answer] : task.measured) {
       merged.add(answer.metrics, static_cast<double>(answer.samples), answer.reductions);
     }
-    validation_.take(task.order.split, merged.values(), task.purpose == Purpose::kPlanned && settings_.mode == "fit");
+    validation_.take(task.order.split, merged.values(),
+                     task.purpose == Purpose::kPlanned && settings_.mode == RunMode::kFit);
   }
-  if (task.order.kind == "checkpoint") {
+  if (task.order.kind == OrderKind::kCheckpoint) {
     taken_checkpoint_ = place_of(done);
     // The writer may be quicker than the host's answer: messages of two senders have no order among them.
     if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
@@ -223,55 +226,56 @@ void RunSchedule::close(const Task& task, const OrderDone& done) {
 }
 
 /// Every order before the stop is either answered or dropped.
-void RunSchedule::close_stop(const OrderDone& done) {
+void RunAgenda::close_stop(const OrderDone& done) {
   stop_->answered = true;
   ended_ = true;
   open_.clear();
-  agenda_.clear();
+  planned_.clear();
   // Nothing to save if the last checkpoint was taken here. A skipped step moves the cursor alone.
-  if (settings_.mode == "fit" && taken_checkpoint_ != place_of(done)) plan_checkpoint(stop_->checkpoint_reason, false);
+  if (settings_.mode == RunMode::kFit && taken_checkpoint_ != place_of(done))
+    plan_checkpoint(stop_->checkpoint_reason, false);
 }
 
-void RunSchedule::checkpoint_done(const CheckpointDone& done) {
+void RunAgenda::checkpoint_done(const CheckpointDone& done) {
   checkpoint_error_ = done.error;
   if (unwritten_.erase(done.order) == 0) written_early_.insert(done.order);
 }
 
-void RunSchedule::stop(const std::string& reason, const std::string& checkpoint_reason) {
+void RunAgenda::stop(const std::string& reason, CheckpointReason checkpoint_reason) {
   // The first stop counts.
   if (stop_ || (ended_ && idle())) return;
-  agenda_.clear();
+  planned_.clear();
   stop_ = Stop{reason, checkpoint_reason};
 }
 
-bool RunSchedule::add_checkpoint() {
-  if (stop_ || ended_ || settings_.mode != "fit" || !facts_.writes_checkpoints) return false;
-  Task task{order_of("checkpoint")};
-  task.order.reason = "requested";
+bool RunAgenda::add_checkpoint() {
+  if (stop_ || ended_ || settings_.mode != RunMode::kFit || !facts_.writes_checkpoints) return false;
+  Task task{order_of(OrderKind::kCheckpoint)};
+  task.reason = CheckpointReason::kRequested;
   // Before whatever is planned, after what is open.
-  agenda_.push_front(std::move(task));
+  planned_.push_front(std::move(task));
   return true;
 }
 
 // Its own purpose: what a person asks for is a result, but does not count for early stopping.
-bool RunSchedule::add_validation() {
+bool RunAgenda::add_validation() {
   if (stop_ || ended_ || validation_.splits().empty()) return false;
   std::deque<Task> tasks;
   plan_evaluation(Purpose::kRequested, tasks);
-  agenda_.insert(agenda_.begin(), tasks.begin(), tasks.end());
+  planned_.insert(planned_.begin(), tasks.begin(), tasks.end());
   return true;
 }
 
-std::string RunSchedule::why_over() const {
+std::string RunAgenda::why_over() const {
   if (stop_) return stop_->reason;
-  if (settings_.mode != "fit") return settings_.mode + " done";
+  if (settings_.mode != RunMode::kFit) return fmt::format("{} done", name_of(settings_.mode));
   if (settings_.fast_dev_run) return "fast_dev_run done";
   if (timeline_.over()) return timeline_.why_over();
   return fmt::format("early stopping: '{}' has not improved for {} validations; best {}", settings_.monitor,
                      validation_.stopping().waited(), validation_.stopping().best().value_or(0));
 }
 
-std::optional<RunSchedule::Outcome> RunSchedule::outcome() const {
+std::optional<RunAgenda::Outcome> RunAgenda::outcome() const {
   // Also the file must be on disk: a run that says it is over has saved what it promised.
   const bool ending = stop_ ? stop_->answered : ended_;
   if (!ending || !idle() || !unwritten_.empty()) return {};
@@ -279,9 +283,9 @@ std::optional<RunSchedule::Outcome> RunSchedule::outcome() const {
   return Outcome{fmt::format("{}, but the last checkpoint was not written: {}", why_over(), checkpoint_error_), false};
 }
 
-std::string RunSchedule::describe() const {
-  std::string text = settings_.mode;
-  if (settings_.mode == "fit") {
+std::string RunAgenda::describe() const {
+  std::string text{name_of(settings_.mode)};
+  if (settings_.mode == RunMode::kFit) {
     const std::uint64_t total = timeline_.total_steps();
     text += fmt::format(": {} steps, {} per epoch", total == 0 ? "unbounded" : fmt::format("{}", total),
                         timeline_.steps_per_epoch());

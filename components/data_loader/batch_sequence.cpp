@@ -1,4 +1,4 @@
-#include "components/data_loader/schedule.h"
+#include "components/data_loader/batch_sequence.h"
 
 #include <algorithm>
 #include <utility>
@@ -16,21 +16,27 @@ bool same(const LoaderCursor& left, const LoaderCursor& right) {
 
 }  // namespace
 
-Schedule::Schedule(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate)
+BatchSequence::BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate)
     : train_(train), evaluate_(evaluate), guessing_(train != nullptr && train->batches() > 0) {}
 
-std::uint64_t Schedule::add(const Order& order) {
-  if (order.kind == "train") return append(train(order));
-  if (order.kind == "evaluate") return append(evaluate(order));
-  // An order for 0 batches generates something.
-  if (order.kind == "predict") return order.batches == 0 ? 0 : append(evaluate(order));
-  if (order.kind == "checkpoint") return 0;
-  if (order.kind == "stop") return stop();
-  throw Error(Code::kInvalidArgument, "order {}: '{}' is no kind of order{}", order.id, order.kind,
-              suggestion(order.kind, {"train", "evaluate", "predict", "checkpoint", "stop"}));
+std::uint64_t BatchSequence::add(const Order& order) {
+  switch (order.kind) {
+    case OrderKind::kTrain:
+      return append(train(order));
+    case OrderKind::kEvaluate:
+      return append(evaluate(order));
+    case OrderKind::kPredict:
+      // An order for 0 batches generates something.
+      return order.batches == 0 ? 0 : append(evaluate(order));
+    case OrderKind::kCheckpoint:
+      return 0;
+    case OrderKind::kStop:
+      return stop();
+  }
+  return 0;
 }
 
-Schedule::Span Schedule::train(const Order& order) const {
+BatchSequence::Span BatchSequence::train(const Order& order) const {
   if (train_ == nullptr || train_->batches() == 0) {
     throw Error(Code::kInvalidArgument,
                 "order {}: the split 'train' has no batch for this rank ({} samples over all ranks); lower batch_size "
@@ -42,25 +48,25 @@ Schedule::Span Schedule::train(const Order& order) const {
   return {order.id, order.epoch, train_, from, {}, batches, batches};
 }
 
-Schedule::Span Schedule::evaluate(const Order& order) const {
+BatchSequence::Span BatchSequence::evaluate(const Order& order) const {
   const auto found = evaluate_.find(order.split);
   if (found == evaluate_.end()) {
     std::vector<std::string> known;
     for (const auto& [name, plan] : evaluate_) known.push_back(name);
-    throw Error(Code::kInvalidArgument, "order {} ({}): no split named '{}'{}", order.id, order.kind, order.split,
-                suggestion(order.split, known));
+    throw Error(Code::kInvalidArgument, "order {} ({}): no split named '{}'{}", order.id, name_of(order.kind),
+                order.split, suggestion(order.split, known));
   }
   const BatchPlan& plan = found->second;
   const std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
   // Whoever counts on batches that do not exist would wait for ever. Draws have no end.
   if (plan.sampling() != Sampling::kReplacement && batches > plan.batches()) {
     throw Error(Code::kInvalidArgument, "order {} ({}): {} batches of '{}' are wanted; allowed: at most {} (0 = all)",
-                order.id, order.kind, batches, order.split, plan.batches());
+                order.id, name_of(order.kind), batches, order.split, plan.batches());
   }
   return {order.id, order.epoch, &plan, {}, end_, batches, batches};
 }
 
-std::uint64_t Schedule::append(const Span& added) {
+std::uint64_t BatchSequence::append(const Span& added) {
   Span span = added;
   std::uint64_t void_jobs = 0;
   if (is_training(span) && same(span.place, end_)) {
@@ -80,7 +86,7 @@ std::uint64_t Schedule::append(const Span& added) {
   return void_jobs;
 }
 
-std::uint64_t Schedule::stop() {
+std::uint64_t BatchSequence::stop() {
   void_guesses();
   spans_.clear();
   end_ = sent_;
@@ -88,16 +94,16 @@ std::uint64_t Schedule::stop() {
   return kEverything;
 }
 
-std::uint64_t Schedule::void_guesses() { return std::exchange(guesses_, 0); }
+std::uint64_t BatchSequence::void_guesses() { return std::exchange(guesses_, 0); }
 
-std::optional<Job> Schedule::next() {
+std::optional<Job> BatchSequence::next() {
   for (Span& span : spans_) {
     if (span.to_read > 0) return job_of(span);
   }
   return guessing_ ? std::optional(guess()) : std::nullopt;
 }
 
-Job Schedule::job_of(Span& span) {
+Job BatchSequence::job_of(Span& span) {
   --span.to_read;
   Job job{span.plan, span.place, span.next, false};
   if (is_training(span)) {
@@ -110,12 +116,12 @@ Job Schedule::job_of(Span& span) {
   return job;
 }
 
-Job Schedule::guess() {
+Job BatchSequence::guess() {
   const LoaderCursor place = train_->advance(end_, guesses_++);
   return {train_, place, train_->advance(place, 1), place.batch + 1 == train_->batches()};
 }
 
-Schedule::Stamp Schedule::send(const Job& job) {
+BatchSequence::Stamp BatchSequence::send(const Job& job) {
   Span& span = spans_.front();
   const bool training = is_training(span);
   const Stamp stamp{span.order, training ? job.place.epoch : span.epoch};

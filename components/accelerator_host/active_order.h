@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "components/accelerator_host/reporter.h"
+#include "components/accelerator_host/run_position.h"
+#include "components/accelerator_host/runner.h"
+#include "components/accelerator_host/snapshots.h"
+#include "core/component/component.h"
+#include "messages/batch.h"
+#include "messages/order.h"
+#include "messages/prediction.h"
+#include "messages/step.h"
+
+namespace trainyard::host {
+
+/// What the orders of a run share. Belongs to the accelerator host and outlives every order.
+struct Workplace {
+  const ComponentContext& context;
+  Runner& runner;
+  RunPosition& position;
+  Snapshots& snapshots;
+  Reporter& reporter;
+  Output<Gradients>& gradients;
+  Output<Prediction>& predictions;
+  // Read anew for every step: they may be set while the run goes on.
+  const Parameter<double>& clip_norm;
+  const Parameter<double>& clip_value;
+  const Parameter<std::int64_t>& log_every_steps;
+};
+
+/// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
+///
+///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
+///
+/// In between it may be busy, waiting for the optimizer or the checkpoint writer; it is then given no batch. A stop
+/// makes an end of it by abandon() instead.
+class ActiveOrder {
+ public:
+  /// `batches`: that it consumes.
+  ActiveOrder(std::shared_ptr<const Order> order, Workplace& workplace, std::uint64_t batches)
+      : order_(std::move(order)), workplace_(workplace), batches_(batches) {}
+  virtual ~ActiveOrder() = default;
+  ActiveOrder(const ActiveOrder&) = delete;
+  ActiveOrder& operator=(const ActiveOrder&) = delete;
+
+  /// It is this order's turn.
+  virtual void begin() {}
+
+  /// Uses one batch; only while it is neither busy nor complete. Throws kInternal for a batch of another order.
+  void consume(const Batch& batch);
+
+  /// It waits for somebody's answer.
+  virtual bool busy() const { return false; }
+  bool complete() const { return used_ == batches_ && !busy(); }
+
+  /// Its end, when it is complete: the answer.
+  OrderDone finish();
+
+  /// Its end, when a stop overtakes it: what was begun is given up whole.
+  virtual void abandon() {}
+
+  /// The optimizer has answered. Throws kInternal if it was not asked, or for another update.
+  void on_parameters(const Parameters& message);
+  /// Every copy that the checkpoint writer was asked for is made.
+  virtual void on_snapshots_taken() {}
+
+  /// Batches and their samples that it has used.
+  std::uint64_t used() const { return used_; }
+  std::uint64_t samples() const { return samples_; }
+
+ protected:
+  /// One batch of this order, which used() and samples() count already.
+  virtual void use(const Batch& batch) = 0;
+  /// Ends what was begun, and adds to the answer, which has everything else already.
+  virtual void conclude(OrderDone&) {}
+  /// The number of the update that the optimizer was asked for; 0: it was not asked.
+  virtual std::uint64_t awaited_update() const { return 0; }
+  /// The optimizer has made it.
+  virtual void update_made(double /*learning_rate*/) {}
+
+  const Order& order() const { return *order_; }
+  Workplace& workplace() const { return workplace_; }
+
+ private:
+  std::shared_ptr<const Order> order_;
+  Workplace& workplace_;
+  std::uint64_t batches_;
+  std::uint64_t used_ = 0;
+  std::uint64_t samples_ = 0;
+};
+
+/// The object that carries this order out. A stop is carried out by StopOrder instead, which knows what it overtakes.
+std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
+
+}  // namespace trainyard::host

@@ -1,0 +1,86 @@
+#include "components/accelerator_host/checkpoint_order.h"
+
+#include <ATen/ops/rand.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "components/accelerator_host/host_fixture.h"
+
+namespace trainyard::testing {
+namespace {
+
+TEST_F(AcceleratorHostTest, GradientsWaitUntilTheSnapshotIsTaken) {
+  start_ready();
+  send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint, .reason = "interval"});
+  send("/orders", train(2, 1));
+  const auto asked = rig_.received<Snapshot>("snapshot");
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(asked[0]->reason, "interval");
+  EXPECT_GT(asked[0]->rng.size(), 1000u);
+  EXPECT_EQ(done(), 1u) << "the order is carried out when the snapshot is asked for";
+  send("batches", batch(2, 0));
+  EXPECT_EQ(gradients(), 0u);
+  EXPECT_NE(view_of(arena_.blocks[1].data).abs().sum().item<float>(), 0) << "computing goes on meanwhile";
+  send("snapshot_taken", SnapshotTaken{.order = 1});
+  EXPECT_EQ(gradients(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, TheLossScaleGoesIntoTheSnapshotAndComesBack) {
+  start_ready(R"(, "precision": "16-mixed")", {.resumed = true, .host_state = {{"loss_scale", 128}}});
+  send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint, .reason = "interval"});
+  const auto state = rig_.received<Snapshot>("snapshot").at(0)->host_state;
+  ASSERT_FALSE(state.empty());
+  EXPECT_EQ(state[0].name, "loss_scale");
+  EXPECT_EQ(state[0].value, 128);
+}
+
+TEST_F(AcceleratorHostTest, AResumedRunCountsOn) {
+  RunState state{.resumed = true, .step = 40, .epoch = 2, .samples = 1000, .cursor = {2, 7}};
+  start();
+  send("parameters", Parameters{.step = 0});
+  send("/run_state", state);
+  send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint});
+  const auto snapshot = rig_.received<Snapshot>("snapshot").at(0);
+  EXPECT_EQ(snapshot->step, 40u);
+  EXPECT_EQ(snapshot->samples, 1000u);
+  EXPECT_EQ(snapshot->cursor.batch, 7u);
+  send("snapshot_taken", SnapshotTaken{});
+  send("/orders", train(2, 1));
+  send("batches", batch(2, 7));
+  EXPECT_EQ(rig_.received<Gradients>("gradients").at(0)->step, 41u);
+}
+
+TEST_F(AcceleratorHostTest, TheRandomStateOfACheckpointIsRestored) {
+  start_ready();
+  send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint});
+  const std::vector<std::uint8_t> state = rig_.received<Snapshot>("snapshot").at(0)->rng;
+  const at::Tensor drawn = at::rand({4});
+  Rig other;
+  other.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + "}");
+  other.start();
+  DatasetInfo data;
+  data.fields = {{"input", 7, {6}}, {"target", 4, {}}};
+  data.classes = 3;
+  other.send("dataset", data);
+  other.send("parameters", Parameters{.step = 0});
+  other.send("/run_state", RunState{.resumed = true, .rng = state});
+  other.run_until_idle();
+  EXPECT_TRUE(at::rand({4}).equal(drawn));
+}
+
+TEST_F(AcceleratorHostTest, GradientsWaitForEverySnapshotThatIsPending) {
+  start_ready();
+  for (std::uint64_t id : {1, 2}) send("/orders", Order{.id = id, .kind = OrderKind::kCheckpoint});
+  EXPECT_EQ(rig_.received<Snapshot>("snapshot").size(), 2u);
+  send("/orders", train(3, 1));
+  send("batches", batch(3, 0));
+  send("snapshot_taken", SnapshotTaken{.order = 1});
+  EXPECT_EQ(gradients(), 0u);
+  send("snapshot_taken", SnapshotTaken{.order = 2});
+  EXPECT_EQ(gradients(), 1u);
+}
+
+}  // namespace
+}  // namespace trainyard::testing

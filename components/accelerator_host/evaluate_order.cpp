@@ -1,0 +1,32 @@
+#include "components/accelerator_host/evaluate_order.h"
+
+#include "messages/reduction.h"
+
+namespace trainyard::host {
+
+void EvaluateOrder::use(const Batch& batch) {
+  Runner& runner = workplace().runner;
+  if (used() == 1) runner.begin_evaluation();
+  evaluated_.emplace_back(static_cast<double>(batch.samples), runner.evaluate(batch));
+}
+
+// Only here is the device waited for.
+void EvaluateOrder::conclude(OrderDone& done) {
+  if (used() == 0) return;
+  workplace().runner.end_evaluation();
+  ScalarMerger merger;
+  for (const auto& [samples, metrics] : evaluated_) {
+    for (const NamedMetric& metric : metrics) {
+      merger.add(metric.name, metric.value.item<double>(), samples, metric.reduction);
+    }
+  }
+  done.metrics = merger.values();
+  done.reductions = merger.reductions();
+  workplace().reporter.report_evaluation(order(), done);
+}
+
+void EvaluateOrder::abandon() {
+  if (used() > 0) workplace().runner.end_evaluation();
+}
+
+}  // namespace trainyard::host

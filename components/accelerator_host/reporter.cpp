@@ -1,0 +1,83 @@
+#include "components/accelerator_host/reporter.h"
+
+#include <chrono>
+#include <utility>
+
+namespace trainyard::host {
+namespace {
+
+std::int64_t realtime_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// Evaluations of training data are not to be taken for the reports of training steps.
+std::string stage_of(const Order& order) { return order.split == kTrainSplit ? "train_eval" : order.split; }
+
+}  // namespace
+
+Reporter::Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
+                   const Parameter<bool>& device_stats)
+    : runner_(runner),
+      position_(position),
+      outputs_(outputs),
+      device_stats_(device_stats),
+      rank_(context.rank),
+      world_size_(context.world_size) {}
+
+void Reporter::count_in(const std::string& unit, std::uint64_t units_per_sample) {
+  unit_ = unit;
+  units_per_sample_ = units_per_sample;
+}
+
+void Reporter::report_step(const Order& order, const StepOutcome& step) {
+  if (muted_) return;
+  RankMetrics said{.weight = static_cast<double>(step.samples), .reductions = {}};
+  said.metrics.values = values_of(step);
+  // Of the same samples each is counted once.
+  if (!runner_.same_data()) said.reductions["throughput"] = Reduction::kSum;
+  send(order, "train", std::move(said));
+}
+
+std::vector<Scalar> Reporter::values_of(const StepOutcome& step) {
+  double loss = 0;
+  for (const at::Tensor& one : step.losses) loss += one.item<double>() / static_cast<double>(step.losses.size());
+  std::vector<Scalar> values;
+  // A rank that had no samples has no loss.
+  if (!step.losses.empty()) values.push_back({"loss", loss});
+  if (step.updated) values.push_back({"learning_rate", step.learning_rate});
+  if (step.result.norm > 0) values.push_back({"gradient_norm", step.result.norm});
+  for (Scalar& value : runner_.metrics()) values.push_back(std::move(value));
+  if (*device_stats_) {
+    for (const auto& [name, value] : runner_.device().stats()) values.push_back({name, value});
+  }
+  runner_.device().synchronize();
+  values.push_back({"throughput", throughput_.take(Throughput::Clock::now())});
+  return values;
+}
+
+void Reporter::report_evaluation(const Order& order, const OrderDone& done) {
+  RankMetrics said{.weight = static_cast<double>(done.samples), .reductions = done.reductions};
+  said.metrics.values = done.metrics;
+  send(order, stage_of(order), std::move(said));
+}
+
+void Reporter::send(const Order& order, const std::string& stage, RankMetrics said) {
+  if (muted_) return;
+  said.rank = rank_;
+  said.metrics.step = position_.step;
+  said.metrics.total_steps = order.total_steps;
+  said.metrics.epoch = position_.epoch;
+  said.metrics.stage = stage;
+  said.metrics.time_ns = realtime_ns();
+  said.metrics.samples = position_.samples;
+  said.metrics.unit = unit_;
+  said.metrics.units = position_.samples * units_per_sample_;
+  if (world_size_ == 1) {
+    outputs_.alone.send(std::move(said.metrics));
+  } else {
+    outputs_.one_of_several.send(std::move(said));
+  }
+}
+
+}  // namespace trainyard::host

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "components/accelerator_host/run_position.h"
+#include "components/accelerator_host/runner.h"
+#include "components/accelerator_host/throughput.h"
+#include "core/component/output.h"
+#include "core/config/parameter.h"
+#include "messages/dataset_info.h"
+#include "messages/metrics.h"
+#include "messages/order.h"
+
+namespace trainyard::host {
+
+/// What a training step that is reported has come to.
+struct StepOutcome {
+  std::vector<at::Tensor> losses;  ///< Of its micro-batches that had samples, still on the device.
+  std::uint64_t samples = 0;
+  StepResult result;
+  bool updated = false;  ///< The optimizer had it, with this learning rate.
+  double learning_rate = 0;
+};
+
+/// Says how training and evaluations go: as Metrics if this rank is the only one, else as RankMetrics, which wait for
+/// no other rank. Knows how fast training is.
+class Reporter {
+ public:
+  struct Outputs {
+    Output<Metrics>& alone;
+    Output<RankMetrics>& one_of_several;
+  };
+  Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
+           const Parameter<bool>& device_stats);
+
+  /// What throughput is counted in.
+  void count_in(const std::string& unit, std::uint64_t units_per_sample);
+
+  /// Training goes on, or has used up a batch, or rests: what lies between is not counted as its time.
+  void training() { throughput_.resume(Throughput::Clock::now()); }
+  void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
+  void not_training() { throughput_.pause(Throughput::Clock::now()); }
+
+  /// The only place in a step that reads numbers off the device.
+  void report_step(const Order& order, const StepOutcome& step);
+
+  /// The means of an evaluation, as they go into its answer.
+  void report_evaluation(const Order& order, const OrderDone& done);
+
+  /// The run is ending: nothing more is said.
+  void mute() { muted_ = true; }
+
+ private:
+  std::vector<Scalar> values_of(const StepOutcome& step);
+  void send(const Order& order, const std::string& stage, RankMetrics said);
+
+  Runner& runner_;
+  const RunPosition& position_;
+  Outputs outputs_;
+  const Parameter<bool>& device_stats_;
+  std::uint32_t rank_;
+  std::uint32_t world_size_;
+  std::string unit_;
+  std::uint64_t units_per_sample_ = 1;
+  Throughput throughput_;  ///< Since the last report of a step.
+  bool muted_ = false;
+};
+
+}  // namespace trainyard::host

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "messages/batch.h"
+#include "messages/run_state.h"
+
+namespace trainyard::host {
+
+/// How far the run has come. Orders move it on; it outlives each of them.
+struct RunPosition {
+  std::uint64_t step = 0;     ///< Optimizer steps done.
+  std::uint64_t epoch = 0;    ///< Of the last training batch.
+  std::uint64_t samples = 0;  ///< Trained on, in complete steps.
+  LoaderCursor cursor;        ///< After the last batch of the last complete step.
+};
+
+/// Where a run begins.
+inline RunPosition position_of(const RunState& state) {
+  return {.step = state.step, .epoch = state.epoch, .samples = state.samples, .cursor = state.cursor};
+}
+
+}  // namespace trainyard::host

@@ -1,0 +1,18 @@
+#include "components/accelerator_host/run_position.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::host {
+namespace {
+
+TEST(RunPositionTest, ARunBeginsWhereItsStateSays) {
+  const RunPosition position = position_of({.step = 40, .epoch = 2, .samples = 1000, .cursor = {2, 7}});
+  EXPECT_EQ(position.step, 40u);
+  EXPECT_EQ(position.epoch, 2u);
+  EXPECT_EQ(position.samples, 1000u);
+  EXPECT_EQ(position.cursor.epoch, 2u);
+  EXPECT_EQ(position.cursor.batch, 7u);
+}
+
+}  // namespace
+}  // namespace trainyard::host

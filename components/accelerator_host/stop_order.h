@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "components/accelerator_host/active_order.h"
+
+namespace trainyard::host {
+
+/// Ends what is under way. Its answer stands for the orders that it overtook, and says how much of the one that was
+/// under way had been used.
+class StopOrder final : public ActiveOrder {
+ public:
+  /// `overtaken`: the order that is under way, if any.
+  StopOrder(const std::shared_ptr<const Order>& order, Workplace& workplace, std::unique_ptr<ActiveOrder> overtaken)
+      : ActiveOrder(order, workplace, 0), overtaken_(std::move(overtaken)) {}
+
+  void begin() override {
+    if (overtaken_) overtaken_->abandon();
+  }
+
+ private:
+  void use(const Batch&) override {}
+  void conclude(OrderDone& done) override {
+    done.stopped = true;
+    if (!overtaken_) return;
+    done.batches = overtaken_->used();
+    done.samples = overtaken_->samples();
+  }
+
+  std::unique_ptr<ActiveOrder> overtaken_;
+};
+
+}  // namespace trainyard::host

@@ -1,0 +1,118 @@
+#include "components/accelerator_host/train_order.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard::host {
+
+void TrainOrder::enter(Phase next) {
+  const bool allowed = next == Phase::kCopying    ? phase_ == Phase::kAccumulating
+                       : next == Phase::kUpdating ? phase_ != Phase::kUpdating
+                                                  : phase_ != Phase::kAccumulating;
+  if (!allowed)
+    throw Error(Code::kInternal, "a training step cannot go from phase {} to {}", static_cast<int>(phase_),
+                static_cast<int>(next));
+  phase_ = next;
+}
+
+// Loss and gradients of a step are means over its micro-batches, which must therefore be of one size.
+void TrainOrder::use(const Batch& batch) {
+  workplace().reporter.training();
+  if (micro_batch_ == 0) begin_step();
+  accumulate(batch);
+  workplace().position.epoch = batch.epoch;
+  workplace().reporter.trained_on(batch.samples);
+  if (++micro_batch_ < micro_batches_) return;
+  micro_batch_ = 0;
+  // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
+  workplace().position.samples += outcome_.samples;
+  workplace().position.cursor = batch.next;
+  end_accumulation();
+}
+
+void TrainOrder::begin_step() {
+  const std::uint64_t remaining = order().batches - used() + 1;  // The present batch is counted as used already.
+  micro_batches_ = std::min(std::max<std::uint64_t>(order().micro_batches, 1), remaining);
+  reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().log_every_steps) == 0;
+  outcome_.samples = 0;
+}
+
+void TrainOrder::accumulate(const Batch& batch) {
+  const bool last = micro_batch_ + 1 == micro_batches_;
+  outcome_.samples += batch.samples;
+  at::Tensor loss = workplace().runner.train(batch, weight_of(batch), last);
+  if (reported_ && loss.defined()) outcome_.losses.push_back(std::move(loss));
+}
+
+/// Its share of a step. Ranks average their gradients, so one that has more samples than the others weighs more: the
+/// result is the mean over the samples of all ranks. Where all have the same samples, each computes the whole mean.
+double TrainOrder::weight_of(const Batch& batch) const {
+  const double share = 1.0 / static_cast<double>(micro_batches_);
+  const std::uint64_t if_all_were_alike = batch.samples * workplace().context.world_size;
+  if (workplace().runner.same_data() || batch.world_samples == 0 || batch.world_samples == if_all_were_alike) {
+    return share;
+  }
+  return share * static_cast<double>(if_all_were_alike) / static_cast<double>(batch.world_samples);
+}
+
+void TrainOrder::end_accumulation() {
+  outcome_.result = workplace().runner.end_step({.norm = *workplace().clip_norm, .value = *workplace().clip_value});
+  if (outcome_.result.skipped) {
+    skip_step(*outcome_.result.skipped);
+  } else if (workplace().snapshots.pending()) {
+    enter(Phase::kCopying);
+  } else {
+    hand_over_gradients();
+  }
+}
+
+/// All ranks decide alike, so none of them waits for an update that does not come.
+void TrainOrder::skip_step(const SkippedStep& skipped) {
+  workplace().context.log->warn(
+      "a step after step {} is skipped: gradients overflowed at loss scale {}; the scale is {} now, {} skipped so far",
+      workplace().position.step, skipped.loss_scale, skipped.next_loss_scale, skipped.skipped);
+  outcome_.losses.clear();
+}
+
+void TrainOrder::on_snapshots_taken() {
+  if (phase_ == Phase::kCopying) hand_over_gradients();
+}
+
+void TrainOrder::hand_over_gradients() {
+  const std::uint64_t step = workplace().position.step + 1;
+  update_ = workplace().runner.begin_update(step);
+  if (update_ == 0) return end_step(0);
+  enter(Phase::kUpdating);
+  const auto message = workplace().gradients.loan();
+  *message = {.step = update_,
+              .run_step = step,
+              .bucket = 0,
+              .buckets = 1,
+              .scale = outcome_.result.scale,
+              .norm = outcome_.result.norm,
+              .total_steps = order().total_steps};
+  workplace().gradients.send(message);
+}
+
+void TrainOrder::end_step(double learning_rate) {
+  if (phase_ != Phase::kAccumulating) enter(Phase::kAccumulating);
+  workplace().runner.end_update(++workplace().position.step);
+  outcome_.updated = update_ > 0;
+  outcome_.learning_rate = learning_rate;
+  if (reported_) workplace().reporter.report_step(order(), outcome_);
+  outcome_.losses.clear();
+}
+
+void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }
+
+// The one case in which somebody other than the optimizer zeroes gradients.
+void TrainOrder::abandon() {
+  if (micro_batch_ > 0) workplace().runner.give_up_step();
+  workplace().reporter.not_training();
+}
+
+}  // namespace trainyard::host

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "components/accelerator_host/active_order.h"
+
+namespace trainyard::host {
+
+/// Trains: every `micro_batches` batches make a step, whose gradients go to the optimizer; the last step of the order
+/// may have fewer.
+///
+///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
+///                  \--> kCopying: a snapshot is pending --^
+///
+/// A step whose scaled gradients overflow is skipped: the optimizer never hears of it, but its batches are used up.
+class TrainOrder final : public ActiveOrder {
+ public:
+  TrainOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
+      : ActiveOrder(order, workplace, order->batches) {}
+
+  bool busy() const override { return phase_ != Phase::kAccumulating; }
+  void abandon() override;
+  void on_snapshots_taken() override;
+
+ private:
+  /// Where the present step is.
+  enum class Phase {
+    kAccumulating,  ///< It wants another micro-batch.
+    kCopying,       ///< Its gradients are complete, but the optimizer would change what is being copied.
+    kUpdating,      ///< The parameters belong to the optimizer, until it answers.
+  };
+  /// The only place that changes the phase; throws kInternal for a change that there is not.
+  void enter(Phase next);
+
+  void use(const Batch& batch) override;
+  void conclude(OrderDone& done) override;
+  std::uint64_t awaited_update() const override { return phase_ == Phase::kUpdating ? update_ : 0; }
+  void update_made(double learning_rate) override { end_step(learning_rate); }
+  void begin_step();
+  void accumulate(const Batch& batch);
+  double weight_of(const Batch& batch) const;
+  void end_accumulation();
+  void skip_step(const SkippedStep& skipped);
+  void hand_over_gradients();
+  void end_step(double learning_rate);
+
+  Phase phase_ = Phase::kAccumulating;
+  // Of the present step.
+  std::uint64_t micro_batch_ = 0;    ///< Done.
+  std::uint64_t micro_batches_ = 0;  ///< That it will have.
+  std::uint64_t update_ = 0;         ///< Its number for the optimizer; 0 = it gets none.
+  bool reported_ = false;            ///< It ends with metrics.
+  StepOutcome outcome_;              ///< Losses are kept only if it will be reported.
+};
+
+}  // namespace trainyard::host

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard {
+
+/// The known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if none is
+/// close enough to have been meant.
+std::string nearest(std::string_view given, std::span<const std::string> known);
+
+/// The end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none is
+/// known". The known names are sorted.
+std::string suggestion(std::string_view given, std::vector<std::string> known);
+
+}  // namespace trainyard
