@@ -116,10 +116,12 @@ TEST_F(OptimizerTest, AResumedRunGoesOnWithItsStepCount) {
 }
 
 TEST_F(OptimizerTest, WithoutACheckpointWriterItStartsAtZero) {
-  auto& optimizer = start(R"({"rule": "sgd", "lr": 1})", false);
+  auto& optimizer = rig_.add<Optimizer>("optimizer", R"({"rule": "sgd", "lr": 1})");
+  rig_.start();
   for (InputBase* input : optimizer.inputs()) {
     if (input->name() == "run_state") input->set_connections(0);
   }
+  rig_.send("arena", rank_.arena);
   step(1, 1);
   EXPECT_EQ(rank_.weight(), 0.0f);
 }
