@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/random.h"
+#include "core/random/random.h"
 
 namespace trainyard {
 

@@ -8,7 +8,7 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
-#include "datasets/random.h"
+#include "core/random/random.h"
 #include "messages/dataset_info.h"
 
 namespace trainyard {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "components/data_loader/permutation.h"
-#include "datasets/random.h"
+#include "core/random/random.h"
 
 namespace trainyard {
 

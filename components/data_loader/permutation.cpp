@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "datasets/random.h"
+#include "core/random/random.h"
 
 namespace trainyard {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/config/nearest.h"
-#include "datasets/random.h"
+#include "core/random/random.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
 #include "messages/tensor.h"

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <set>
 
+#include "core/random/random.h"
 #include "core/testing/python.h"
-#include "datasets/random.h"
 #include "datasets/testing/dataset_testing.h"
 #include "datasets/testing/files.h"
 

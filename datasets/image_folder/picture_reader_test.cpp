@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "core/random/random.h"
 #include "core/testing/python.h"
-#include "datasets/random.h"
 #include "datasets/testing/dataset_testing.h"
 #include "datasets/testing/files.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "datasets/random.h"
+#include "core/random/random.h"
 
 namespace trainyard::image_folder {
 namespace {

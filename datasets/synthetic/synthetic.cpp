@@ -4,7 +4,7 @@
 #include <cstring>
 #include <numbers>
 
-#include "datasets/random.h"
+#include "core/random/random.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
 #include "messages/tensor.h"
