@@ -26,8 +26,9 @@ TEST(ReductionTest, NamesComeBack) {
   for (const Reduction each : {Reduction::kMean, Reduction::kSum, Reduction::kMax, Reduction::kMin}) {
     EXPECT_EQ(from_name<Reduction>(name_of(each)), each);
   }
-  EXPECT_THAT([] { from_name<Reduction>("median"); },
-              ThrowsMessage<Error>("'median' is no way of merging values; known: max, mean, min, sum"));
+  EXPECT_THAT(
+      [] { from_name<Reduction>("median"); },
+      ThrowsMessage<Error>("'median' is no way of merging values; did you mean 'mean'? known: max, mean, min, sum"));
 }
 
 TEST(ReductionTest, OnlyMeansLookAtWeights) {

@@ -122,6 +122,7 @@ TEST_F(OptimizerTest, WithoutACheckpointWriterItStartsAtZero) {
     if (input->name() == "run_state") input->set_connections(0);
   }
   rig_.send("arena", rank_.arena);
+  rig_.run_until_idle();
   step(1, 1);
   EXPECT_EQ(rank_.weight(), 0.0f);
 }
