@@ -22,9 +22,9 @@ struct Failure {
 
 /// What a member that has nothing to do knows about its pause.
 struct Pause {
-  const QueuedOperation* first = nullptr;  ///< The first unfinished operation of the group, or null if there is none.
-  std::uint32_t looks = 1;                 ///< How many times in a row nothing has moved.
-  std::chrono::microseconds most{0};       ///< The longest time that it may sleep.
+  const OperationQueue& queue;        ///< What this member has not finished.
+  std::uint32_t looks = 1;            ///< How many times in a row nothing has moved.
+  std::chrono::microseconds most{0};  ///< The longest time that it may sleep.
 };
 
 /// How the members of a group learn about each other's operations and failures. A backend supplies one; MeshAgreement

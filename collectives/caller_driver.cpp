@@ -10,7 +10,7 @@ constexpr std::chrono::microseconds kLook = 50ms;
 
 }  // namespace
 
-std::uint64_t CallerDriver::ask(Operation operation) {
+std::uint64_t CallerDriver::ask(Operation&& operation) {
   throw_if_failed();
   engine_->take(std::move(operation));
   return ++asked_;

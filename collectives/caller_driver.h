@@ -13,7 +13,7 @@ class CallerDriver final : public Driver {
  public:
   using Driver::Driver;
 
-  std::uint64_t ask(Operation operation) override;
+  std::uint64_t ask(Operation&& operation) override;
   void wait(std::uint64_t number) override;
   bool done(std::uint64_t number) override;
   void progress() override;

@@ -17,7 +17,7 @@ class Driver {
   virtual ~Driver() = default;
 
   /// Takes an operation and returns its number.
-  virtual std::uint64_t ask(Operation operation) = 0;
+  virtual std::uint64_t ask(Operation&& operation) = 0;
   virtual void wait(std::uint64_t number) = 0;
   /// True also for an operation that will never be finished.
   virtual bool done(std::uint64_t number) = 0;

@@ -12,6 +12,7 @@ Engine::Engine(Settings settings, Backend backend)
       backend_(std::move(backend)),
       blame_(*backend_.attendance, settings_.own, static_cast<std::uint32_t>(settings_.ranks.size()),
              settings_.timeout),
+      begins_(backend_.transport->begins()),
       queue_(static_cast<std::uint32_t>(settings_.ranks.size())),
       occupied_(queue_.lanes()) {
   for (std::uint32_t member = 0; member < settings_.ranks.size(); ++member) {
@@ -26,7 +27,7 @@ Engine::~Engine() {
   backend_.agreement->leave(failure_.has_value());
 }
 
-void Engine::take(Operation operation) {
+void Engine::take(Operation&& operation) {
   QueuedOperation& queued = queue_.push(std::move(operation));
   if (failure_) return;  // It stays unfinished.
   // The others can go on with it while this member computes. Receiving can wait.
@@ -79,7 +80,7 @@ bool Engine::announce(QueuedOperation& queued) {
 bool Engine::advance_group(QueuedOperation& queued, Effort effort) {
   if (queued.stage == Stage::kQueued) return false;
   const bool has_elements = queued.operation.data.count > 0;
-  if (has_elements && queued.transfer == nullptr && backend_.transport->begins() == Begins::kAtOnce) {
+  if (has_elements && queued.transfer == nullptr && begins_ == Begins::kAtOnce) {
     queued.transfer = backend_.transport->begin(queued.operation);
   }
   if (queued.stage == Stage::kAnnounced && !agree(queued)) return false;
@@ -134,7 +135,7 @@ void Engine::library_broke(const QueuedOperation& queued, const std::string& tex
 
 // News that came before others could see that this member sleeps have woken nobody.
 bool Engine::rest(std::uint32_t looks, std::chrono::microseconds most) {
-  return backend_.agreement->rest({queue_.first_of_group(), looks, most}, [this] {
+  return backend_.agreement->rest({queue_, looks, most}, [this] {
     look_for_news();
     return failure_.has_value() || advance(Effort::kEverything);
   });

@@ -33,7 +33,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Takes an operation, and tells the others about it if that is possible at once. The first one has number 1.
-  void take(Operation operation);
+  void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
@@ -75,6 +75,7 @@ class Engine {
   const Findings findings_;
   Backend backend_;
   Blame blame_;
+  const Begins begins_;
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
   std::vector<char> occupied_;  ///< For each lane during advance(): whether its first operation is unfinished.

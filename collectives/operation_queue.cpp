@@ -4,11 +4,12 @@
 
 namespace trainyard::collectives {
 
-QueuedOperation& OperationQueue::push(Operation operation) {
+QueuedOperation& OperationQueue::push(Operation&& operation) {
   operation.number = ++last_number_;
   operation.order = ++last_orders_[lane_of(operation)];
-  operations_.push_back({.operation = std::move(operation)});
-  return operations_.back();
+  QueuedOperation& queued = operations_.emplace_back();
+  queued.operation = std::move(operation);
+  return queued;
 }
 
 QueuedOperation* OperationQueue::find(std::uint64_t number) {

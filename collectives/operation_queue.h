@@ -34,7 +34,7 @@ class OperationQueue {
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
 
   /// Numbers the operation and adds it.
-  QueuedOperation& push(Operation operation);
+  QueuedOperation& push(Operation&& operation);
 
   /// The operation, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);

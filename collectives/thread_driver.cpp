@@ -37,7 +37,7 @@ ThreadDriver::~ThreadDriver() {
   thread_.join();
 }
 
-std::uint64_t ThreadDriver::ask(Operation operation) {
+std::uint64_t ThreadDriver::ask(Operation&& operation) {
   std::uint64_t number;
   {
     const std::lock_guard lock(mutex_);

@@ -21,7 +21,7 @@ class ThreadDriver final : public Driver {
   /// Gives up what is under way.
   ~ThreadDriver() override;
 
-  std::uint64_t ask(Operation operation) override;
+  std::uint64_t ask(Operation&& operation) override;
   void wait(std::uint64_t number) override;
   bool done(std::uint64_t number) override;
   void progress() override;

@@ -62,7 +62,7 @@ const Request* SharedAgreement::request_of(std::uint32_t member, const Operation
 
 bool SharedAgreement::rest(const Pause& pause, const std::function<bool()>& look_again) {
   if (looks_on(pause.looks)) return false;
-  const std::uint32_t bell = group_->announce_sleep(need_of(pause.first));
+  const std::uint32_t bell = group_->announce_sleep(need_of(pause.queue.first_of_group()));
   if (!look_again()) group_->sleep(bell, pause.most);
   group_->awake();
   return true;

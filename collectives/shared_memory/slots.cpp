@@ -25,8 +25,8 @@ namespace {
 
 class SlotTransfer final : public SharedTransfer {
  public:
-  SlotTransfer(const Group& group, const Operation& operation, Reduce reduce)
-      : SharedTransfer(group, operation), reduce_(reduce) {}
+  SlotTransfer(const Group& group, const Operation& operation, Reduce reduce, std::vector<const void*>& scratch)
+      : SharedTransfer(group, operation), reduce_(reduce), inputs_(scratch) {}
 
   Progress advance(Effort) override {
     reduce_ != nullptr ? reduce() : gather();
@@ -40,12 +40,12 @@ class SlotTransfer final : public SharedTransfer {
     const std::uint64_t first = operation_.gathers() ? 0 : operation_.bounds[group_.rank()];
     const std::uint64_t last = operation_.gathers() ? operation_.data.count : operation_.bounds[group_.rank() + 1];
     const std::uint64_t offset = first * size_of(operation_.data.dtype);
-    std::vector<const void*> inputs(group_.size());
+    inputs_.resize(group_.size());
     for (std::uint32_t member = 0; member < group_.size(); ++member) {
-      inputs[member] = (member == group_.rank() ? operation_.at(0) : group_.slot(member, operation_.order)) + offset;
+      inputs_[member] = (member == group_.rank() ? operation_.at(0) : group_.slot(member, operation_.order)) + offset;
     }
     void* output = operation_.at(first);
-    reduce_(inputs.data(), inputs.size(), &output, 1, last - first);
+    reduce_(inputs_.data(), inputs_.size(), &output, 1, last - first);
   }
 
   void gather() const {
@@ -57,12 +57,14 @@ class SlotTransfer final : public SharedTransfer {
   }
 
   const Reduce reduce_;
+  std::vector<const void*>& inputs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce) {
-  return std::make_unique<SlotTransfer>(group, operation, reduce);
+std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce,
+                                             std::vector<const void*>& scratch) {
+  return std::make_unique<SlotTransfer>(group, operation, reduce, scratch);
 }
 
 }  // namespace trainyard::shared_memory

@@ -42,7 +42,9 @@ class SharedTransfer : public Transfer {
 bool fits_slot(const Group& group, const Descriptor& descriptor);
 /// Called before the operation is announced.
 void put_into_slot(Group& group, const Operation& operation);
-std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce);
+/// `scratch` is memory that one operation after the other uses, and that outlives them.
+std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce,
+                                             std::vector<const void*>& scratch);
 
 /// `places` says where the elements lie at each member. `chunk_bytes` is the largest part of one member's memory that
 /// is worked on at a time.

@@ -22,13 +22,13 @@ const Descriptor& SharedTransport::descriptor_of(std::uint32_t member, const Ope
 
 // All members look at the same descriptors, so all choose the same way.
 std::unique_ptr<Transfer> SharedTransport::begin(const Operation& operation) {
-  const auto& kernels = best_kernels().reduce[static_cast<int>(operation.data.dtype)];
+  const auto& kernels = kernels_.reduce[static_cast<int>(operation.data.dtype)];
   const Reduce reduce = operation.reduces() ? kernels[static_cast<int>(operation.request.op)] : nullptr;
   bool slots = true;
   for (std::uint32_t member = 0; member < group_.size(); ++member) {
     slots = slots && fits_slot(group_, descriptor_of(member, operation));
   }
-  if (slots) return make_slot_transfer(group_, operation, reduce);
+  if (slots) return make_slot_transfer(group_, operation, reduce, scratch_);
   std::vector<std::byte*> places = find_places(operation);
   if (places.empty()) return make_staged_transfer(group_, operation, reduce);
   return make_in_place_transfer(group_, operation, reduce, std::move(places), chunk_bytes_);

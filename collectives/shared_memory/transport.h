@@ -29,6 +29,8 @@ class SharedTransport final : public collectives::Transport {
   Group& group_;
   Blocks& blocks_;
   const std::uint64_t chunk_bytes_;
+  const KernelSet& kernels_ = best_kernels();
+  std::vector<const void*> scratch_;  ///< Of small operations.
   core::SharedPool pool_;
 };
 
