@@ -56,8 +56,8 @@ class AcceleratorContractTest : public ::testing::TestWithParam<std::string> {
 
   testing::TemporaryFolder folder_;
   testing::AcceleratorCase case_ = testing::AcceleratorContract::of(GetParam(), folder_);
-  PluginLoader plugins_{PluginLoader::default_directories()};
-  SharedPool pool_;
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
+  core::SharedPool pool_;
   AcceleratorContext context_;
   std::unique_ptr<Accelerator> accelerator_;
 };
@@ -194,7 +194,7 @@ TEST_P(AcceleratorContractTest, StatisticsAreNumbersWithNames) {
 
 TEST_P(AcceleratorContractTest, IsDescribedWithoutParameters) {
   const PluginEntry& entry = plugins_.load(plugins_.find(Accelerator::kKind, GetParam()));
-  const std::unique_ptr<Configurable> described(PluginLoader::describe(entry, "the contract test"));
+  const std::unique_ptr<Configurable> described(core::PluginLoader::describe(entry, "the contract test"));
   EXPECT_EQ(described->facts().count("precisions"), 1u);
 }
 

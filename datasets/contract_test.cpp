@@ -95,7 +95,7 @@ class DatasetContractTest : public ::testing::TestWithParam<std::string> {
 
   testing::TemporaryFolder folder_;
   DatasetCase case_ = testing::DatasetContract::of(GetParam(), folder_);
-  PluginLoader plugins_{PluginLoader::default_directories()};
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
   DatasetContext context_;
 };
 
@@ -239,7 +239,7 @@ TEST_P(DatasetContractTest, ABrokenFileIsRefusedWithItsPath) {
 
 TEST_P(DatasetContractTest, IsDescribedWithoutParametersOrData) {
   const PluginEntry& entry = plugins_.load(plugins_.find(Dataset::kKind, GetParam()));
-  const std::unique_ptr<Configurable> described(PluginLoader::describe(entry, "the contract test"));
+  const std::unique_ptr<Configurable> described(core::PluginLoader::describe(entry, "the contract test"));
   for (const ParameterBase* parameter : described->parameters()) {
     EXPECT_FALSE(parameter->info().help.empty()) << parameter->info().name;
   }

@@ -141,7 +141,7 @@ class ModelContractTest : public ::testing::TestWithParam<std::string> {
 
   testing::TemporaryFolder folder_;
   testing::ModelCase case_ = testing::ModelContract::of(GetParam(), folder_);
-  PluginLoader plugins_{PluginLoader::default_directories()};
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
   ModelContext context_;
 };
 

@@ -107,7 +107,7 @@ class TransformContractTest : public ::testing::TestWithParam<std::string> {
 
   testing::TemporaryFolder folder_;
   testing::TransformCase case_ = testing::TransformContract::of(GetParam(), folder_);
-  PluginLoader plugins_{PluginLoader::default_directories()};
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
   TransformContext context_;
 };
 
@@ -177,7 +177,7 @@ TEST_P(TransformContractTest, SeveralThreadsMakeTheSame) {
 
 TEST_P(TransformContractTest, IsDescribedWithoutParameters) {
   const PluginEntry& entry = plugins_.load(plugins_.find(Transform::kKind, GetParam()));
-  const std::unique_ptr<Configurable> described(PluginLoader::describe(entry, "the contract test"));
+  const std::unique_ptr<Configurable> described(core::PluginLoader::describe(entry, "the contract test"));
   EXPECT_NE(described->find_parameter("field"), nullptr) << "every transform says which field it changes";
 }
 

@@ -13,7 +13,7 @@ namespace trainyard::testing {
 /// test runs over them, so it finds a plugin that is added later.
 inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
   std::vector<std::string> names;
-  for (const auto& found : PluginLoader(PluginLoader::default_directories()).list()) {
+  for (const auto& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
     if (found.label.kind == kind) names.push_back(found.label.name);
   }
   return names;
