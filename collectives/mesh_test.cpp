@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using trainyard::testing::run_threads;
 
-CollectiveContext context_of(std::uint32_t rank, Rendezvous& notes) {
+CollectiveContext context_of(std::uint32_t rank, core::Rendezvous& notes) {
   CollectiveContext context;
   context.where = "the test";
   context.rank = rank;
@@ -40,7 +40,7 @@ void expect_all_returned(const std::vector<trainyard::testing::RankEnd>& ends) {
 
 TEST(MeshTest, KeepsMessagesUntilTheyAreAskedFor) {
   for (const Sockets sockets : {Sockets::kIpc, Sockets::kTcp}) {
-    expect_all_returned(run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+    expect_all_returned(run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
       Mesh mesh(context_of(rank, notes), sockets);
       const std::string text = "for number 9";
       if (rank == 0) {
@@ -62,7 +62,7 @@ TEST(MeshTest, KeepsMessagesUntilTheyAreAskedFor) {
 
 TEST(MeshTest, TellsAMemberThatLeftFromOneThatIsLost) {
   for (const bool says_goodbye : {true, false}) {
-    expect_all_returned(run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+    expect_all_returned(run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
       Mesh mesh(context_of(rank, notes), Sockets::kIpc);
       if (rank == 0 && says_goodbye) mesh.leave(30s);
       if (rank == 0) return "";
@@ -74,7 +74,7 @@ TEST(MeshTest, TellsAMemberThatLeftFromOneThatIsLost) {
 }
 
 TEST(MeshTest, AnswersAreThoseOfTheLastProbeAndNoSignsOfWork) {
-  expect_all_returned(run_threads(2, [&](std::uint32_t rank, Rendezvous& notes) {
+  expect_all_returned(run_threads(2, [&](std::uint32_t rank, core::Rendezvous& notes) {
     MeshAgreement agreement(context_of(rank, notes), Sockets::kIpc);
     MeshAttendance attendance(agreement.mesh());
     if (rank == 1) {

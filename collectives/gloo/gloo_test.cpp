@@ -14,7 +14,7 @@ namespace {
 // What every backend is asked for is asked in collectives/contract_test.cpp; here, by as many ranks as it goes to
 // there.
 TEST(GlooTest, ReducesInTypesThatGlooLacks) {
-  const auto ends = trainyard::testing::run_threads(2, [](std::uint32_t rank, Rendezvous& notes) {
+  const auto ends = trainyard::testing::run_threads(2, [](std::uint32_t rank, core::Rendezvous& notes) {
     CollectiveContext context;
     context.where = "the test";
     context.parameters = "{}";
@@ -32,7 +32,7 @@ TEST(GlooTest, ReducesInTypesThatGlooLacks) {
 }
 
 TEST(GlooTest, NotesAreAllThatGloosStoreCanDo) {
-  const auto notes = make_local_rendezvous();
+  const auto notes = core::make_local_rendezvous();
   NoteStore store(*notes, "world/gloo/", std::chrono::milliseconds(100));
   store.set("0 1", std::vector<uint8_t>{1, 2});
   EXPECT_EQ(store.get("0 1"), (std::vector<uint8_t>{1, 2}));
