@@ -1,17 +1,17 @@
-# Out of the name of a kind, the folder that its plugins lie in: models, strategies.
-function(trainyard_folder_of_kind kind result)
-  string(REGEX REPLACE "y$" "ie" stem "${kind}")
-  set(${result} "${stem}s" PARENT_SCOPE)
-endfunction()
+cmake_policy(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/TrainyardKinds.cmake")
+set(TRAINYARD_CMAKE_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 
-# trainyard_plugin(KIND kind [TORCH] [TEST_ONLY] [LIBRARIES target...] [SOURCES file...] [TEST_LIBRARIES target...] [TEST_LABELS label...])
+# trainyard_plugin(KIND kind [NAME name] [TORCH] [TEST_ONLY] [USES kind...] [LIBRARIES target...] [SOURCES file...]
+#                  [TEST_LIBRARIES target...] [TEST_LABELS label...])
 #
 # Builds the folder it is called from as one plugin: a shared library `<build>/plugins/<kind>s/<folder>.so` from every
-# .cpp of the folder (tests apart), and one test program from its *_test.cpp. TORCH: the plugin links LibTorch. TEST_ONLY:
-# it goes to `<build>/test_plugins` and is not installed.
+# .cpp of the folder (tests apart), and one test program from its *_test.cpp. It links the library of its kind's layer.
+# TORCH: the plugin links LibTorch. USES: it makes plugins of these kinds, so it links their layers, too, and is refused by
+# a process that has other interfaces of them. TEST_ONLY: it goes to `<build>/test_plugins` and is not installed.
 # The same call works outside the tree after find_package(trainyard).
 function(trainyard_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "LIBRARIES;SOURCES;TEST_LIBRARIES;TEST_LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH;TEST_ONLY" "KIND;NAME" "USES;LIBRARIES;SOURCES;TEST_LIBRARIES;TEST_LABELS")
   if(NOT arg_NAME)
     get_filename_component(arg_NAME "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
   endif()
@@ -38,7 +38,15 @@ function(trainyard_plugin)
   # A plugin calls its own functions, even where another plugin in the process (one that a test links, say) has functions
   # of the same name; the entry's lambdas are such.
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions)
-  target_link_libraries(${target} PUBLIC trainyard::core $<$<BOOL:${arg_TORCH}>:trainyard::tensors> ${arg_LIBRARIES})
+  trainyard_link_completely(${target})
+  set(layers trainyard::core)
+  foreach(kind IN ITEMS ${arg_KIND} ${arg_USES})
+    trainyard_layer_of_kind("${kind}" layer)
+    list(APPEND layers ${layer})
+  endforeach()
+  target_link_libraries(${target} PUBLIC ${layers} $<$<BOOL:${arg_TORCH}>:trainyard::libtorch> ${arg_LIBRARIES})
+  list(JOIN arg_USES "," uses)
+  trainyard_interfaces(${target} plugin "${arg_KIND},${uses}")
   # A project that chooses no build type would get a plugin without optimisation, and wonder why it is slow.
   target_compile_options(${target} PRIVATE $<$<CONFIG:>:-O2>)
   set(precompiled trainyard_pch)
@@ -61,6 +69,34 @@ function(trainyard_plugin)
     trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES}
       LABELS ${arg_TEST_LABELS})
   endif()
+endfunction()
+
+# trainyard_link_completely(target): what a library calls and does not link is an error where it is linked, not where it is
+# loaded. The sanitizers' own functions come with the program, so not with them.
+function(trainyard_link_completely target)
+  if(NOT "${CMAKE_CXX_FLAGS}" MATCHES "-fsanitize" AND NOT APPLE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+endfunction()
+
+# trainyard_interfaces(target form kinds)
+# Writes into the target which interfaces of plugins it was built against; see TrainyardInterfaces.cmake.
+function(trainyard_interfaces target form kinds)
+  if(CMAKE_PROJECT_NAME STREQUAL "trainyard")
+    set(root "${CMAKE_SOURCE_DIR}")
+  else()
+    set(root "${TRAINYARD_INCLUDE_FOLDER}")
+  endif()
+  string(REGEX REPLACE ",$" "" kinds "${kinds}")
+  set(output "${CMAKE_CURRENT_BINARY_DIR}/${target}_interfaces.cpp")
+  set(script "${TRAINYARD_CMAKE_FOLDER}/TrainyardInterfaces.cmake")
+  add_custom_command(OUTPUT "${output}"
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${root}" "-DKINDS=${kinds}" "-DOUTPUT=${output}" "-DDEPENDENCIES=${output}.d"
+      "-DFORM=${form}" -P "${script}"
+    DEPENDS "${script}" "${TRAINYARD_CMAKE_FOLDER}/TrainyardHeaders.cmake" "${TRAINYARD_CMAKE_FOLDER}/TrainyardKinds.cmake"
+    DEPFILE "${output}.d" COMMENT "Interfaces of ${target}" VERBATIM)
+  target_sources(${target} PRIVATE "${output}")
+  set_source_files_properties("${output}" PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # trainyard_own_headers_first(target folder)

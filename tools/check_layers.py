@@ -4,9 +4,14 @@
 Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.
 Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
 open to its plugins, and its folder `testing` to tests.
+
+With `--libraries BUILD` it looks at what was built instead: the libraries that each library names (DT_NEEDED), directly or
+through others, are those of the layers that its folder may include, no fewer and no more. A plugin links some of them.
 """
+import argparse
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -19,7 +24,7 @@ ALLOWED = {
     "collectives": {"messages", "core"},
     "tensors": {"messages", "core"},
     "accelerators": {"messages", "core", "tensors"},
-    "strategies": {"messages", "core", "tensors", "collectives", "accelerators", "models"},
+    "strategies": {"messages", "core", "tensors", "collectives", "models"},
     "models": {"messages", "core", "tensors", "collectives"},
     "datasets": {"messages", "core"},
     "transforms": {"messages", "core", "datasets"},
@@ -57,7 +62,8 @@ def violations(path):
                 yield number, name, "a plugin's folder is nobody else's business"
 
 
-def main():
+def includes():
+    """Prints what includes break a rule, and returns how many."""
     bad = 0
     for layer in ALLOWED:
         for path in sorted((ROOT / layer).rglob("*")):
@@ -66,7 +72,54 @@ def main():
             for number, name, why in violations(path):
                 print(f'{path.relative_to(ROOT)}:{number}: #include "{name}": {why}')
                 bad += 1
-    print(f"layers: {bad} violation(s)" if bad else "layers: every include points the right way")
+    return bad
+
+
+def needed_by(library):
+    """The layers whose libraries this library names itself."""
+    text = subprocess.run(["readelf", "-d", str(library)], check=True, capture_output=True, text=True).stdout
+    return set(re.findall(r"\(NEEDED\).*\[libtrainyard_([a-z]+)\.so", text))
+
+
+def reached_from(layer, needed):
+    """All that a layer's library brings along."""
+    found, open_layers = set(), set(needed.get(layer, ()))
+    while open_layers:
+        next_layer = open_layers.pop()
+        if next_layer not in found:
+            found.add(next_layer)
+            open_layers |= needed[next_layer]
+    return found
+
+
+def links(build):
+    """Prints which libraries of the build folder link other layers than they may include, and returns how many."""
+    needed = {path.stem.removeprefix("libtrainyard_"): needed_by(path) for path in build.glob("lib/libtrainyard_*.so")}
+    bad = 0
+    for layer in sorted(needed):
+        linked, included = reached_from(layer, needed), ALLOWED[layer] & needed.keys()
+        if linked != included:
+            print(f"libtrainyard_{layer}.so links {sorted(linked)}, and may include {sorted(included)}")
+            bad += 1
+    for path in sorted([*build.glob("plugins/*/*.so"), build / "bin" / "trainyard"]):
+        layer = path.parent.name if path.suffix == ".so" else "tools"
+        strange = needed_by(path) - ALLOWED[layer] - {layer}
+        if strange:
+            print(f"{path.relative_to(build)} links {sorted(strange)}, which {layer} may not include")
+            bad += 1
+    if not needed:
+        print(f"{build} holds no library of a layer: build it first")
+        bad += 1
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--libraries", metavar="BUILD", type=pathlib.Path)
+    build = parser.parse_args().libraries
+    bad = links(build) if build else includes()
+    good = "every library links what its folder may include" if build else "every include points the right way"
+    print(f"layers: {bad} violation(s)" if bad else f"layers: {good}")
     return 1 if bad else 0
 
 

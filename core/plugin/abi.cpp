@@ -1,11 +1,14 @@
 #include "core/plugin/abi.h"
 
 #include <elf.h>
+#include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <ranges>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -28,9 +31,9 @@ std::optional<std::vector<T>> read_at(std::ifstream& file, std::uint64_t offset,
   return objects;
 }
 
-/// The bytes of the ELF section `.trainyard`, or nothing if this is not an ELF file or has no such section. Source: the
+/// The text in the ELF section `wanted`, or nothing if this is not an ELF file or has no such section. Source: the
 /// ELF-64 object file format, System V ABI, chapters 4.1 (header) and 4.2 (sections).
-std::optional<std::string> read_label_section(std::ifstream& file) {
+std::optional<std::string> read_section(std::ifstream& file, const char* wanted) {
   const auto header = read_at<Elf64_Ehdr>(file, 0, 1);
   if (!header || std::memcmp(header->front().e_ident, ELFMAG, SELFMAG) != 0) return {};
   const Elf64_Ehdr& elf = header->front();
@@ -44,7 +47,7 @@ std::optional<std::string> read_label_section(std::ifstream& file) {
   // This makes strcmp end within the table, whatever the table holds.
   names->back() = '\0';
   for (const Elf64_Shdr& section : *sections) {
-    if (section.sh_name >= names->size() || std::strcmp(names->data() + section.sh_name, ".trainyard") != 0) continue;
+    if (section.sh_name >= names->size() || std::strcmp(names->data() + section.sh_name, wanted) != 0) continue;
     if (section.sh_size > kMaxLabelBytes) return {};
     const auto text = read_at<char>(file, section.sh_offset, section.sh_size);
     if (!text) return {};
@@ -53,11 +56,44 @@ std::optional<std::string> read_label_section(std::ifstream& file) {
   return {};
 }
 
-/// For example "a b torch-1.13.1" -> {"a b", "torch-1.13.1"}.
-std::pair<std::string_view, std::string_view> split_torch(std::string_view tag) {
-  const auto at = tag.rfind(' ');
-  return at == std::string_view::npos ? std::pair(tag, std::string_view())
-                                      : std::pair(tag.substr(0, at), tag.substr(at + 1));
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (const auto word : std::views::split(text, ' ')) {
+    if (!word.empty()) words.emplace_back(word.begin(), word.end());
+  }
+  return words;
+}
+
+/// "trainyard-0.1 cxxabi-1017 cxx11-1", then one word for each interface, then "torch-1.13.1".
+struct Tag {
+  explicit Tag(std::string_view text) : words(words_of(text)) {}
+  bool whole() const { return words.size() > kBase; }
+  std::span<const std::string_view> base() const { return std::span(words).first(kBase); }
+  std::span<const std::string_view> interfaces() const {
+    return std::span(words).subspan(kBase, words.size() - kBase - 1);
+  }
+  std::string_view torch() const { return words.back(); }
+
+  static constexpr std::size_t kBase = 3;
+  std::vector<std::string_view> words;
+};
+
+/// "strategy" for "strategy-fd5132dae94b".
+std::string_view kind_of(std::string_view interface_word) {
+  return interface_word.substr(0, interface_word.find_last_of('-'));
+}
+
+/// The interface of this kind, or nothing: a kind of somebody else's has none here, and whoever loads it must know it.
+std::optional<std::string_view> interface_of(const Tag& tag, std::string_view kind) {
+  const auto found = std::ranges::find(tag.interfaces(), kind, kind_of);
+  if (found == tag.interfaces().end()) return {};
+  return *found;
+}
+
+/// Puts the interfaces in front of the last word, which says which LibTorch it is.
+std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
+  const std::size_t torch = std::min(tag.rfind(" torch-"), tag.size());
+  return fmt::format("{} {}{}", tag.substr(0, torch), interfaces, tag.substr(torch));
 }
 
 }  // namespace
@@ -66,26 +102,45 @@ std::pair<std::string_view, std::string_view> split_torch(std::string_view tag) 
 PluginLabel read_plugin_label(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "no plugin file {}", path);
-  const auto text = read_label_section(file);
+  const auto text = read_section(file, ".trainyard");
   if (!text) throw Error(Code::kPluginLoad, "{} is no Trainyard plugin: it has no section '.trainyard'", path);
   std::istringstream lines(*text);
   PluginLabel label;
   for (std::string* field : {&label.kind, &label.name, &label.version, &label.description, &label.abi_tag}) {
     if (!std::getline(lines, *field)) throw Error(Code::kPluginLoad, "{} has a broken plugin label: {}", path, *text);
   }
+  // What was not built by trainyard_plugin() does not say what it was built against, so nothing here may call it.
+  const std::string unknown = label.kind + "-unknown";
+  label.abi_tag = with_interfaces(label.abi_tag, read_section(file, ".trainyard.interfaces").value_or(unknown));
   return label;
 }
 
 // This file does not link LibTorch, so its own tag would say "none". The host's tag names the version of the build.
 #undef TRAINYARD_TORCH_VERSION
 #define TRAINYARD_TORCH_VERSION TRAINYARD_HOST_TORCH_VERSION
-std::string_view host_abi_tag() { return TRAINYARD_ABI_TAG; }
+std::string_view host_abi_tag() {
+  static const std::string tag = with_interfaces(TRAINYARD_ABI_TAG, interface_words());
+  return tag;
+}
 
 // The host's tag names the LibTorch that its plugins share. A plugin that uses none cannot disagree with it.
 bool abi_matches(std::string_view plugin, std::string_view host) {
-  const auto [plugin_base, plugin_torch] = split_torch(plugin);
-  const auto [host_base, host_torch] = split_torch(host);
-  return plugin_base == host_base && (plugin_torch == "torch-none" || plugin_torch == host_torch);
+  const Tag ours(host), theirs(plugin);
+  if (!ours.whole() || !theirs.whole() || !std::ranges::equal(ours.base(), theirs.base())) return false;
+  const bool same_interfaces = std::ranges::all_of(
+      theirs.interfaces(), [&](auto word) { return interface_of(ours, kind_of(word)).value_or(word) == word; });
+  return same_interfaces && (theirs.torch() == "torch-none" || theirs.torch() == ours.torch());
+}
+
+std::string comparable_abi_tag(std::string_view plugin, std::string_view host) {
+  const Tag ours(host), theirs(plugin);
+  if (!ours.whole() || !theirs.whole()) return std::string(host);
+  std::vector<std::string_view> words(ours.base().begin(), ours.base().end());
+  for (const std::string_view word : theirs.interfaces()) {
+    if (const auto known = interface_of(ours, kind_of(word))) words.push_back(*known);
+  }
+  words.push_back(ours.torch());
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace trainyard

@@ -21,7 +21,8 @@
 namespace trainyard {
 
 /// What a plugin file says about itself in its ELF section `.trainyard`, which can be read without loading the file:
-/// five lines of text, in the order of these fields.
+/// five lines of text, in the order of these fields. The tag is completed by the section `.trainyard.interfaces`, which
+/// trainyard_plugin() adds: the interfaces that the file was built against.
 struct PluginLabel {
   std::string kind;
   std::string name;
@@ -34,11 +35,19 @@ struct PluginLabel {
 /// kPluginLoad if it is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// This build's tag, with the version of LibTorch that its plugins are built against.
+/// This build's tag: what it has of the parts above, with the version of LibTorch that its plugins are built against,
+/// and one word for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The number is a hash over
+/// what a plugin of this kind includes; the build makes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
-/// True if a plugin with the tag `plugin` may be loaded here: all parts are equal, or the plugin does not use LibTorch
-/// and the other parts are equal.
+/// The words of host_abi_tag() for the interfaces alone. The build generates its definition.
+std::string_view interface_words();
+
+/// Returns true if a plugin with the tag `plugin` may be loaded here. All parts must be equal, except that a plugin
+/// need not use LibTorch, and that only the interfaces of those kinds count that the plugin names.
 bool abi_matches(std::string_view plugin, std::string_view host);
+
+/// The tag `host` without the interfaces that the tag `plugin` does not name, for an error that shows both.
+std::string comparable_abi_tag(std::string_view plugin, std::string_view host);
 
 }  // namespace trainyard

@@ -14,6 +14,7 @@ namespace trainyard {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 template <class Action>
@@ -35,11 +36,18 @@ class PluginFileTest : public ::testing::Test {
   }
   ~PluginFileTest() override { fs::remove_all(directory_); }
 
-  /// Compiles one C file into a shared library with this label. It runs none of the library's code.
-  std::string library(const std::string& name, const std::string& label) {
+  /// Compiles one C file into a shared library with this label. It runs none of the library's code. The library says
+  /// that it was built against `interfaces`, or nothing if they are empty.
+  std::string library(const std::string& name, const std::string& label,
+                      const std::string& interfaces = std::string(interface_words())) {
     const fs::path source = directory_ / (name + ".c");
-    std::ofstream(source) << "__attribute__((used, section(\".trainyard\"))) const char label[] = \"" << label
-                          << "\";\n";
+    std::ofstream code(source);
+    code << "__attribute__((used, section(\".trainyard\"))) const char label[] = \"" << label << "\";\n";
+    if (!interfaces.empty()) {
+      code << "__attribute__((used, section(\".trainyard.interfaces\"))) const char interfaces[] = \"" << interfaces
+           << "\";\n";
+    }
+    code.close();
     fs::create_directories(directory_ / "models");
     const fs::path path = directory_ / "models" / (name + ".so");
     const std::string command = "cc -shared -fPIC -o " + path.string() + " " + source.string();
@@ -56,24 +64,54 @@ TEST(AbiTest, TorchFreePluginsFitEveryLibTorchAndOthersOnlyTheirOwn) {
   EXPECT_TRUE(abi_matches(base + " torch-1.13.1", base + " torch-1.13.1"));
   EXPECT_FALSE(abi_matches(base + " torch-2.6.0", base + " torch-1.13.1"));
   EXPECT_FALSE(abi_matches("trainyard-0.2 cxxabi-1017 cxx11-1 torch-none", base + " torch-none"));
-  EXPECT_FALSE(abi_matches("", base));
+  EXPECT_FALSE(abi_matches("", base + " torch-none"));
+}
+
+TEST(AbiTest, APluginMustAgreeOnTheInterfacesThatItNamesAndOnNoOthers) {
+  const std::string base = "trainyard-0.1 cxxabi-1017 cxx11-1 ";
+  const std::string host = base + "component-0a model-1b strategy-2c torch-1.13.1";
+  EXPECT_TRUE(abi_matches(base + "model-1b torch-1.13.1", host));
+  EXPECT_TRUE(abi_matches(base + "component-0a strategy-2c torch-none", host));
+  EXPECT_TRUE(abi_matches(base + "sampler-77 torch-none", host)) << "a kind of somebody else's";
+  EXPECT_FALSE(abi_matches(base + "model-9f torch-1.13.1", host));
+  EXPECT_FALSE(abi_matches(base + "component-0a strategy-1b torch-none", host));
+  EXPECT_FALSE(abi_matches(base + "model-unknown torch-none", host));
+}
+
+TEST(AbiTest, BothTagsOfAnErrorNameTheSameInterfaces) {
+  EXPECT_EQ(comparable_abi_tag("a b c model-9f torch-none", "a b c component-0a model-1b torch-1.13.1"),
+            "a b c model-1b torch-1.13.1");
+}
+
+TEST(AbiTest, TheHostNamesTheInterfaceOfEveryKind) {
+  for (const char* kind : {"component", "accelerator", "collective", "strategy", "model", "dataset", "transform"}) {
+    EXPECT_THAT(std::string(host_abi_tag()), ContainsRegex(std::string(" ") + kind + "-[0-9a-f]{12} ")) << kind;
+  }
 }
 
 TEST_F(PluginFileTest, TheLabelIsReadWithoutLoading) {
-  const PluginLabel label = read_plugin_label(library("tiny", "model\\ntiny\\n3\\nA small one.\\nsome tag"));
+  const PluginLabel label =
+      read_plugin_label(library("tiny", "model\\ntiny\\n3\\nA small one.\\na b c torch-none", "model-1b"));
   EXPECT_EQ(label.kind, "model");
   EXPECT_EQ(label.name, "tiny");
   EXPECT_EQ(label.version, "3");
   EXPECT_EQ(label.description, "A small one.");
-  EXPECT_EQ(label.abi_tag, "some tag");
+  EXPECT_EQ(label.abi_tag, "a b c model-1b torch-none");
 }
 
 TEST_F(PluginFileTest, APluginOfAnotherAbiIsRefusedWithBothTags) {
-  const std::string path = library("old", "model\\nold\\n1\\nd\\ntrainyard-0.0 cxxabi-1 cxx11-0 torch-none");
+  const std::string path =
+      library("old", "model\\nold\\n1\\nd\\ntrainyard-0.0 cxxabi-1 cxx11-0 torch-none", "model-1b");
   core::PluginLoader loader({directory_});
   const std::string error = error_of([&] { loader.load(path); });
-  EXPECT_THAT(error, HasSubstr("trainyard-0.0 cxxabi-1 cxx11-0 torch-none"));
-  EXPECT_THAT(error, HasSubstr(std::string(host_abi_tag())));
+  EXPECT_THAT(error, HasSubstr("trainyard-0.0 cxxabi-1 cxx11-0 model-1b torch-none"));
+  EXPECT_THAT(error, HasSubstr(comparable_abi_tag("a b c model-1b torch-none", host_abi_tag())));
+}
+
+TEST_F(PluginFileTest, APluginThatDoesNotSayWhatItWasBuiltAgainstIsRefused) {
+  const std::string path = library("mute", "model\\nmute\\n1\\nd\\n" TRAINYARD_ABI_TAG, "");
+  core::PluginLoader loader({directory_});
+  EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr(" model-unknown torch-none'"));
 }
 
 TEST_F(PluginFileTest, WhatIsNoPluginIsNamedAsSuch) {
@@ -99,14 +137,14 @@ TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
 }
 
 TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
-  const std::string path = library("open", std::string("model\\nopen\\n1\\nd\\n") + std::string(host_abi_tag()));
+  const std::string path = library("open", "model\\nopen\\n1\\nd\\n" TRAINYARD_ABI_TAG);
   fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
   core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("can be written by everyone"));
 }
 
 TEST_F(PluginFileTest, APluginWithALabelButNoEntryIsRefused) {
-  const std::string path = library("hollow", std::string("model\\nhollow\\n1\\nd\\n") + std::string(host_abi_tag()));
+  const std::string path = library("hollow", "model\\nhollow\\n1\\nd\\n" TRAINYARD_ABI_TAG);
   core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("no entry"));
 }

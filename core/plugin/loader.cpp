@@ -128,7 +128,7 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (!abi_matches(label.abi_tag, host_abi_tag())) {
     throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation",
-                path, label.abi_tag, host_abi_tag());
+                path, label.abi_tag, comparable_abi_tag(label.abi_tag, host_abi_tag()));
   }
   // With RTLD_NOW a missing symbol is reported here, with its name, and not in the middle of a run. With RTLD_LOCAL
   // plugins cannot see each other's symbols.

@@ -47,7 +47,7 @@ void refuse_foreign_abi(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (abi_matches(label.abi_tag, host_abi_tag())) return;
   throw Error(Code::kAbiMismatch, "{} was built for '{}', this is '{}'; build it again against this installation", path,
-              label.abi_tag, host_abi_tag());
+              label.abi_tag, comparable_abi_tag(label.abi_tag, host_abi_tag()));
 }
 
 }  // namespace

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# headers_compile.sh BUILD SOURCE: every installed header compiles by itself, so it includes what it needs, and all of that
+# is installed.
+. "$(dirname "$0")/installation.sh"
+mkdir "$work/headers"
+headers="$(cd "$prefix/include/trainyard" && find . -name '*.h' | sed 's#^\./##' | sort)"
+[ -n "$headers" ] || fail "no header is installed"
+while read -r header; do
+  printf '#include "%s"\n' "$header" >"$work/headers/${header//\//_}.cpp"
+done <<<"$headers"
+project "$work/headers" 'file(GLOB sources *.cpp)' 'add_library(headers OBJECT ${sources})' \
+  "target_link_libraries(headers PRIVATE $layers)" 'target_compile_options(headers PRIVATE -fsyntax-only -Wall -Wextra -Werror)'
+# Only checked: -fsyntax-only writes no object, so the build tool is asked for one file after another without them.
+cmake -S "$work/headers" -B "$work/headers/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
+  >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "find_package(trainyard)"; }
+sed -n 's/^ *"command": "\(.*\)",$/\1/p' "$work/headers/build/compile_commands.json" | sed 's/\\"/"/g; s/\\\\/\\/g' >"$work/commands"
+[ "$(wc -l <"$work/commands")" -eq "$(wc -l <<<"$headers")" ] || fail "a header has no command"
+tr '\n' '\0' <"$work/commands" | xargs -0 -P "$(nproc)" -I{} sh -c '{}' || fail "a header does not compile by itself"
+echo "$(wc -l <<<"$headers") headers compile by themselves"

@@ -1,0 +1,31 @@
+# To be sourced with BUILD and SOURCE in $1 and $2: installs the build into a folder that goes with the script.
+set -euo pipefail
+build="$1" source="$2"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export XDG_CACHE_HOME="$work/cache"
+unset TRAINYARD_PLUGIN_PATH
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+prefix="$work/prefix"
+with_torch=false
+if find "$prefix" -name libtrainyard_tensors.so | grep -q .; then with_torch=true; fi
+
+# project FOLDER TEXT...: a CMake project that uses the installation, with these lines besides.
+project() {
+  local folder="$1"; shift
+  mkdir -p "$folder"
+  { printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(mine LANGUAGES CXX)' 'set(CMAKE_CXX_STANDARD 20)' \
+      'find_package(trainyard REQUIRED)' "$@"; } >"$folder/CMakeLists.txt"
+}
+
+# build_project FOLDER
+build_project() {
+  { cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="${2:-$prefix}" -DCMAKE_BUILD_TYPE=Debug &&
+    cmake --build "$1/build" --parallel "$(nproc)"; } >"$1.log" 2>&1 || { tail -n 60 "$1.log"; fail "$1 does not build"; }
+}
+
+layers="trainyard::messages trainyard::checkpoints trainyard::core trainyard::collectives trainyard::datasets trainyard::transforms trainyard::testing"
+if $with_torch; then layers="$layers trainyard::tensors trainyard::accelerators trainyard::models trainyard::strategies"; fi
