@@ -1,48 +1,122 @@
 #!/usr/bin/env bash
-# Everything that must hold before a commit lands: packages, format, layers, build, tests.
+# Checks what must hold before a commit lands. It installs the Debian packages that it checks with.
 #
-#   tools/check.sh           # from a clean clone on a fresh Debian 12 or 13
-#   tools/check.sh --fast    # no installation, no slow tests
+#   tools/check.sh                    # format, spelling, layers, build, libraries, tests: from a clean clone on Debian 12 or 13
+#   tools/check.sh --fast             # the same without installing anything and without the slow tests
+#   tools/check.sh --stage NAME...    # these stages alone, in this order
+#   tools/check.sh --changed REF ...  # clang-tidy looks only at what has changed since the commit REF
+#
+# Stages of every commit:  format spelling layers build libraries tests
+# Heavier ones:            tidy asan tsan fuzz debian13 package
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-fast=false
-case "${1:-}" in
-  "") ;;
-  --fast) fast=true ;;
-  *)
-    sed -n '2,5s/^# \{0,1\}//p' tools/check.sh
-    [ "$1" = "--help" ] && exit 0 || exit 2
-    ;;
-esac
+usage() { sed -n '2,10s/^# \{0,1\}//p' tools/check.sh; }
+
+. tools/packages.sh
+export TRAINYARD_CHECK_INSTALL=true TRAINYARD_CHECK_SLOW=true TRAINYARD_CHECK_SINCE=""
+stages=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --help) usage; exit 0 ;;
+    --fast) TRAINYARD_CHECK_INSTALL=false TRAINYARD_CHECK_SLOW=false; shift ;;
+    --changed) TRAINYARD_CHECK_SINCE="$2"; shift 2 ;;
+    --stage) shift; while [ $# -gt 0 ] && [[ "$1" != --* ]]; do stages+=("$1"); shift; done ;;
+    *) usage; exit 2 ;;
+  esac
+done
+[ ${#stages[@]} -gt 0 ] || stages=(format spelling layers build libraries tests)
 
 build="${TRAINYARD_BUILD_DIR:-build/check}"
-if ! $fast; then
-  . tools/packages.sh
-  install_missing "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
-fi
+export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-echo "== format"
-if command -v clang-format-14 >/dev/null; then
-  git ls-files '*.h' '*.cpp' | xargs clang-format-14 --dry-run -Werror
-else
-  echo "clang-format 14 is not installed: not checked"
-fi
+need() { ! $TRAINYARD_CHECK_INSTALL || install_missing "$@"; }
+sources() { git ls-files '*.h' '*.cpp'; }
 
-echo "== layers"
-python3 tools/check_layers.py
+# configure FOLDER OPTION...: quietly, unless it fails.
+configure() {
+  local folder="$1"; shift
+  mkdir -p "$folder"
+  cmake -S . -B "$folder" -G Ninja "$@" >"$folder/configure.log" 2>&1 || { tail -n 30 "$folder/configure.log" >&2; exit 1; }
+}
 
-echo "== build"
-mkdir -p "$build"
-# Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON >"$build/configure.log" 2>&1 ||
-  { tail -n 30 "$build/configure.log" >&2; exit 1; }
-cmake --build "$build" --parallel "$(nproc)"
+# run_tests FOLDER OPTION...
+run_tests() {
+  local folder="$1"; shift
+  ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" "$@"
+}
 
-echo "== tests"
-export OPENBLAS_NUM_THREADS=1
-if $fast; then
-  ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)" --label-exclude slow
-else
-  ctest --test-dir "$build" --output-on-failure --parallel "$(nproc)"
-fi
+stage_format() {
+  # Other versions of clang-format lay the same code out differently; Debian 13 does not have this one.
+  if apt-cache show clang-format-14 >/dev/null 2>&1; then need clang-format-14; fi
+  if command -v clang-format-14 >/dev/null; then
+    sources | xargs clang-format-14 --dry-run -Werror
+  else
+    echo "clang-format 14 is not here: not checked"
+  fi
+}
+
+stage_spelling() {
+  need codespell
+  git ls-files | grep -vE '\.(svg|png|jpg)$|^LICENSE$' | xargs codespell
+}
+
+stage_layers() {
+  need python3
+  python3 tools/check_layers.py
+}
+
+stage_build() {
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
+  # Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
+  configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON
+  cmake --build "$build" --parallel "$(nproc)"
+}
+
+stage_libraries() {
+  need python3 binutils
+  python3 tools/check_layers.py --libraries "$build"
+}
+
+stage_tests() {
+  local slow=()
+  $TRAINYARD_CHECK_SLOW || slow=(--label-exclude slow)
+  run_tests "$build" "${slow[@]}"
+}
+
+stage_tidy() {
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang-tidy
+  tools/stages/tidy.sh
+}
+
+# sanitized PRESET: everything but whole trainings, whose processes would take hours.
+sanitized() {
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
+  cmake --preset "$1" >/dev/null
+  cmake --build --preset "$1" --parallel "$(nproc)"
+  ctest --preset "$1" --parallel "$(nproc)"
+}
+stage_asan() { sanitized asan; }
+stage_tsan() { sanitized tsan; }
+
+stage_fuzz() {
+  need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang
+  cmake --preset fuzz >/dev/null
+  cmake --build --preset fuzz --parallel "$(nproc)"
+  build/fuzz/bin/trainyard_fuzz_corpus build/fuzz/corpus
+  build/fuzz/bin/trainyard_fuzz_messages -max_total_time="${TRAINYARD_FUZZ_SECONDS:-120}" -timeout=10 build/fuzz/corpus
+}
+
+stage_debian13() { tools/stages/debian13.sh; }
+stage_package() {
+  need "${trainyard_build_packages[@]}" dpkg-dev file
+  tools/stages/package.sh
+}
+
+for stage in "${stages[@]}"; do
+  declare -F "stage_$stage" >/dev/null || { echo "no stage '$stage'" >&2; usage >&2; exit 2; }
+  echo "== $stage"
+  SECONDS=0
+  "stage_$stage"
+  echo "== $stage took $SECONDS s"
+done

@@ -7,7 +7,7 @@ trainyard_build_packages=(
   libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libpng-dev libjpeg62-turbo-dev
 )
-# To test as well: oracles in Python, and the clients that are tested with them.
+# To test as well: oracles in Python, the clients that are tested with them, and what reads libraries and licences.
 trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git)
 
 # install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.
