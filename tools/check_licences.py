@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Checks that every source file says which licence it has, in its first three lines. Prints those that do not, and exits
+with 1 if there is one.
+
+`--self-test` shows that it can tell one from the other.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LINE = "SPDX-License-Identifier: Apache-2.0"
+SUFFIXES = (".h", ".cpp", ".py", ".sh", ".cmake")
+NAMES = ("CMakeLists.txt",)
+
+
+def has_line(path):
+    with open(path, encoding="utf-8") as file:
+        return any(LINE in line for line, _ in zip(file, range(3)))
+
+
+def is_source(path):
+    return path.suffix in SUFFIXES or path.name in NAMES
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as folder:
+        good, bad, late = (pathlib.Path(folder) / name for name in ("good.h", "bad.h", "late.py"))
+        good.write_text(f"// {LINE}\n#pragma once\n", encoding="utf-8")
+        bad.write_text("#pragma once\n", encoding="utf-8")
+        late.write_text("\n\n\n# " + LINE + "\n", encoding="utf-8")
+        assert has_line(good) and not has_line(bad) and not has_line(late)
+        assert is_source(good) and not is_source(pathlib.Path("README.md"))
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        return 0
+    listed = subprocess.run(["git", "ls-files"], check=True, capture_output=True, text=True).stdout.splitlines()
+    missing = [name for name in listed if is_source(pathlib.Path(name)) and not has_line(name)]
+    for name in missing:
+        print(f"{name}: no line '{LINE}' among its first three")
+    print(f"licences: {len(missing)} file(s) without one" if missing else "licences: every source file names its own")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
