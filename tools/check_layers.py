@@ -5,8 +5,9 @@ Reads the `#include "..."` lines of every source file. Prints each line that bre
 Plugin folders never include each other; a family's own interface and helpers (files directly in the family's folder) are
 open to its plugins, and its folder `testing` to tests.
 
-With `--libraries BUILD` it looks at what was built instead: the libraries that each library names (DT_NEEDED), directly or
-through others, are those of the layers that its folder may include, no fewer and no more. A plugin links some of them.
+With `--libraries BUILD` it looks at what was built instead. The layers that each layer's CMake target links, directly or
+through others, are those that its folder may include, no fewer and no more. The libraries that a built library or plugin
+names (DT_NEEDED), which are those that it calls, are among them.
 """
 import argparse
 import pathlib
@@ -81,33 +82,46 @@ def needed_by(library):
     return set(re.findall(r"\(NEEDED\).*\[libtrainyard_([a-z]+)\.so", text))
 
 
-def reached_from(layer, needed):
-    """All that a layer's library brings along."""
-    found, open_layers = set(), set(needed.get(layer, ()))
+def declared_links(build):
+    """From each layer to the layers that its CMake target links, as the targets to be installed say."""
+    links = {}
+    for path in build.glob("CMakeFiles/Export/**/trainyard-targets.cmake"):
+        for layer, text in re.findall(
+            r"set_target_properties\(trainyard::([a-z]+) PROPERTIES(.*?)\n\)", path.read_text(encoding="utf-8"), re.S
+        ):
+            if layer in ALLOWED:
+                links[layer] = set(re.findall(r"trainyard::([a-z]+)", text)) & ALLOWED.keys()
+    return links
+
+
+def reached_from(layer, links):
+    """All that a layer links, directly or through others."""
+    found, open_layers = set(), set(links[layer])
     while open_layers:
         next_layer = open_layers.pop()
         if next_layer not in found:
             found.add(next_layer)
-            open_layers |= needed[next_layer]
+            open_layers |= links[next_layer]
     return found
 
 
 def links(build):
     """Prints which libraries of the build folder link other layers than they may include, and returns how many."""
-    needed = {path.stem.removeprefix("libtrainyard_"): needed_by(path) for path in build.glob("lib/libtrainyard_*.so")}
+    declared = declared_links(build)
     bad = 0
-    for layer in sorted(needed):
-        linked, included = reached_from(layer, needed), ALLOWED[layer] & needed.keys()
+    for layer in sorted(declared):
+        linked, included = reached_from(layer, declared), ALLOWED[layer] & declared.keys()
         if linked != included:
-            print(f"libtrainyard_{layer}.so links {sorted(linked)}, and may include {sorted(included)}")
+            print(f"trainyard::{layer} links {sorted(linked)}, and may include {sorted(included)}")
             bad += 1
-    for path in sorted([*build.glob("plugins/*/*.so"), build / "bin" / "trainyard"]):
-        layer = path.parent.name if path.suffix == ".so" else "tools"
+    libraries = {path: path.stem.removeprefix("libtrainyard_") for path in build.glob("lib/libtrainyard_*.so")}
+    plugins = {path: path.parent.name for path in build.glob("plugins/*/*.so")}
+    for path, layer in sorted((libraries | plugins | {build / "bin" / "trainyard": "tools"}).items()):
         strange = needed_by(path) - ALLOWED[layer] - {layer}
         if strange:
-            print(f"{path.relative_to(build)} links {sorted(strange)}, which {layer} may not include")
+            print(f"{path.relative_to(build)} calls {sorted(strange)}, which {layer} may not include")
             bad += 1
-    if not needed:
+    if not declared or not libraries:
         print(f"{build} holds no library of a layer: build it first")
         bad += 1
     return bad
