@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "messages/arena.h"
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 #include "tensors/named_tensor.h"
 
 namespace trainyard {

@@ -2,8 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "collectives/collective.h"
-#include "strategies/strategy.h"
+#include "strategies/rank_group.h"
 
 namespace trainyard {
 
@@ -16,13 +15,17 @@ namespace trainyard {
 class HalfGradients {
  public:
   /// `gradients`: the flat block. Every rank makes its own at the same time. `type`: kHalf or kBFloat16.
-  HalfGradients(Collective& world, const at::Tensor& gradients, at::ScalarType type);
+  HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
-  /// Starts to average a slice of the block in place and returns at once; the same slice on all ranks.
-  Pending average(at::Tensor slice);
+  /// Starts to average a slice of the block and returns at once; the same slice on all ranks. When that has been waited
+  /// for, widen() puts the mean into the block.
+  Work average(const at::Tensor& slice);
+  void widen(const at::Tensor& slice) const;
 
  private:
-  Collective& world_;
+  at::Tensor narrow_slice(const at::Tensor& slice) const;
+
+  RankGroup& ranks_;
   std::int64_t begin_;  ///< Of the block in its storage, in elements.
   at::Tensor narrow_;   ///< As long as the block, in memory of the collective.
 };

@@ -4,58 +4,56 @@
 
 #include <utility>
 
-#include "strategies/step_trace.h"
-
 namespace trainyard {
 
-/// Gradients differ between the ranks here, but a step that one of them skips is no step for the others either.
-bool LocalSteps::overflow_anywhere(bool here) {
-  if (replica().world == nullptr) return here;
-  std::uint8_t any = here ? 1 : 0;
-  world().all_reduce({&any, DType::kUInt8, 1}, ReduceOp::kMax).wait();
-  return any != 0;
-}
+/// Works on the mean of the ranks, and gives every rank its own values back.
+class LocalSteps::OfTheMean final : public Evaluation {
+ public:
+  OfTheMean(const LocalSteps& strategy, ArenaEdit& edit) : strategy_(strategy) {
+    for (const at::Tensor& tensor : strategy_.averaged(edit)) own_.push_back(tensor.clone());
+    strategy_.average(edit);
+  }
 
-void LocalSteps::end_update(std::uint64_t step) {
+  void end(ArenaEdit& edit) override {
+    const at::NoGradGuard no_gradients;
+    const std::vector<at::Tensor> tensors = strategy_.averaged(edit);
+    for (std::size_t i = 0; i < own_.size(); ++i) tensors[i].copy_(own_[i]);
+  }
+
+ private:
+  const LocalSteps& strategy_;
+  std::vector<at::Tensor> own_;
+};
+
+void LocalSteps::after_update(std::uint64_t step, ArenaEdit& edit) {
   apart_ = true;
-  if (step % static_cast<std::uint64_t>(*every_steps_) == 0) unite_if_apart();
+  if (step % static_cast<std::uint64_t>(*every_steps_) == 0) unite_if_apart(edit);
 }
 
-void LocalSteps::begin_snapshot() { unite_if_apart(); }
-
-void LocalSteps::unite_if_apart() {
+void LocalSteps::unite_if_apart(ArenaEdit& edit) {
   if (!std::exchange(apart_, false)) return;
-  const TraceSpan span(replica().trace, "unite", "communication");
+  const TraceSpan span(trace(), "unite", "communication");
   const at::NoGradGuard no_gradients;
-  unite();
+  unite(edit);
 }
 
-void LocalSteps::begin_evaluation() {
-  if (!apart_) return;
-  for (const at::Tensor& tensor : averaged()) own_.push_back(tensor.clone());
-  average();
+std::unique_ptr<Evaluation> LocalSteps::make_evaluation(ArenaEdit& edit) {
+  if (apart_) return std::make_unique<OfTheMean>(*this, edit);
+  return std::make_unique<Evaluation>();
 }
 
-void LocalSteps::end_evaluation() {
-  const at::NoGradGuard no_gradients;
-  const std::vector<at::Tensor> tensors = averaged();
-  for (std::size_t i = 0; i < own_.size(); ++i) tensors[i].copy_(own_[i]);
-  own_.clear();
-}
-
-std::vector<at::Tensor> LocalSteps::averaged() const {
-  std::vector<at::Tensor> tensors{arena().parameters()};
+std::vector<at::Tensor> LocalSteps::averaged(ArenaEdit& edit) const {
+  std::vector<at::Tensor> tensors{edit.parameters()};
   for (const NamedTensor& buffer : model().buffers()) {
     if (at::isFloatingType(buffer.tensor.scalar_type())) tensors.push_back(buffer.tensor.detach().view(-1));
   }
   return tensors;
 }
 
-void LocalSteps::average() const {
-  if (replica().world == nullptr) return;
-  std::vector<Pending> pending;
-  for (const at::Tensor& tensor : averaged()) pending.push_back(all_reduce(tensor, ReduceOp::kMean));
-  for (Pending& one : pending) one.wait();
+void LocalSteps::average(ArenaEdit& edit) const {
+  std::vector<Work> under_way;
+  for (const at::Tensor& tensor : averaged(edit)) under_way.push_back(world().all_reduce(tensor, ReduceOp::kMean));
+  for (Work& work : under_way) work.wait();
 }
 
 }  // namespace trainyard

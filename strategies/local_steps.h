@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <vector>
 
 #include "strategies/strategy.h"
@@ -21,27 +22,28 @@ class LocalSteps : public Strategy {
         every_steps_{*this, "every_steps", every_steps, "steps that a rank makes alone before all become one",
                      at_least(1) | in_unit("steps")} {}
 
-  bool overflow_anywhere(bool here) override;
-  void end_update(std::uint64_t step) override;
-  void begin_evaluation() override;
-  void end_evaluation() override;
-  void begin_snapshot() override;
+  StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
   /// Makes the parameters equal on all ranks, which have them of the same step.
-  virtual void unite() = 0;
+  virtual void unite(ArenaEdit& edit) = 0;
 
   /// Parameters and floating-point buffers become the means over all ranks.
-  void average() const;
+  void average(ArenaEdit& edit) const;
+
+  void after_update(std::uint64_t step, ArenaEdit& edit) final;
+  std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) final;
+  void before_snapshot(ArenaEdit& edit) final { unite_if_apart(edit); }
 
  private:
-  void unite_if_apart();
+  class OfTheMean;
+
+  void unite_if_apart(ArenaEdit& edit);
   /// Everything that average() changes.
-  std::vector<at::Tensor> averaged() const;
+  std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;           ///< There was an update since the ranks were one.
-  std::vector<at::Tensor> own_;  ///< What this rank had, while an evaluation works on the mean.
+  bool apart_ = false;  ///< There was an update since the ranks were one.
 };
 
 }  // namespace trainyard

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "core/plugin/plugin_context.h"
 #include "strategies/shards.h"
-#include "strategies/strategy.h"
+#include "strategies/step_trace.h"
+#include "strategies/world.h"
+#include "tensors/arena.h"
 
 namespace trainyard {
 
@@ -12,32 +16,30 @@ namespace trainyard {
 /// give each other what they have updated. The optimizer's state is needed for the own part alone.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
-class ShardedUpdate : public Strategy {
+class ShardedUpdate {
  public:
-  explicit ShardedUpdate(StrategyContext& context) : Strategy(context) {}
+  /// The part of `rank` among `ranks`.
+  static ArenaShard shard_of(const ArenaLayout& layout, std::uint32_t rank, std::uint32_t ranks);
 
-  ArenaShard shard(const ArenaLayout& layout) const override;
-  void set_up(const Replica& replica) override;
-  void start() override;
-  double sum_over_shards(double value) override;
-  void end_update(std::uint64_t step) override;
-  std::vector<Scalar> stats() const override { return holdings().scalars(); }
+  ShardedUpdate(World& world, const Arena& arena, StepTrace* trace);
 
- protected:
-  /// What this rank holds, as far as is known by now.
-  virtual Holdings holdings() const;
-
-  /// Where the ranks' parts of the flat blocks begin, in bytes; see shard_bounds.
-  const std::vector<std::uint64_t>& bounds() const { return bounds_; }
-
-  /// For a collective over `bytes` bytes at `offset` of a flat block, in elements.
+  /// For a collective over `bytes` bytes at `offset` of a flat block: where the ranks' parts begin, in elements.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
- private:
-  void gather_parameters() const;
+  /// Every rank has restored its own part, if there was a checkpoint; buffers are those of rank 0.
+  void synchronise(ArenaEdit& edit);
 
-  std::vector<std::uint64_t> bounds_;
-  bool told_ = false;  ///< What is held has been logged.
+  /// Every rank has updated its part: all get it.
+  void gather_parameters(ArenaEdit& edit);
+
+  /// What this rank holds without what a strategy needs beside it.
+  Holdings holdings() const;
+
+ private:
+  World& world_;
+  const Arena& arena_;
+  StepTrace* trace_;
+  std::vector<std::uint64_t> bounds_;  ///< Of the ranks' parts of the flat blocks, in bytes; see shard_bounds.
 };
 
 }  // namespace trainyard

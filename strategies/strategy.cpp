@@ -1,40 +1,16 @@
 #include "strategies/strategy.h"
 
-#include <ATen/core/grad_mode.h>
-#include <ATen/ops/full.h>
-
+#include <cmath>
+#include <exception>
 #include <utility>
 
 #include "messages/error.h"
-#include "strategies/gradient_buckets.h"
-#include "strategies/step_trace.h"
-#include "tensors/bridge.h"
+#include "strategies/one_process.h"
+#include "tensors/norm.h"
 
 namespace trainyard {
-namespace {
-
-/// Runs an operation on a tensor where it lies, or through a copy in host memory.
-template <class Operation>
-Pending on_host(at::Tensor flat, Operation operation) {
-  const auto elements_of = [](const at::Tensor& tensor) {
-    return Elements{tensor.data_ptr(), dtype_of(tensor.scalar_type()), static_cast<std::uint64_t>(tensor.numel())};
-  };
-  if (flat.device().is_cpu()) {
-    flat.unsafeGetTensorImpl()->bump_version();  // Others write to the memory; whoever asks for changes sees that.
-    return Pending(operation(elements_of(flat)));
-  }
-  const at::NoGradGuard no_gradients;
-  const at::Tensor host = flat.to(at::kCPU);
-  operation(elements_of(host)).wait();
-  flat.copy_(host);
-  return {};
-}
-
-}  // namespace
 
 Strategy::Strategy(StrategyContext& context) : Configurable(context.where, context.parameters), context_(context) {}
-
-Strategy::~Strategy() = default;
 
 void Strategy::check_world_size(std::uint32_t world_size) const {
   const StrategyTraits served = traits();
@@ -47,84 +23,127 @@ void Strategy::check_world_size(std::uint32_t world_size) const {
               served.max_ranks == 1 ? "; use strategy = 'ddp' for several" : "");
 }
 
-void Strategy::set_up(const Replica& replica) {
-  replica_ = replica;
-  if (replica_.world == nullptr) return;
-  // Shards have different sizes.
-  if (!arena().shard().parameters) replica_.world->use(arena().parameter_memory());
-  if (!arena().shard().gradients) replica_.world->use(arena().gradient_memory());
-  if (arena().shard().gradients) return;  // Whoever cuts gradients down brings them by himself.
-  constexpr std::uint64_t kFirstBytes = 1 << 20;
-  buckets_ = std::make_unique<GradientBuckets>(model().parameters(), arena().layout().entries, arena().gradients(),
-                                               kFirstBytes, bucket_bytes(),
-                                               [this](const Bucket& bucket, at::Tensor gradients) {
-                                                 const TraceSpan span(replica_.trace, "reduce", "communication");
-                                                 pending_.push_back(reduce(bucket, std::move(gradients)));
-                                               });
-  buckets_->on_progress = [this] { progress(); };
+void Strategy::set_up(const RankParts& parts) {
+  parts_ = parts;
+  // Before anything else: what follows may need memory that threads share.
+  if (traits().one_process) check_one_process(world(), where());
+  // Shards have different sizes, so nobody can work on them in place.
+  if (!arena().shard().parameters) world().use(arena().parameter_memory());
+  if (!arena().shard().gradients) world().use(arena().gradient_memory());
+  prepare();
+}
+
+template <class Part>
+auto Strategy::together(const Part& part) {
+  try {
+    return part();
+  } catch (const std::exception& error) {
+    world().abort(error.what());
+    throw;
+  }
 }
 
 void Strategy::start() {
-  if (replica_.world == nullptr) return;
-  broadcast(arena().parameters(), 0).wait();
-  if (arena().has_buffers()) broadcast(arena().buffers(), 0).wait();
+  together([this] {
+    ArenaEdit edit(arena());
+    edit.fetch_all();
+    synchronise(edit);
+  });
 }
 
-at::Tensor Strategy::train(const ModelBatch& batch, double weight, bool last) {
-  at::Tensor loss = forward(batch);
-  if (last && buckets_) buckets_->arm();
-  return backward(std::move(loss), weight);
+at::Tensor Strategy::train(const MicroBatch& batch) {
+  end_evaluation();  // Of one that was broken off.
+  step_samples_ += batch.samples;
+  return together([&] { return compute(batch); });
 }
 
-void Strategy::train_nothing(bool /*last*/) {}
-
-void Strategy::finish_gradients() {
-  const TraceSpan span(replica_.trace, "wait for reductions", "communication");
-  if (buckets_) buckets_->flush();
-  for (Pending& pending : pending_) pending.wait();
-  pending_.clear();
+StepSummary Strategy::end_step(const StepEnd& wanted) {
+  return together([&] { return summary_of_step(wanted); });
 }
 
-void Strategy::progress() { world().progress(); }
-
-void Strategy::drop_gradients() { arena().gradients().view(-1).zero_(); }
-
-at::Tensor Strategy::forward(const ModelBatch& batch) const {
-  const TraceSpan span(replica_.trace, "forward", "compute");
-  const ForwardScope scope = replica_.forward_scope();
-  return replica_.check_loss(model().training_step(batch));
-}
-
-/// Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
-at::Tensor Strategy::backward(at::Tensor loss, double weight) {
-  const TraceSpan span(replica_.trace, "backward", "compute");
-  if (!weight_.defined() || weight_value_ != weight) {
-    weight_ = at::full({}, weight, loss.options());
-    weight_value_ = weight;
+StepSummary Strategy::summary_of_step(const StepEnd& wanted) {
+  complete_gradients();
+  step_has_ended_ = true;
+  at::Tensor gradients = arena().own_gradients();
+  StepSummary summary;
+  if (wanted.check_finite) {
+    summary.norm = norm_of_all(gradients);
+    summary.finite = finite_everywhere(summary.norm);
+    if (!summary.finite) return summary;
   }
-  loss.backward(weight_);
-  return loss.detach();  // The graph goes with the argument, so that nothing holds on to the batch.
+  if (wanted.clip_value > 0) gradients.clamp_(-wanted.clip_value, wanted.clip_value);
+  if (wanted.norm && (wanted.clip_value > 0 || !wanted.check_finite)) summary.norm = norm_of_all(gradients);
+  return summary;
 }
 
-std::vector<NamedMetric> Strategy::evaluate(const ModelBatch& batch) { return model().evaluation_step(batch); }
-
-Prediction Strategy::predict(const ModelBatch& batch) { return model().predict(batch); }
-
-Pending Strategy::all_reduce(at::Tensor flat, ReduceOp op) const {
-  return on_host(std::move(flat), [&](Elements elements) { return world().all_reduce(elements, op); });
+double Strategy::norm_of_all(const at::Tensor& own_gradients) const {
+  const double own = l2_norm(own_gradients);
+  if (traits().gradients != GradientsOfRanks::kParts) return own;
+  // On every rank, also on one that happens to have everything: the others would wait for it.
+  const double all = world().sum(own * own);
+  return all == own * own ? own : std::sqrt(all);
 }
 
-Pending Strategy::broadcast(at::Tensor flat, std::uint32_t root) const {
-  return on_host(std::move(flat), [&](Elements elements) { return world().broadcast(elements, root); });
+/// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
+/// makes useful).
+bool Strategy::finite_everywhere(double norm) const {
+  const bool overflow = !std::isfinite(norm);
+  return traits().gradients == GradientsOfRanks::kOwn ? !world().any(overflow) : !overflow;
 }
 
-Pending Strategy::reduce_scatter(at::Tensor flat, ReduceOp op, std::span<const std::uint64_t> bounds) const {
-  return on_host(std::move(flat), [&](Elements elements) { return world().reduce_scatter(elements, op, bounds); });
+void Strategy::drop_step() {
+  ArenaEdit edit(arena());
+  drop_gradients(edit);
+  zero_gradients();
+  begin_step();
 }
 
-Pending Strategy::all_gather(at::Tensor flat, std::span<const std::uint64_t> bounds) const {
-  return on_host(std::move(flat), [&](Elements elements) { return world().all_gather(elements, bounds); });
+void Strategy::end_update(std::uint64_t step) {
+  together([&] {
+    ArenaEdit edit(arena());
+    edit.fetch_parameters();
+    after_update(step, edit);
+  });
+  begin_step();
 }
+
+void Strategy::begin_step() {
+  step_samples_ = 0;
+  step_has_ended_ = false;
+}
+
+Evaluation& Strategy::begin_evaluation() {
+  end_evaluation();  // Of one that was broken off.
+  ArenaEdit edit(arena());
+  evaluation_ = make_evaluation(edit);
+  return *evaluation_;
+}
+
+void Strategy::end_evaluation() {
+  if (!evaluation_) return;
+  ArenaEdit edit(arena());
+  std::exchange(evaluation_, nullptr)->end(edit);
+}
+
+void Strategy::begin_snapshot() {
+  end_evaluation();  // Of one that was broken off.
+  ArenaEdit edit(arena());
+  before_snapshot(edit);
+  arena().publish_buffers();
+}
+
+void Strategy::take_from_rank_0(ArenaEdit& edit) {
+  if (world().is_alone()) return;
+  world().broadcast(edit.parameters(), 0).wait();
+  if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
+}
+
+at::Tensor Strategy::compute(const MicroBatch& batch) {
+  if (batch.empty()) return {};
+  return passes().backward(passes().forward(model(), batch), batch.weight);
+}
+
+std::unique_ptr<Evaluation> Strategy::make_evaluation(ArenaEdit& /*edit*/) { return std::make_unique<Evaluation>(); }
 
 std::map<std::string, std::string> Strategy::facts() const {
   const StrategyTraits served = traits();

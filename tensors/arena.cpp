@@ -3,7 +3,9 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <exception>
 #include <span>
+#include <utility>
 
 #include "messages/error.h"
 #include "tensors/bridge.h"
@@ -103,7 +105,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
     move_into(buffers[i], buffers_.entry(layout_.entries[parameters.size() + i]));
   }
   // Whoever reads the announced blocks finds the initial values there.
-  publish_parameters();
+  parameters_.to_host();
   publish_buffers();
 }
 
@@ -166,11 +168,6 @@ void Arena::publish_gradients() const {
   if (gradients_.to_host()) at::Tensor(gradients()).zero_();
 }
 
-void Arena::fetch_all() const {
-  parameters_.to_device();
-  buffers_.to_device();
-}
-
 ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::string& model) const {
   ArenaInfo info{.rank = rank,
                  .device = device,
@@ -179,10 +176,38 @@ ArenaInfo Arena::info(std::uint32_t rank, const std::string& device, const std::
                  .entries = layout_.entries,
                  .parameter_bytes = layout_.parameter_bytes,
                  .shard_begin = shard_.begin};
-  info.blocks.push_back({kParameters, own_part(parameters_.message(), shard_.parameters)});
+  Tensor parameters = own_part(parameters_.message(), shard_.parameters);
+  if (!server_.empty()) {
+    parameters = {parameters.dtype, parameters.shape, 0, server_};
+    info.shared_state = true;
+  }
+  info.blocks.push_back({kParameters, std::move(parameters)});
   info.blocks.push_back({kGradients, own_part(gradients_.message(), shard_.gradients)});
   if (has_buffers()) info.blocks.push_back({kBuffers, buffers_.message()});
   return info;
+}
+
+ArenaEdit::ArenaEdit(Arena& arena) : arena_(arena), exceptions_(std::uncaught_exceptions()) {}
+
+ArenaEdit::~ArenaEdit() noexcept(false) {
+  if (std::uncaught_exceptions() > exceptions_) return;
+  if (changed_) arena_.parameters_.to_host();
+  if ((changed_ || fetched_) && arena_.on_change_) arena_.on_change_();
+}
+
+const at::Tensor& ArenaEdit::parameters() {
+  changed_ = true;
+  return arena_.parameters_.flat();
+}
+
+void ArenaEdit::fetch_parameters() {
+  fetched_ = true;
+  arena_.parameters_.to_device();
+}
+
+void ArenaEdit::fetch_all() {
+  fetch_parameters();
+  arena_.buffers_.to_device();
 }
 
 }  // namespace trainyard

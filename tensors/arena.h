@@ -44,7 +44,7 @@ struct ArenaShard {
 /// moved in once, autograd then accumulates into the gradient block in place.
 ///
 /// What is announced is host memory. Where the device has memory of its own, the model's tensors live there and the
-/// host memory mirrors them: `publish` makes the device's values visible to the other components, `fetch` takes theirs.
+/// host memory mirrors them: `publish` makes the device's values visible to the other components, an edit takes theirs.
 /// Everywhere else there is one memory and these do nothing.
 ///
 /// A rank may have only a shard. Parameters that do not lie in it as a whole keep the memory that the model gave them:
@@ -61,7 +61,8 @@ class Arena {
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Flat views of the blocks, where kernels work on them, with the dtype of the parameters.
+  /// Flat views of the blocks, where kernels work on them, with the dtype of the parameters. Parameters are changed by
+  /// the optimizer, and by whoever holds an ArenaEdit.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
@@ -83,8 +84,8 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// After a strategy has changed the parameters.
-  void publish_parameters() const { parameters_.to_host(); }
+  /// Is called whenever parameters have changed, by the optimizer or through an edit.
+  void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Hands a step's gradients to the optimizer, which zeroes those that it sees; those of the device are zeroed here.
   void publish_gradients() const;
@@ -92,11 +93,9 @@ class Arena {
   /// Before a snapshot.
   void publish_buffers() const { buffers_.to_host(); }
 
-  /// After the optimizer has changed the parameters.
-  void fetch_parameters() const { parameters_.to_device(); }
-
-  /// After a checkpoint may have been restored.
-  void fetch_all() const;
+  /// Lets the optimizer change these parameters instead: those of a server, which lie once for all ranks, laid out as
+  /// the parameters are.
+  void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Trainable numbers, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
@@ -108,6 +107,8 @@ class Arena {
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
+  friend class ArenaEdit;
+
   void check_shard();
   bool holds(const ArenaEntry& entry) const;
   void move_parameter_in(const NamedTensor& named, const ArenaEntry& entry);
@@ -121,6 +122,33 @@ class Arena {
   MirroredBlock parameters_;
   MirroredBlock gradients_;
   MirroredBlock buffers_;  ///< Of bytes: buffers may have different dtypes.
+  Buffer server_;          ///< See serve_from; empty: none.
+  std::function<void()> on_change_;
+};
+
+/// The right to change parameters, for as long as it lives. When it ends, the changes are visible to optimizer and
+/// checkpoint writer, and whoever keeps something that depends on the parameters is told. An edit through which nothing
+/// was changed costs nothing. It ends without a trace if an exception passes through: nobody goes on after that.
+class ArenaEdit {
+ public:
+  explicit ArenaEdit(Arena& arena);
+  ~ArenaEdit() noexcept(false);
+  ArenaEdit(const ArenaEdit&) = delete;
+  ArenaEdit& operator=(const ArenaEdit&) = delete;
+
+  /// The flat parameters, to be changed.
+  const at::Tensor& parameters();
+
+  /// Takes what the optimizer has made of the parameters.
+  void fetch_parameters();
+  /// Takes what a checkpoint may have restored: parameters and buffers.
+  void fetch_all();
+
+ private:
+  Arena& arena_;
+  int exceptions_;        ///< In flight when the edit began.
+  bool changed_ = false;  ///< Here ...
+  bool fetched_ = false;  ///< ... or by others.
 };
 
 }  // namespace trainyard

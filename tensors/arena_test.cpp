@@ -113,6 +113,17 @@ TEST(ArenaTest, AShardHoldsItsBytesOfTheParametersAndOfTheGradients) {
   EXPECT_EQ(info.blocks[1].data.bytes(), 128u);
 }
 
+TEST(ArenaTest, WithAServerTheOptimizerIsGivenTheServersParameters) {
+  Arena arena({parameter("weight", at::ones({16}))}, {}, &zeroed);
+  const Buffer server = zeroed(64);
+  EXPECT_FALSE(arena.info(0, "cpu", "").shared_state);
+  arena.serve_from(server);
+  const ArenaInfo info = arena.info(0, "cpu", "");
+  EXPECT_TRUE(info.shared_state);
+  EXPECT_EQ(info.blocks[0].data.data(), server.data());
+  EXPECT_NE(info.blocks[1].data.data(), server.data());
+}
+
 TEST(ArenaTest, AShardOfWholeBlocksIsWhatTheOptimizerSees) {
   const Arena arena({parameter("weight", at::arange(32, at::kFloat))}, {}, &zeroed, {}, {.begin = 64, .end = 128});
   EXPECT_EQ(arena.parameters().numel(), 32);

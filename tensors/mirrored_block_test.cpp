@@ -102,15 +102,45 @@ TEST_F(OwnMemoryArenaTest, GradientsArePublishedOnceAndZeroedOnTheDevice) {
 TEST_F(OwnMemoryArenaTest, TheOptimizersParametersReachTheModel) {
   host_values(info_, 0)[2] = 9;
   EXPECT_EQ(weight_[2].item<float>(), 1);
-  arena_.fetch_parameters();
+  ArenaEdit(arena_).fetch_parameters();
   EXPECT_EQ(weight_[2].item<float>(), 9);
+}
+
+TEST_F(OwnMemoryArenaTest, AnEditIsVisibleToTheOptimizerWhenItEnds) {
+  int told = 0;
+  arena_.on_change([&told] { ++told; });
+  {
+    ArenaEdit edit(arena_);
+    edit.parameters().fill_(7);
+    EXPECT_EQ(host_values(info_, 0)[1], 1);
+    EXPECT_EQ(told, 0);
+  }
+  EXPECT_EQ(host_values(info_, 0)[1], 7);
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(OwnMemoryArenaTest, AnEditThatChangedNothingLeavesTheOptimizersValuesAlone) {
+  host_values(info_, 0)[1] = 5;
+  arena_.on_change([] { FAIL() << "nothing changed"; });
+  { const ArenaEdit edit(arena_); }
+  EXPECT_EQ(host_values(info_, 0)[1], 5);
+}
+
+TEST_F(OwnMemoryArenaTest, AnEditThatAnExceptionPassesThroughIsNotPublished) {
+  try {
+    ArenaEdit edit(arena_);
+    edit.parameters().fill_(7);
+    throw std::runtime_error("a rank is gone");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(host_values(info_, 0)[1], 1);
 }
 
 TEST_F(OwnMemoryArenaTest, ARestoredCheckpointReachesParametersAndBuffersAndBuffersReachTheNextOne) {
   host_values(info_, 0)[0] = 2;
   auto* mean = reinterpret_cast<float*>(info_.blocks[2].data.data());
   mean[1] = 8;
-  arena_.fetch_all();
+  ArenaEdit(arena_).fetch_all();
   EXPECT_EQ(weight_[0].item<float>(), 2);
   EXPECT_EQ(mean_[1].item<float>(), 8);
   mean_.add_(1);

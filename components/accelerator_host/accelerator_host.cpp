@@ -17,7 +17,7 @@ RunnerOptions AcceleratorHost::runner_options() const {
       .collective_timeout =
           std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(*collective_timeout_s_ * 1000))),
       .devices = *devices_,
-      .precision = *precision_,
+      .precision = parse_precision(*precision_),
       .deterministic = *deterministic_,
       .detect_anomaly = *detect_anomaly_,
       .loss_scaling = {.initial = *loss_scale_, .growth_steps = static_cast<std::uint64_t>(*loss_scale_growth_steps_)},

@@ -1,41 +1,141 @@
 #include "components/accelerator_host/runner.h"
 
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/ranges.h>
+#include <torch/csrc/autograd/anomaly_mode.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "components/accelerator_host/make_plugins.h"
+#include "components/accelerator_host/prepare_model.h"
 #include "messages/error.h"
-#include "tensors/norm.h"
+#include "tensors/half_emulation.h"
+#include "tensors/version.h"
 
 namespace trainyard {
 namespace {
 
-constexpr double kNormEpsilon = 1e-6;  ///< Of torch.nn.utils.clip_grad_norm_, whose results are matched.
+std::uint64_t batch_bytes(const DatasetInfo& data) {
+  std::uint64_t bytes = 0;
+  for (const DatasetField& field : data.fields) bytes += checked_bytes(static_cast<DType>(field.dtype), field.shape);
+  return bytes * data.batch_size;
+}
+
+/// Optimizer and checkpoint writer work on host memory whatever the device is; see docs/decisions/0007.
+DeviceMemory own_memory_of(ClaimedDevice& device) {
+  return {.device = device.torch_device(),
+          .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); }};
+}
 
 }  // namespace
 
-/// Views on the message's memory, moved to the device if that has memory of its own.
-std::vector<at::Tensor> Runner::move_to_device(const Batch& batch) {
-  std::vector<at::Tensor> tensors;
-  tensors.reserve(batch.tensors.size());
-  for (const Tensor& tensor : batch.tensors) tensors.push_back(views_.view(tensor));
-  return device_->to_device(std::move(tensors));
+Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
+    : options_(options),
+      context_(context),
+      accelerator_(make_accelerator(options.accelerator, context)),
+      model_(make_model(options.model, context)),
+      strategy_(make_strategy(options.strategy, context, *accelerator_, *model_)) {
+  if (options_.timeline) trace_.emplace(context_.rank);
+  check_precision();
+  strategy_->check_world_size(context_.world_size);
+  device_index();
 }
 
-void Runner::prefetch(const Batch& batch) {
-  if (!has_own_memory_) return;
-  prefetched_ = {batch.order, batch.epoch, batch.index, move_to_device(batch)};
-  views_.release();
+/// What the plan should have refused already; a host that is started by hand finds it here.
+void Runner::check_precision() const {
+  const std::vector<std::string> served = accelerator_->traits().precisions;
+  if (std::ranges::find(served, options_.precision.name) != served.end()) return;
+  throw Error(Code::kUnsupported, "{}: precision '{}' is not supported by accelerator '{}'; it has: {}", context_.where,
+              options_.precision.name, options_.accelerator.plugin, fmt::join(served, ", "));
 }
 
-ModelBatch Runner::model_batch(const Batch& batch) {
-  ModelBatch result{.split = batch.split, .tensors = {}};
-  const bool is_there = prefetched_ && prefetched_->is(batch);
-  result.tensors = is_there ? std::move(prefetched_->tensors) : move_to_device(batch);
-  if (is_there) prefetched_.reset();
-  for (at::Tensor& tensor : result.tensors) tensor = with_precision(tensor, precision_);
-  return result;
+int Runner::device_index() const {
+  const std::vector<int> indices = accelerator_->parse_devices(options_.devices);
+  return indices[context_.rank % indices.size()];
+}
+
+void Runner::build(const DatasetInfo& data) {
+  device_ = accelerator_->claim(device_index());
+  const AcceleratorTraits traits = accelerator_->traits();
+  batches_.emplace(*device_, options_.precision, /*own_memory=*/!traits.host_memory);
+  scaling_.emplace(GradientScaling::Options{
+      .where = context_.where,
+      .accelerator = options_.accelerator.plugin,
+      .clipping_allowed = traits.gradient_clipping,
+      .loss = options_.precision.scales_loss ? std::optional(options_.loss_scaling) : std::nullopt});
+  at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
+  torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
+  random_.emplace(*device_, context_.seed, context_.rank);
+  random_->draw_initial([&] { model_->build(data); });
+  apply_precision(*model_, options_.precision);
+  world_.emplace(context_, options_.collective, options_.collective_timeout);
+  check_same_model(*model_, *world_, context_.where);
+  // Of its own: what a model asks for must not come between what the strategy has under way.
+  if (!world_->is_alone()) {
+    model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
+  }
+  make_arena();
+  check_memory(data);
+  emulate_half();
+  model_->set_training(training_);
+}
+
+void Runner::make_arena() {
+  const ArenaShard shard = strategy_->shard(ArenaLayout::of(model_->parameters(), model_->buffers()));
+  arena_ = std::make_unique<Arena>(
+      model_->parameters(), model_->buffers(),
+      [this](std::size_t bytes) { return device_->allocate_host_block(bytes); },
+      accelerator_->traits().host_memory ? DeviceMemory{} : own_memory_of(*device_), shard);
+  StepTrace* trace = trace_ ? &*trace_ : nullptr;
+  passes_.emplace(Passes::Options{.where = context_.where,
+                                  .device = device_->torch_device().type(),
+                                  .autocast = autocast_type(),
+                                  .detect_anomaly = options_.detect_anomaly,
+                                  .generator = &random_->generator(),
+                                  .trace = trace});
+  strategy_->set_up(
+      {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
+}
+
+/// Of forward and loss where it differs from that of the parameters, if LibTorch can.
+std::optional<at::ScalarType> Runner::autocast_type() const {
+  const Precision& precision = options_.precision;
+  const bool lacks_half =
+      device_->torch_device().type() == at::kCPU && precision.computation == at::kHalf && !kHalfOnCpu;
+  if (!precision.mixed() || lacks_half) return {};
+  return precision.computation;
+}
+
+/// For 16-mixed where LibTorch cannot compute in float16.
+void Runner::emulate_half() {
+  const Precision& precision = options_.precision;
+  if (precision.computation != at::kHalf || !precision.mixed() || autocast_type()) return;
+  if (arena_->shard().parameters) {
+    throw Error(Code::kUnsupported,
+                "{}: this LibTorch has no float16 kernels for the CPU, and {} can be emulated only where a rank has "
+                "all parameters, which {} does not keep; bf16-mixed or 32-true are allowed",
+                context_.where, precision.name, strategy_->where());
+  }
+  const auto half = std::make_shared<HalfEmulation>(model_->parameters(), *arena_);
+  arena_->on_change([half] { half->refresh(); });
+  context_.log->warn(
+      "{}: this LibTorch has no float16 kernels for the CPU; {} is emulated: weights and their "
+      "gradients go through float16, activations stay float32",
+      context_.where, precision.name);
+}
+
+/// The planner cannot know how large a model becomes; this is the first moment at which anybody does.
+void Runner::check_memory(const DatasetInfo& data) const {
+  const std::uint64_t limit = accelerator_->traits().memory_limit_bytes;
+  const std::uint64_t batch = batch_bytes(data);
+  if (limit == 0 || arena_->bytes() + batch <= limit) return;
+  const auto place = context_.places.find("accelerator");
+  throw Error(Code::kUnsupported,
+              "{}{}: {} bytes are not allowed, rule memory_limit_bytes: {}; the arena of model '{}' has {} bytes, a "
+              "batch of {} samples has {}",
+              place == context_.places.end() ? "" : place->second + ": ", accelerator_->where(),
+              arena_->bytes() + batch, limit, options_.model.plugin, arena_->bytes(), data.batch_size, batch);
 }
 
 /// Models may have much to switch, so only changes are passed on.
@@ -46,66 +146,57 @@ void Runner::set_training(bool training) {
 }
 
 at::Tensor Runner::train(const Batch& batch, double weight, bool last) {
-  if (batch.samples == 0) {
-    strategy_->train_nothing(last);
-    return {};
-  }
   set_training(true);
-  batch_ = &batch;
-  if (scaler_) weight *= scaler_->scale();
-  at::Tensor loss = strategy_->train(model_batch(batch), weight, last);
-  views_.release();
+  at::Tensor loss = strategy_->train({.data = batches_->take(batch),
+                                      .samples = batch.samples,
+                                      .weight = scaling_->scaled(weight),
+                                      .last = last,
+                                      .epoch = batch.epoch,
+                                      .index = batch.index});
+  batches_->release();
   return loss;
 }
 
-/// Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
-at::Tensor Runner::checked(at::Tensor loss) const {
-  if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  if (options_.detect_anomaly && batch_ != nullptr) check_finite(loss, *batch_);
-  return loss;
-}
-
-void Runner::check_finite(const at::Tensor& loss, const Batch& batch) const {
-  const auto value = loss.item<double>();
-  if (std::isfinite(value)) return;
-  throw Error(Code::kInvalidArgument, "{}: the loss is {} in batch {} of epoch {} ({}); it must be finite",
-              context_.where, value, batch.index, batch.epoch, batch.split);
-}
-
-/// A restored checkpoint is in host memory; a strategy may change the parameters of the device.
-void Runner::start() {
-  arena_->fetch_all();
-  strategy_->start();
-  arena_->publish_parameters();
-  if (half_) half_->refresh();  // A checkpoint, or another rank, may have changed the masters.
-}
-
-void Runner::end_update(std::uint64_t step) {
-  arena_->fetch_parameters();
-  at_moment([&] { strategy_->end_update(step); });
-}
-
-/// A moment at which a strategy may change parameters. Only one that has done so makes a copy for the optimizer
-/// necessary.
-void Runner::at_moment(const std::function<void()>& moment) {
-  const auto version = arena_->parameters()._version();
-  moment();
-  if (arena_->parameters()._version() != version) arena_->publish_parameters();
-  if (half_) half_->refresh();
+StepResult Runner::end_step(const Clipping& clipping) {
+  StepResult result = scaling_->end_step(*strategy_, clipping);
+  if (!result.skipped) arena_->publish_gradients();
+  return result;
 }
 
 void Runner::begin_evaluation() {
   set_training(false);
-  at_moment([&] { strategy_->begin_evaluation(); });
+  evaluation_ = &strategy_->begin_evaluation();
 }
 
-void Runner::end_evaluation() {
-  at_moment([&] { strategy_->end_evaluation(); });
+std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
+  const at::NoGradGuard no_gradients;
+  const ForwardScope scope = passes_->evaluation();
+  std::vector<NamedMetric> metrics = evaluation_->evaluate(*model_, batches_->take(batch));
+  batches_->release();
+  return metrics;
 }
 
-void Runner::begin_snapshot() {
-  at_moment([&] { strategy_->begin_snapshot(); });
-  arena_->publish_buffers();
+std::optional<Prediction> Runner::predict(const Batch& batch) {
+  const at::NoGradGuard no_gradients;
+  evaluation_->gather_model();
+  if (batch.samples == 0) return {};
+  const ForwardScope scope = passes_->evaluation();
+  Prediction prediction = model_->predict(batches_->take(batch));
+  batches_->release();
+  return prediction;
+}
+
+Prediction Runner::generate(const std::string& split) {
+  const at::NoGradGuard no_gradients;
+  evaluation_->gather_model();
+  const ForwardScope scope = passes_->training();  // It may draw numbers.
+  return model_->predict({.split = split, .tensors = {}});
+}
+
+std::vector<Scalar> Runner::metrics() const {
+  std::vector<Scalar> values = scaling_->metrics();
+  for (Scalar& value : strategy_->stats()) values.push_back(std::move(value));
+  return values;
 }
 
 void Runner::finish() {
@@ -114,114 +205,14 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
-/// to the optimizer, whose pass reads every gradient anyway.
-StepResult Runner::end_step(const Clipping& clipping) {
-  strategy_->finish_gradients();
-  at::Tensor gradients = arena_->own_gradients();
-  StepResult result;
-  // Clipping may have been switched on since the plan was made, by a parameter.
-  if ((clipping.norm > 0 || clipping.value > 0) && !clipping_allowed_) {
-    throw Error(Code::kUnsupported,
-                "{}: clip_norm = {} and clip_value = {} are not allowed with the accelerator '{}', rule "
-                "gradient_clipping: none, that is 0",
-                context_.where, clipping.norm, clipping.value, options_.accelerator.plugin);
-  }
-  if (scaler_) {
-    const double loss_scale = scaler_->scale();
-    if (scaled_gradients_overflow()) return {.skipped = skip_step(loss_scale)};
-    result.scale = 1 / loss_scale;
-  }
-  // What lies in the arena is `1 / result.scale` times the gradient, until the optimizer multiplies.
-  if (clipping.value > 0) gradients.clamp_(-clipping.value / result.scale, clipping.value / result.scale);
-  if (clipping.norm > 0) {
-    result.norm = gradient_norm() * result.scale;
-    result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
-  }
-  arena_->publish_gradients();
-  return result;
-}
-
-/// Of all gradients, wherever they are: ranks may have shared them out.
-double Runner::gradient_norm() const {
-  const double own = l2_norm(arena_->own_gradients());
-  // On every rank, also on one that happens to have everything: the others would wait for it.
-  const double all = strategy_->sum_over_shards(own * own);
-  return all == own * own ? own : std::sqrt(all);
-}
-
-/// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
-/// makes useful).
-bool Runner::scaled_gradients_overflow() {
-  const bool overflow = strategy_->overflow_anywhere(!std::isfinite(gradient_norm()));
-  scaler_->update(!overflow);
-  return overflow;
-}
-
-SkippedStep Runner::skip_step(double loss_scale) {
-  give_up_step();
-  return {.loss_scale = loss_scale, .next_loss_scale = scaler_->scale(), .skipped = scaler_->skipped()};
-}
-
-void Runner::give_up_step() {
-  at_moment([&] { strategy_->drop_gradients(); });
-}
-
-std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
-  const at::NoGradGuard no_gradients;
-  set_training(false);
-  if (batch.samples == 0) {
-    strategy_->evaluate_nothing();
-    return {};
-  }
-  const ForwardScope scope = forward_scope();
-  std::vector<NamedMetric> metrics = strategy_->evaluate(model_batch(batch));
-  views_.release();
-  return metrics;
-}
-
-std::optional<Prediction> Runner::predict(const Batch& batch) {
-  const at::NoGradGuard no_gradients;
-  set_training(false);
-  if (batch.samples == 0) {
-    strategy_->predict_nothing();
-    return {};
-  }
-  const ForwardScope scope = forward_scope();
-  Prediction prediction = strategy_->predict(model_batch(batch));
-  views_.release();
-  return prediction;
-}
-
-Prediction Runner::generate(const std::string& split) {
-  const at::NoGradGuard no_gradients;
-  const ForwardScope scope = forward_scope(&generator_);
-  set_training(false);
-  return strategy_->predict({.split = split, .tensors = {}});
-}
-
-std::vector<Scalar> Runner::metrics() const {
-  std::vector<Scalar> values;
-  if (scaler_) {
-    values.push_back({"loss_scale", scaler_->scale()});
-    values.push_back({"skipped_steps", static_cast<double>(scaler_->skipped())});
-  }
-  for (Scalar& value : strategy_->stats()) values.push_back(std::move(value));
-  return values;
-}
-
-ArenaInfo Runner::arena_info() const {
-  // Where the announced blocks are, not where kernels work.
-  ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
-  strategy_->announce(info);
-  return info;
-}
+/// Says where the announced blocks are, not where kernels work.
+ArenaInfo Runner::arena_info() const { return arena_->info(context_.rank, "cpu", options_.model.plugin); }
 
 ModelInfo Runner::model_info() const {
   return {.rank = context_.rank,
           .model = options_.model.plugin,
           .device = device_->name(),
-          .precision = precision_.name,
+          .precision = options_.precision.name,
           .parameters = arena_->parameter_count(),
           .arena_bytes = arena_->bytes()};
 }

@@ -2,17 +2,19 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
-namespace trainyard {
+namespace trainyard::ddp {
 
 /// In what form gradients travel between the ranks of ddp.
 class Compression {
  public:
   virtual ~Compression() = default;
 
-  /// Starts to average a bucket over all ranks, in place, and returns at once; what Strategy::reduce does.
-  virtual Pending reduce(const Bucket& bucket, at::Tensor gradients) = 0;
+  /// What ReplicaStrategy asks for: starts to average a bucket over all ranks, in place, and returns at once; then does
+  /// what is left to do with it.
+  virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
+  virtual void finish(const Bucket& bucket, const at::Tensor& gradients) = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::ddp

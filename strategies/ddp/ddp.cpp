@@ -1,31 +1,27 @@
 #include "strategies/ddp/ddp.h"
 
-#include <utility>
-
 #include "strategies/ddp/half_compression.h"
 #include "strategies/ddp/power_sgd.h"
 
 namespace trainyard {
 
-void Ddp::set_up(const Replica& replica) {
-  Strategy::set_up(replica);
-  if (replica.world != nullptr) compressed_ = make_compression();
-}
-
-std::unique_ptr<Compression> Ddp::make_compression() const {
+std::unique_ptr<ddp::Compression> Ddp::make_compression() const {
   const at::Tensor& gradients = arena().gradients();
-  if (*compression_ == "fp16") return std::make_unique<HalfCompression>(world(), gradients, at::kHalf);
-  if (*compression_ == "bf16") return std::make_unique<HalfCompression>(world(), gradients, at::kBFloat16);
-  if (*compression_ == "none") return nullptr;
-  const PowerSgd::Options options{
+  if (*compressed_ == "fp16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kHalf);
+  if (*compressed_ == "bf16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kBFloat16);
+  if (*compressed_ == "none") return nullptr;
+  const ddp::PowerSgd::Options options{
       .rank = *powersgd_rank_, .start_step = static_cast<std::uint64_t>(*powersgd_start_step_), .seed = context().seed};
-  return std::make_unique<PowerSgd>(world(), arena(), options,
-                                    [this](at::Tensor whole) { return all_reduce(std::move(whole), ReduceOp::kMean); });
+  return std::make_unique<ddp::PowerSgd>(world(), arena(), options);
 }
 
-Pending Ddp::reduce(const Bucket& bucket, at::Tensor gradients) {
-  if (compressed_) return compressed_->reduce(bucket, std::move(gradients));
-  return all_reduce(std::move(gradients), ReduceOp::kMean);
+Work Ddp::reduce(const Bucket& bucket, const at::Tensor& gradients) {
+  if (compression_) return compression_->reduce(bucket, gradients);
+  return world().all_reduce(gradients, ReduceOp::kMean);
+}
+
+void Ddp::finish(const Bucket& bucket, const at::Tensor& gradients) {
+  if (compression_) compression_->finish(bucket, gradients);
 }
 
 }  // namespace trainyard

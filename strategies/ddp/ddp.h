@@ -4,7 +4,7 @@
 #include <string>
 
 #include "strategies/ddp/compression.h"
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
 namespace trainyard {
 
@@ -14,28 +14,29 @@ namespace trainyard {
 /// Gradients may travel compressed, where the way between ranks is slow; what is lost is said by the compressions.
 ///
 /// Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" (2020).
-class Ddp final : public Strategy {
+class Ddp final : public ReplicaStrategy {
  public:
-  explicit Ddp(StrategyContext& context) : Strategy(context) {}
+  explicit Ddp(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  void set_up(const Replica& replica) override;
-  std::uint64_t bucket_bytes() const override { return static_cast<std::uint64_t>(*bucket_mb_ * (1 << 20)); }
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
+ protected:
+  std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
+  void prepare_reduction() override { compression_ = make_compression(); }
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
+  void finish(const Bucket& bucket, const at::Tensor& gradients) override;
 
  private:
-  std::unique_ptr<Compression> make_compression() const;
+  std::unique_ptr<ddp::Compression> make_compression() const;
 
-  Parameter<double> bucket_mb_{*this, "bucket_mb", 25, "gradients reduced as one, after a first bucket of 1; 0 = all",
-                               at_least(0) | in_unit("MiB")};
-  Parameter<std::string> compression_{*this, "compression", "none", "in what form gradients travel",
-                                      one_of({"none", "fp16", "bf16", "powersgd"})};
+  BucketSize bucket_size_{*this};
+  Parameter<std::string> compressed_{*this, "compression", "none", "in what form gradients travel",
+                                     one_of({"none", "fp16", "bf16", "powersgd"})};
   Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
                                          at_least(1)};
   Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,
                                                "powersgd: steps that are not compressed before it begins",
                                                at_least(0) | in_unit("steps")};
 
-  std::unique_ptr<Compression> compressed_;  ///< Null for none.
+  std::unique_ptr<ddp::Compression> compression_;  ///< Null for none.
 };
 
 }  // namespace trainyard

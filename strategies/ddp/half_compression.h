@@ -3,18 +3,18 @@
 #include "strategies/ddp/compression.h"
 #include "strategies/half_gradients.h"
 
-namespace trainyard {
+namespace trainyard::ddp {
 
 /// Gradients travel as float16 or bfloat16.
 class HalfCompression final : public Compression {
  public:
-  HalfCompression(Collective& world, const at::Tensor& gradients, at::ScalarType type)
-      : half_(world, gradients, type) {}
+  HalfCompression(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type) : half_(ranks, gradients, type) {}
 
-  Pending reduce(const Bucket&, at::Tensor gradients) override { return half_.average(std::move(gradients)); }
+  Work reduce(const Bucket&, const at::Tensor& gradients) override { return half_.average(gradients); }
+  void finish(const Bucket&, const at::Tensor& gradients) override { half_.widen(gradients); }
 
  private:
   HalfGradients half_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::ddp

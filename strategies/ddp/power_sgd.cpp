@@ -11,13 +11,9 @@
 #include <limits>
 #include <utility>
 
-#include "tensors/bridge.h"
+namespace trainyard::ddp {
 
-namespace trainyard {
-
-PowerSgd::PowerSgd(Collective& world, const Arena& arena, const Options& options,
-                   std::function<Pending(at::Tensor)> average)
-    : world_(world), options_(options), average_(std::move(average)) {
+PowerSgd::PowerSgd(RankGroup& ranks, const Arena& arena, const Options& options) : ranks_(ranks), options_(options) {
   for (const ArenaEntry& entry : arena.layout().entries) {
     if (entry.block == "parameters") parts_.push_back(make_part(entry, arena.gradients()));
   }
@@ -45,7 +41,8 @@ void PowerSgd::lay_out(at::ScalarType type) {
     const std::int64_t q = part.whole ? 0 : part.gradient.size(1) * options_.rank;
     places.emplace_back(next(p_elements, p), next(q_elements, q));
   }
-  const at::Tensor all_p = allocate(p_elements, type), all_q = allocate(q_elements, type);
+  const at::TensorOptions options = at::TensorOptions().dtype(type);
+  const at::Tensor all_p = ranks_.scratch(p_elements, options), all_q = ranks_.scratch(q_elements, options);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     const auto place = [](const at::Tensor& all, std::int64_t begin, std::int64_t rows, std::int64_t columns) {
@@ -58,12 +55,6 @@ void PowerSgd::lay_out(at::ScalarType type) {
     part.error = at::zeros_like(part.gradient, part.gradient.options().dtype(type));
     draw_start(i);
   }
-}
-
-at::Tensor PowerSgd::allocate(std::int64_t elements, at::ScalarType type) const {
-  const DType dtype = dtype_of(type);
-  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(elements, 1)) * size_of(dtype);
-  return view_of({dtype, {elements}, 0, world_.allocate(bytes)});
 }
 
 void PowerSgd::draw_start(std::size_t part) {
@@ -79,9 +70,9 @@ PowerSgd::Range PowerSgd::parts_of(const Bucket& bucket) const {
   return range;
 }
 
-Pending PowerSgd::reduce(const Bucket& bucket, at::Tensor gradients) {
+Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients) {
   if (bucket.index == 0) ++step_;
-  if (step_ <= options_.start_step) return average_(std::move(gradients));
+  if (travels_whole()) return ranks_.all_reduce(gradients, ReduceOp::kMean);
   const Range range = parts_of(bucket);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];
@@ -92,11 +83,7 @@ Pending PowerSgd::reduce(const Bucket& bucket, at::Tensor gradients) {
     part.error.add_(part.gradient);  // M, until finish() takes away what has travelled.
     part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
   }
-  Work work = average_places(&Part::p, range);
-  return Pending([this, range, work]() mutable {
-    work.wait();
-    finish(range);
-  });
+  return average_places(&Part::p, range);
 }
 
 Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
@@ -109,12 +96,14 @@ Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
     count += one.numel();
   }
   if (count == 0) return {};
-  return world_.all_reduce({first.data_ptr(), dtype_of(first.scalar_type()), static_cast<std::uint64_t>(count)},
-                           ReduceOp::kMean);
+  return ranks_.collective().all_reduce({first.data_ptr(), elements_of(first).dtype, static_cast<std::uint64_t>(count)},
+                                        ReduceOp::kMean);
 }
 
 /// P is the same on all ranks, so they all go the same way here.
-void PowerSgd::finish(const Range& range) {
+void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
+  if (travels_whole()) return;
+  const Range range = parts_of(bucket);
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];
     if (!std::isfinite(part.p.sum().item<double>())) return start_anew(range);
@@ -144,4 +133,4 @@ void PowerSgd::start_anew(const Range& range) {
   }
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::ddp

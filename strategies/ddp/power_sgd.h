@@ -3,12 +3,11 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "strategies/ddp/compression.h"
 
-namespace trainyard {
+namespace trainyard::ddp {
 
 /// PowerSGD: the gradient of a matrix travels as two thin ones, the best that one power iteration finds in the
 /// direction of the last step's. What is lost on a rank is added to its next gradient (error feedback), so nothing is
@@ -30,10 +29,10 @@ class PowerSgd final : public Compression {
     std::uint64_t seed = 0;        ///< Of the first Q; the same on all ranks.
   };
 
-  /// `average`: starts to average a tensor over all ranks, as it is.
-  PowerSgd(Collective& world, const Arena& arena, const Options& options, std::function<Pending(at::Tensor)> average);
+  PowerSgd(RankGroup& ranks, const Arena& arena, const Options& options);
 
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
+  void finish(const Bucket& bucket, const at::Tensor& gradients) override;
 
  private:
   /// One parameter.
@@ -51,19 +50,17 @@ class PowerSgd final : public Compression {
 
   Part make_part(const ArenaEntry& entry, const at::Tensor& gradients) const;
   void lay_out(at::ScalarType type);
-  at::Tensor allocate(std::int64_t elements, at::ScalarType type) const;
   void draw_start(std::size_t part);
   Range parts_of(const Bucket& bucket) const;
-  void finish(const Range& range);
+  bool travels_whole() const { return step_ <= options_.start_step; }
   void start_anew(const Range& range);
   /// The mean over all ranks of neighbouring places; nothing if there are none.
   Work average_places(at::Tensor Part::*place, const Range& range);
 
-  Collective& world_;
+  RankGroup& ranks_;
   Options options_;
-  std::function<Pending(at::Tensor)> average_;
   std::vector<Part> parts_;  ///< In the order of the arena.
   std::uint64_t step_ = 0;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::ddp

@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-void Diloco::start() {
-  LocalSteps::start();
+void Diloco::synchronise(ArenaEdit& edit) {
+  take_from_rank_0(edit);
   const at::Tensor& parameters = arena().parameters();
   anchor_ = parameters.to(c10::promoteTypes(parameters.scalar_type(), at::kFloat), /*non_blocking=*/false,
                           /*copy=*/true);
@@ -14,13 +14,13 @@ void Diloco::start() {
 }
 
 /// As torch.optim.SGD makes its step with nesterov=True.
-void Diloco::unite() {
-  average();
-  at::Tensor gradient = anchor_ - arena().parameters();
+void Diloco::unite(ArenaEdit& edit) {
+  average(edit);
+  at::Tensor gradient = anchor_ - edit.parameters();
   velocity_.mul_(*outer_momentum_).add_(gradient);
   gradient.add_(velocity_, *outer_momentum_);
   anchor_.sub_(gradient, *outer_lr_);
-  arena().parameters().copy_(anchor_);
+  edit.parameters().copy_(anchor_);
 }
 
 }  // namespace trainyard

@@ -18,10 +18,9 @@ class Diloco final : public LocalSteps {
  public:
   explicit Diloco(StrategyContext& context) : LocalSteps(context, 100) {}
 
-  void start() override;
-
  protected:
-  void unite() override;
+  void synchronise(ArenaEdit& edit) override;
+  void unite(ArenaEdit& edit) override;
 
  private:
   Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "step of the outer optimizer", positive()};

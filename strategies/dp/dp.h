@@ -1,24 +1,22 @@
 #pragma once
 
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
 namespace trainyard {
 
 /// Data parallel in one process: every rank is a thread with a device of its own, the whole model and a part of the
 /// data; gradients are averaged when backward is through. For machines where one process is enough, or all there may
 /// be.
-class Dp final : public Strategy {
+class Dp final : public ReplicaStrategy {
  public:
-  explicit Dp(StrategyContext& context) : Strategy(context) {}
+  explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}
 
   StrategyTraits traits() const override { return {.one_process = true}; }
 
-  /// Throws kUnsupported naming a rank that is in another process.
-  void set_up(const Replica& replica) override;
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
-
- private:
-  void check_one_process(Collective& world) const;
+ protected:
+  Work reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) override {
+    return world().all_reduce(gradients, ReduceOp::kMean);
+  }
 };
 
 }  // namespace trainyard

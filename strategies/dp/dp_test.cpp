@@ -1,46 +1,25 @@
 #include "strategies/dp/dp.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include "strategies/testing/rank_team.h"
 
-#include "collectives/testing/pretended.h"
-#include "core/testing/error_of.h"
-#include "messages/error.h"
-
-namespace trainyard {
+namespace trainyard::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
-/// The other rank says what this one says, but for the first digit of its process.
-void answer_like_another_process(const collectives::Operation& operation) {
-  const std::size_t half = operation.bytes() / 2;
-  auto* second = static_cast<char*>(operation.data.data) + half;
-  std::memcpy(second, operation.data.data, half);
-  constexpr std::size_t kDigit = std::char_traits<char>::length("process ");
-  if (operation.data.dtype == DType::kUInt8) second[kDigit] = 'x';
-}
-
-TEST(DpTest, RefusesARankOfAnotherProcessAndNamesBoth) {
+/// What follows from it, for ranks in several processes, is one_process_test's.
+TEST(DpTest, NeedsAllRanksInOneProcess) {
   StrategyContext context;
   context.where = "strategy 'dp'";
   context.parameters = "{}";
-  Dp strategy(context);
-  EXPECT_TRUE(strategy.traits().one_process);
-  CollectiveContext group;
-  group.parameters = "{}";
-  group.ranks = {0, 1};
-  testing::PretendedOthers other{.move = answer_like_another_process};
-  testing::PretendedGroup world(group, other);
-  world.connect();
-  const auto [code, text] = testing::error_of([&] { strategy.set_up({.world = &world}); });
-  EXPECT_EQ(code, Code::kUnsupported);
-  EXPECT_THAT(text, AllOf(HasSubstr("strategy 'dp': all ranks must be threads of one process; rank 0 is in process "),
-                          HasSubstr(", rank 1 in process x"), HasSubstr("use strategy = 'ddp'")));
+  EXPECT_TRUE(Dp(context).traits().one_process);
+}
+
+TEST(DpTest, RanksThatAreThreadsMakeTheSameUpdate) {
+  RankTeam team(2, "dp");
+  team.each([](std::uint32_t rank, TeamMember& member) { member.step(1, made_up_rows(rank, 4)); });
+  EXPECT_TRUE(team.member(1).announced().equal(team.member(0).announced()));
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::testing

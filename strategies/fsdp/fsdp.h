@@ -1,10 +1,10 @@
 #pragma once
 
-#include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
-#include "strategies/fsdp/sharded_group.h"
-#include "strategies/shards.h"
+#include "strategies/fsdp/stage_groups.h"
 #include "strategies/strategy.h"
 
 namespace trainyard {
@@ -23,60 +23,30 @@ class Fsdp final : public Strategy {
  public:
   explicit Fsdp(StrategyContext& context) : Strategy(context) {}
 
+  StrategyTraits traits() const override { return {.gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  void set_up(const Replica& replica) override;
-  void start() override;
-  at::Tensor train(const ModelBatch& batch, double weight, bool last) override;
-  void train_nothing(bool last) override;
-  double sum_over_shards(double value) override;
+  std::vector<Scalar> stats() const override { return groups_->holdings().scalars(); }
 
-  std::vector<NamedMetric> evaluate(const ModelBatch& batch) override;
-  void evaluate_nothing() override;
-  /// Models predict as a whole: all parameters are brought together until the evaluation ends.
-  Prediction predict(const ModelBatch& batch) override;
-  void predict_nothing() override;
-  void end_evaluation() override;
-
-  std::vector<Scalar> stats() const override { return holdings().scalars(); }
+ protected:
+  void prepare() override;
+  void synchronise(ArenaEdit& edit) override;
+  at::Tensor compute(const MicroBatch& batch) override;
+  std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) override;
 
  private:
-  static constexpr std::size_t kNone = ~std::size_t{0};
-
-  std::vector<std::uint64_t> bounds(const ArenaLayout& layout) const;
-  at::Tensor scratch(std::int64_t elements);
-  void make_groups();
-  void take_memory();
   void tell() const;
-  Holdings holdings() const;
-
-  ShardedGroup& shared() { return groups_.back(); }
-  void gather(ShardedGroup& group, const at::Tensor& memory);
-  void request(std::size_t stage);
-  void use(std::size_t stage, std::size_t next);
-  void gather_shared();
-
-  void step(const ModelBatch* batch, double weight);
-  void forward_stages(const ModelBatch* batch);
-  void forward_stage(std::size_t stage, const ModelBatch& batch);
-  void backward_stages(bool has_samples, double weight);
+  void forward_stages(const MicroBatch& batch);
+  void forward_stage(std::size_t stage, const MicroBatch& batch);
+  void backward_stages(const MicroBatch& batch);
   void backward_stage(std::size_t stage);
-  void reduce(ShardedGroup& group);
-  void finish_reduction();
-  std::vector<NamedMetric> evaluate_stages(const ModelBatch* batch);
 
   Parameter<bool> prefetch_{*this, "prefetch", true, "bring the next stage together while one computes"};
 
-  std::vector<Stage> stages_;         ///< Empty: the model is one piece, and everything is shared.
-  std::vector<ShardedGroup> groups_;  ///< One for each stage, and the shared one.
-  std::vector<std::uint64_t> bounds_;
-  std::vector<at::Tensor> places_;  ///< In which stages are brought together, in turn.
-  at::Tensor shared_place_;
-  at::Tensor gradient_place_;
-  at::Tensor shared_gradient_place_;
+  std::vector<Stage> stages_;  ///< Empty: the model is one piece, and everything is shared.
+  std::optional<fsdp::StageGroups> groups_;
   std::vector<at::Tensor> inputs_;   ///< Of the stages, in a step, and of the loss.
   std::vector<at::Tensor> outputs_;  ///< The same.
   at::Tensor loss_;
-  ShardedGroup* reducing_ = nullptr;  ///< Whose gradients are on their way.
 };
 
 }  // namespace trainyard

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-namespace trainyard {
+namespace trainyard::fsdp {
 namespace {
 
 /// The group of every parameter that a stage has.
@@ -44,4 +44,4 @@ std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, c
   return all;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::fsdp

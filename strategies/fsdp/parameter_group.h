@@ -6,7 +6,7 @@
 #include "models/stage.h"
 #include "tensors/arena.h"
 
-namespace trainyard {
+namespace trainyard::fsdp {
 
 /// Parameters that are brought together, and let go, at the same moments. All numbers are bytes.
 struct ParameterGroup {
@@ -30,4 +30,4 @@ struct ParameterGroup {
 /// to none.
 std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, const ArenaLayout& layout);
 
-}  // namespace trainyard
+}  // namespace trainyard::fsdp

@@ -8,11 +8,14 @@
 #include "strategies/shards.h"
 #include "tensors/replace_data.h"
 
-namespace trainyard {
+namespace trainyard::fsdp {
 
 ShardedGroup::ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
-                           std::span<const std::uint64_t> parts)
-    : group_(std::move(group)), own_parameters_(arena.own_parameters()), own_gradients_(arena.own_gradients()) {
+                           std::span<const std::uint64_t> parts, RankGroup& ranks)
+    : ranks_(ranks),
+      group_(std::move(group)),
+      own_parameters_(arena.own_parameters()),
+      own_gradients_(arena.own_gradients()) {
   const std::uint64_t size = size_of(arena.layout().dtype);
   block_ = BorrowedBlock(static_cast<std::int64_t>(group_.bytes / size), own_parameters_.options());
   for (const ParameterGroup::Member& member : group_.members) {
@@ -40,19 +43,19 @@ void ShardedGroup::cut(const Arena& arena, std::span<const std::uint64_t> parts)
   }
 }
 
-void ShardedGroup::gather(const at::Tensor& memory, const Operation& all_gather) {
+void ShardedGroup::gather(const at::Tensor& memory) {
   const at::NoGradGuard no_gradients;
   coming_ = memory.narrow(0, 0, elements());
   for (const Part& part : parts_) {
     coming_.narrow(0, part.own_place, part.own_count)
         .copy_(own_parameters_.narrow(0, part.shard_place, part.own_count));
-    pending_.push_back(all_gather(coming_.narrow(0, part.place, part.count), part.bounds));
+    under_way_.push_back(ranks_.all_gather(coming_.narrow(0, part.place, part.count), part.bounds));
   }
 }
 
 void ShardedGroup::wait() {
-  for (Pending& pending : pending_) pending.wait();
-  pending_.clear();
+  for (Work& work : under_way_) work.wait();
+  under_way_.clear();
   block_.lend(std::exchange(coming_, at::Tensor()));
 }
 
@@ -67,10 +70,11 @@ void ShardedGroup::collect_gradients(const at::Tensor& memory) {
   }
 }
 
-void ShardedGroup::reduce(const Operation& reduce_scatter) {
+void ShardedGroup::reduce() {
   for (const at::Tensor& member : members_) member.mutable_grad() = at::Tensor();
   for (const Part& part : parts_) {
-    pending_.push_back(reduce_scatter(gradients_.narrow(0, part.place, part.count), part.bounds));
+    under_way_.push_back(
+        ranks_.reduce_scatter(gradients_.narrow(0, part.place, part.count), ReduceOp::kMean, part.bounds));
   }
 }
 
@@ -79,12 +83,12 @@ void ShardedGroup::add_reduced() {
   const at::NoGradGuard no_gradients;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const Part& part = parts_[i];
-    pending_[i].wait();
+    under_way_[i].wait();
     own_gradients_.narrow(0, part.shard_place, part.own_count)
         .add_(gradients_.narrow(0, part.own_place, part.own_count));
   }
-  pending_.clear();
+  under_way_.clear();
   gradients_ = at::Tensor();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::fsdp

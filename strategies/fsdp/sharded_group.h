@@ -3,27 +3,23 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "strategies/fsdp/parameter_group.h"
-#include "strategies/strategy.h"
+#include "strategies/rank_group.h"
 #include "tensors/borrowed_block.h"
 
-namespace trainyard {
+namespace trainyard::fsdp {
 
 /// A group of parameters of which this rank has a part: brings the whole together from all ranks, in memory that is
 /// lent to it, and gives every rank its part of the gradients.
 class ShardedGroup {
  public:
-  /// A collective operation on a flat tensor, in parts with these bounds, in elements.
-  using Operation = std::function<Pending(at::Tensor flat, std::span<const std::uint64_t> bounds)>;
-
   /// `parts`: where the ranks' parts of the flat block begin, in bytes. The model's parameters lose their memory: from
   /// now on they have what is lent.
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
-               std::span<const std::uint64_t> parts);
+               std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
   /// Elements, of the parameters' type.
@@ -32,7 +28,7 @@ class ShardedGroup {
   bool is_coming() const { return coming_.defined(); }
 
   /// Starts to bring the parameters together in `memory`, which has room for them; wait() makes them usable.
-  void gather(const at::Tensor& memory, const Operation& all_gather);
+  void gather(const at::Tensor& memory);
   void wait();
   /// Lets them go.
   void release() { block_.take_back(); }
@@ -40,7 +36,7 @@ class ShardedGroup {
   /// Autograd adds the gradients of the members to `memory`, which is zeroed, until reduce().
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the gradients over the ranks.
-  void reduce(const Operation& reduce_scatter);
+  void reduce();
   /// Waits for that, then adds this rank's part to its gradients in the arena. Does nothing if nothing is under way.
   void add_reduced();
 
@@ -56,6 +52,7 @@ class ShardedGroup {
   };
   void cut(const Arena& arena, std::span<const std::uint64_t> parts);
 
+  RankGroup& ranks_;
   ParameterGroup group_;
   std::vector<at::Tensor> members_;  ///< As `group_.members`.
   std::vector<Part> parts_;
@@ -64,7 +61,7 @@ class ShardedGroup {
   BorrowedBlock block_;
   at::Tensor coming_;     ///< Memory in which parameters arrive.
   at::Tensor gradients_;  ///< Memory in which they are collected.
-  std::vector<Pending> pending_;
+  std::vector<Work> under_way_;
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::fsdp

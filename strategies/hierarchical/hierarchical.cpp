@@ -5,31 +5,18 @@
 #include <algorithm>
 #include <string>
 
-#include "strategies/step_trace.h"
-#include "tensors/bridge.h"
-
 namespace trainyard {
-namespace {
-
-Elements elements_of(const at::Tensor& flat) {
-  return {flat.data_ptr(), dtype_of(flat.scalar_type()), static_cast<std::uint64_t>(flat.numel())};
-}
-
-}  // namespace
-
-void Hierarchical::set_up(const Replica& replica) {
-  Strategy::set_up(replica);
-  if (replica.world == nullptr) return;
+void Hierarchical::prepare_reduction() {
   std::vector<std::uint32_t> leaders;
   for (const std::vector<std::uint32_t>& ranks : hosts()) {
     leaders.push_back(ranks.front());
     if (ranks.size() == 1 || std::ranges::find(ranks, context().rank) == ranks.end()) continue;
-    inside_ = replica.make_group(fmt::format("host_of_rank{}", ranks.front()), ranks);
-    inside_->use(arena().gradient_memory());
+    inside_ = world().make_group(fmt::format("host_of_rank{}", ranks.front()), ranks);
+    inside_.use(arena().gradient_memory());
   }
   if (leaders.size() == 1 || !leads()) return;
-  across_ = replica.make_group("leaders", leaders);
-  across_->use(arena().gradient_memory());
+  across_ = world().make_group("leaders", leaders);
+  across_.use(arena().gradient_memory());
 }
 
 /// The ranks of every host, in the order of the hosts' first ranks.
@@ -51,25 +38,22 @@ std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
 }
 
 /// The first stage: a reduce-scatter of which the first rank gets everything.
-Pending Hierarchical::reduce(const Bucket& /*bucket*/, at::Tensor gradients) {
+Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) {
   Stages& stages = under_way_.emplace_back();
   stages.host = gradients.device().is_cpu() ? gradients : gradients.to(at::kCPU);
-  stages.gradients = std::move(gradients);
-  if (inside_) {
-    const Elements elements = elements_of(stages.host);
-    std::vector<std::uint64_t> bounds(inside_->size() + 1, elements.count);
-    bounds.front() = 0;
-    stages.inside = inside_->reduce_scatter(elements, ReduceOp::kSum, bounds);
-  }
+  stages.gradients = gradients;
+  std::vector<std::uint64_t> bounds(inside_.size() + 1, static_cast<std::uint64_t>(stages.host.numel()));
+  bounds.front() = 0;
+  stages.inside = inside_.reduce_scatter(stages.host, ReduceOp::kSum, bounds);
   progress();
   return {};
 }
 
 /// Buckets cross in their order, so that all first ranks let the same one cross at a time.
 void Hierarchical::progress() {
-  if (inside_) inside_->progress();
-  if (!across_) return;
-  across_->progress();
+  inside_.progress();
+  if (across_.is_alone()) return;
+  across_.progress();
   for (Stages& stages : under_way_) {
     if (stages.crossing) continue;
     if (!stages.inside.done()) return;
@@ -79,20 +63,19 @@ void Hierarchical::progress() {
 
 void Hierarchical::cross(Stages& stages) {
   stages.inside.wait();
-  if (across_ && !stages.crossing) stages.across = across_->all_reduce(elements_of(stages.host), ReduceOp::kSum);
+  if (!stages.crossing) stages.across = across_.all_reduce(stages.host, ReduceOp::kSum);
   stages.crossing = true;
 }
 
 void Hierarchical::go_back(Stages& stages) {
   stages.across.wait();
   if (leads()) stages.host.div_(static_cast<double>(world().size()));
-  if (inside_) stages.back = inside_->broadcast(elements_of(stages.host), 0);
+  stages.back = inside_.broadcast(stages.host, 0);
 }
 
 /// What the ranks of a host do together has one order: all first stages, then all third ones.
-void Hierarchical::finish_gradients() {
-  Strategy::finish_gradients();
-  const TraceSpan span(replica().trace, "wait for hosts", "communication");
+void Hierarchical::complete_reduction() {
+  const TraceSpan span(trace(), "wait for hosts", "communication");
   for (Stages& stages : under_way_) cross(stages);
   for (Stages& stages : under_way_) go_back(stages);
   for (Stages& stages : under_way_) {

@@ -4,10 +4,9 @@
 
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
 namespace trainyard {
 
@@ -22,15 +21,16 @@ namespace trainyard {
 /// The first two stages of a bucket run while backward does; the third one when it is through.
 ///
 /// Source: what PyTorch Lightning had as DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
-class Hierarchical final : public Strategy {
+class Hierarchical final : public ReplicaStrategy {
  public:
-  explicit Hierarchical(StrategyContext& context) : Strategy(context) {}
+  explicit Hierarchical(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  void set_up(const Replica& replica) override;
-  std::uint64_t bucket_bytes() const override { return static_cast<std::uint64_t>(*bucket_mb_ * (1 << 20)); }
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
+ protected:
+  std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
+  void prepare_reduction() override;
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
   void progress() override;
-  void finish_gradients() override;
+  void complete_reduction() override;
 
  private:
   /// A bucket that is being reduced.
@@ -42,18 +42,17 @@ class Hierarchical final : public Strategy {
   };
 
   std::vector<std::vector<std::uint32_t>> hosts() const;
-  bool leads() const { return inside_ == nullptr || inside_->rank() == 0; }
+  bool leads() const { return inside_.rank() == 0; }
   void cross(Stages& stages);
   void go_back(Stages& stages);
 
-  Parameter<double> bucket_mb_{*this, "bucket_mb", 25, "gradients reduced as one, after a first bucket of 1; 0 = all",
-                               at_least(0) | in_unit("MiB")};
+  BucketSize bucket_size_{*this};
   Parameter<std::int64_t> ranks_per_host_{
       *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
 
-  std::unique_ptr<Collective> inside_;  ///< The ranks of this host; null if it has one.
-  std::unique_ptr<Collective> across_;  ///< The first rank of every host; null on the others and if there is one host.
-  std::deque<Stages> under_way_;        ///< Of this step, in the order of the buckets.
+  RankGroup inside_;              ///< The ranks of this host.
+  RankGroup across_;              ///< The first rank of every host; each of the others has a group of its own.
+  std::deque<Stages> under_way_;  ///< Of this step, in the order of the buckets.
 };
 
 }  // namespace trainyard

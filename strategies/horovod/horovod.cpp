@@ -2,19 +2,15 @@
 
 #include <utility>
 
-#include "strategies/step_trace.h"
-
 namespace trainyard {
 
-void Horovod::set_up(const Replica& replica) {
-  Strategy::set_up(replica);
-  if (replica.world == nullptr) return;
+void Horovod::prepare_reduction() {
   total_ = model().parameters().size();
   if (*compression_ == "fp16") half_.emplace(world(), arena().gradients(), at::kHalf);
 }
 
 /// One more gradient is ready.
-Pending Horovod::reduce(const Bucket& bucket, at::Tensor /*gradients*/) {
+Work Horovod::reduce(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   if (ready_.empty()) {
     votes_ = fused_ = 0;
     last_vote_ = Clock::now();  // The first cycle begins here.
@@ -40,7 +36,7 @@ bool Horovod::time_to_vote() const {
 
 void Horovod::vote() {
   ballot_ = static_cast<std::int64_t>(ready_.size());
-  voting_ = world().all_reduce({&ballot_, DType::kInt64, 1}, ReduceOp::kMin);
+  voting_ = world().collective().all_reduce({&ballot_, DType::kInt64, 1}, ReduceOp::kMin);
   last_vote_ = Clock::now();
   ++votes_;
 }
@@ -67,24 +63,26 @@ std::uint64_t Horovod::bytes_between(std::size_t begin, std::size_t end) const {
 }
 
 void Horovod::reduce_fused(std::size_t begin, std::size_t end) {
-  const TraceSpan span(replica().trace, "reduce", "communication");
+  const TraceSpan span(trace(), "reduce", "communication");
   const at::Tensor& flat = arena().gradients();
   const std::int64_t size = flat.element_size();
   at::Tensor fused = flat.narrow(0, static_cast<std::int64_t>(ready_[end - 1].offset_bytes) / size,
                                  static_cast<std::int64_t>(bytes_between(begin, end)) / size);
-  reductions_.push_back(half_ ? half_->average(std::move(fused)) : all_reduce(std::move(fused), ReduceOp::kMean));
+  const Work work = half_ ? half_->average(fused) : world().all_reduce(fused, ReduceOp::kMean);
+  reductions_.push_back({std::move(fused), work});
   ++fused_;
 }
 
-void Horovod::finish_gradients() {
-  Strategy::finish_gradients();
-  if (replica().world == nullptr) return;
-  const TraceSpan span(replica().trace, "wait for gradients of all ranks", "communication");
+void Horovod::complete_reduction() {
+  const TraceSpan span(trace(), "wait for gradients of all ranks", "communication");
   while (sent_ < total_) {
     if (!voting_) vote();
     count_votes();
   }
-  for (Pending& reduction : reductions_) reduction.wait();
+  for (Fused& fused : reductions_) {
+    fused.work.wait();
+    if (half_) half_->widen(fused.gradients);
+  }
   reductions_.clear();
   ready_.clear();
   sent_ = 0;

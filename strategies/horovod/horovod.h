@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "strategies/half_gradients.h"
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
 namespace trainyard {
 
@@ -26,20 +26,28 @@ namespace trainyard {
 /// where the collective adds up in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
-class Horovod final : public Strategy {
+class Horovod final : public ReplicaStrategy {
  public:
-  explicit Horovod(StrategyContext& context) : Strategy(context) {}
+  explicit Horovod(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  void set_up(const Replica& replica) override;
+  std::vector<Scalar> stats() const override;
+
+ protected:
   /// Every parameter is a bucket.
   std::uint64_t bucket_bytes() const override { return 1; }
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
+  void prepare_reduction() override;
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
   void progress() override;
-  void finish_gradients() override;
-  std::vector<Scalar> stats() const override;
+  void complete_reduction() override;
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  /// Gradients that are averaged as one.
+  struct Fused {
+    at::Tensor gradients;
+    Work work;
+  };
 
   void vote();
   void count_votes();
@@ -59,12 +67,12 @@ class Horovod final : public Strategy {
   std::optional<HalfGradients> half_;  ///< With compression.
 
   // Of the present step; gradients are counted in the order in which they become ready.
-  std::vector<Bucket> ready_;        ///< That this rank has.
-  std::size_t total_ = 0;            ///< Of the model.
-  std::size_t sent_ = 0;             ///< That are being reduced, on all ranks.
-  std::vector<Pending> reductions_;  ///< Of those that were sent.
-  std::optional<Work> voting_;       ///< The vote under way.
-  std::int64_t ballot_ = 0;          ///< Before it is done what this rank has ready, then what all have.
+  std::vector<Bucket> ready_;      ///< That this rank has.
+  std::size_t total_ = 0;          ///< Of the model.
+  std::size_t sent_ = 0;           ///< That are being reduced, on all ranks.
+  std::vector<Fused> reductions_;  ///< Of those that were sent.
+  std::optional<Work> voting_;     ///< The vote under way.
+  std::int64_t ballot_ = 0;        ///< Before it is done what this rank has ready, then what all have.
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;
   std::uint64_t fused_ = 0;  ///< Reductions of the last step.

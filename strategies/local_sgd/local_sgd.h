@@ -15,7 +15,7 @@ class LocalSgd final : public LocalSteps {
   explicit LocalSgd(StrategyContext& context) : LocalSteps(context, 8) {}
 
  protected:
-  void unite() override { average(); }
+  void unite(ArenaEdit& edit) override { average(edit); }
 };
 
 }  // namespace trainyard

@@ -10,26 +10,24 @@
 #include "core/memory/shared_pool.h"
 #include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
-#include "strategies/step_trace.h"
 #include "tensors/bridge.h"
 
 namespace trainyard {
 
 using parameter_server::WorkerTable;
 
-void ParameterServer::set_up(const Replica& replica) {
-  Strategy::set_up(replica);
-  if (replica.world == nullptr) return;
+void ParameterServer::prepare_reduction() {
   const ArenaLayout& layout = arena().layout();
   memory_ = share("parameters", layout.parameter_bytes);
   const auto elements = static_cast<std::int64_t>(layout.parameter_bytes / size_of(layout.dtype));
   server_ = view_of({layout.dtype, {elements}, 0, memory_});
   // Whoever reads what is announced finds the initial values there.
   if (context().rank == 0) server_.copy_(arena().parameters());
+  arena().serve_from(memory_);
   table_.emplace(
       share("workers", WorkerTable::bytes(context().world_size)),
       WorkerTable::Member{
-          .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = replica.timeout});
+          .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = world().timeout()});
 }
 
 /// Memory of rank 0, which makes it; the others map it.
@@ -41,7 +39,7 @@ Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const 
     context().rendezvous->put(key, {reinterpret_cast<const char*>(&handle), sizeof handle});
     return memory;
   }
-  const std::string note = context().rendezvous->get(key, replica().timeout);
+  const std::string note = context().rendezvous->get(key, world().timeout());
   SharedHandle handle;
   if (note.size() == sizeof handle) std::memcpy(&handle, note.data(), sizeof handle);
   if (handle.bytes != bytes) {
@@ -52,102 +50,81 @@ Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const 
   return core::SharedImports(0).open(handle);
 }
 
-void ParameterServer::announce(ArenaInfo& info) {
-  if (!table_) return;
-  for (ArenaBlock& block : info.blocks) {
-    if (block.name == "parameters") block.data = {block.data.dtype, block.data.shape, 0, memory_};
-  }
-  info.shared_state = true;
-}
-
 /// A checkpoint may have been restored into the server's memory; the model's buffers are each rank's own.
-void ParameterServer::start() {
+void ParameterServer::synchronise(ArenaEdit& edit) {
   if (!table_) return;
-  gather();
-  if (arena().has_buffers()) broadcast(arena().buffers(), 0).wait();
+  gather(edit);
+  if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-Pending ParameterServer::reduce(const Bucket& /*bucket*/, at::Tensor gradients) {
-  return is_sync() ? all_reduce(std::move(gradients), ReduceOp::kMean) : Pending();
+Work ParameterServer::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) {
+  return is_sync() ? world().all_reduce(gradients, ReduceOp::kMean) : Work();
 }
 
-at::Tensor ParameterServer::train(const ModelBatch& batch, double weight, bool last) {
-  has_trained_ = true;
-  return Strategy::train(batch, weight, last);
+/// At the end of a step it means that the step is skipped: this worker goes on without an update. In sync all do.
+void ParameterServer::drop_gradients(ArenaEdit& edit) {
+  if (table_ && step_has_ended() && !is_sync()) finish_step(edit);
 }
 
-void ParameterServer::finish_gradients() {
-  Strategy::finish_gradients();
-  is_complete_ = true;
-}
-
-/// Of a complete step it means that the step is skipped: this worker goes on without an update. In sync all do.
-void ParameterServer::drop_gradients() {
-  Strategy::drop_gradients();
-  const bool was_complete = std::exchange(is_complete_, false);
-  if (table_ && was_complete && !is_sync()) finish_step();
-  has_trained_ = false;
-}
-
-std::uint64_t ParameterServer::begin_update(std::uint64_t step) {
+std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   if (!table_) return step;
   if (is_sync()) return context().rank == 0 ? step : 0;
   if (!first_step_) first_step_ = step - 1;
-  if (!has_trained_) return 0;
-  const TraceSpan span(replica().trace, "wait for the server", "communication");
+  if (step_samples() == 0) return 0;
+  const TraceSpan span(trace(), "wait for the server", "communication");
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
   // A resumed run goes on where the ranks' updates had brought it.
   return *first_step_ * context().world_size + table_->count_update();
 }
 
-void ParameterServer::end_update(std::uint64_t /*step*/) {
-  has_trained_ = is_complete_ = false;
+void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   if (!table_) return;
-  const TraceSpan span(replica().trace, "new parameters", "communication");
-  is_sync() ? take_over_update() : finish_step();
+  const TraceSpan span(trace(), "new parameters", "communication");
+  is_sync() ? take_over_update(edit) : finish_step(edit);
 }
 
 /// Rank 0 has made the update for all. It makes no other before all have this one: it would need their gradients.
-void ParameterServer::take_over_update() {
+void ParameterServer::take_over_update(ArenaEdit& edit) {
   if (context().rank == 0) {
     table_->count_update();
   } else {
     table_->wait_for_step_of(0);
-    Strategy::drop_gradients();  // No optimizer has seen them here.
+    zero_gradients();  // No optimizer has seen them here.
   }
   table_->end_step();
-  pull();
+  pull(edit);
 }
 
 /// The parameters are copied in one's turn, so that nobody changes them meanwhile.
-void ParameterServer::finish_step() {
+void ParameterServer::finish_step(ArenaEdit& edit) {
   table_->end_step();
   if (is_bounded() && !table_->is_near(bound())) {
     if (table_->is_locked()) table_->unlock();
     table_->wait_until_near(bound());
   }
   if (!table_->is_locked()) table_->lock();
-  pull();
+  pull(edit);
   table_->begin_step();
   table_->unlock();
 }
 
-void ParameterServer::pull() {
+void ParameterServer::pull(ArenaEdit& edit) {
   const at::NoGradGuard no_gradients;
-  at::Tensor(arena().parameters()).copy_(server_);
+  edit.parameters().copy_(server_);
 }
 
 /// Between the two meetings nobody changes anything.
-void ParameterServer::gather() {
+void ParameterServer::gather(ArenaEdit& edit) {
   table_->meet();
-  pull();
+  pull(edit);
   table_->level();
   table_->meet();
 }
 
-void ParameterServer::begin_evaluation() {
-  if (table_) gather();
+std::unique_ptr<Evaluation> ParameterServer::make_evaluation(ArenaEdit& edit) {
+  if (table_) gather(edit);
+  return std::make_unique<Evaluation>();
 }
 
 std::vector<Scalar> ParameterServer::stats() const {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "strategies/parameter_server/worker_table.h"
-#include "strategies/strategy.h"
+#include "strategies/replica_strategy.h"
 
 namespace trainyard {
 
@@ -25,24 +25,25 @@ namespace trainyard {
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
-class ParameterServer final : public Strategy {
+class ParameterServer final : public ReplicaStrategy {
  public:
-  explicit ParameterServer(StrategyContext& context) : Strategy(context) {}
+  explicit ParameterServer(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  void set_up(const Replica& replica) override;
-  void announce(ArenaInfo& info) override;
-  void start() override;
-
-  std::uint64_t bucket_bytes() const override { return is_sync() ? 25 << 20 : 0; }
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
-  at::Tensor train(const ModelBatch& batch, double weight, bool last) override;
-  void finish_gradients() override;
-  void drop_gradients() override;
-
-  std::uint64_t begin_update(std::uint64_t step) override;
-  void end_update(std::uint64_t step) override;
-  void begin_evaluation() override;
+  StrategyTraits traits() const override {
+    return {.gradients = is_sync() ? GradientsOfRanks::kEqual : GradientsOfRanks::kIndependent};
+  }
   std::vector<Scalar> stats() const override;
+
+ protected:
+  std::uint64_t bucket_bytes() const override { return is_sync() ? 25 << 20 : 0; }
+  void prepare_reduction() override;
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
+
+  void synchronise(ArenaEdit& edit) override;
+  void drop_gradients(ArenaEdit& edit) override;
+  std::uint64_t claim_update(std::uint64_t step) override;
+  void after_update(std::uint64_t step, ArenaEdit& edit) override;
+  std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) override;
 
  private:
   bool is_sync() const { return *mode_ == "sync"; }
@@ -50,10 +51,10 @@ class ParameterServer final : public Strategy {
   std::uint64_t bound() const { return static_cast<std::uint64_t>(*staleness_); }
 
   Buffer share(const std::string& name, std::size_t bytes) const;
-  void take_over_update();
-  void finish_step();
-  void pull();
-  void gather();
+  void take_over_update(ArenaEdit& edit);
+  void finish_step(ArenaEdit& edit);
+  void pull(ArenaEdit& edit);
+  void gather(ArenaEdit& edit);
 
   Parameter<std::string> mode_{*this, "mode", "sync", "who updates when: sync, bounded, async",
                                one_of({"sync", "bounded", "async"})};
@@ -64,8 +65,6 @@ class ParameterServer final : public Strategy {
   at::Tensor server_;  ///< A flat view of them.
   std::optional<parameter_server::WorkerTable> table_;
   std::optional<std::uint64_t> first_step_;  ///< Steps that were done before this run, known from the first update on.
-  bool has_trained_ = false;                 ///< There are gradients of the present step ...
-  bool is_complete_ = false;                 ///< ... and of all its micro-batches.
 };
 
 }  // namespace trainyard

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "messages/buffer.h"
+#include "strategies/parameter_server/patience.h"
 
 namespace trainyard::parameter_server {
 
@@ -16,19 +14,12 @@ namespace trainyard::parameter_server {
 /// A worker's clock is the number of steps it has ended. It begins its next step only when it has the parameters for
 /// it; that moment is told as well.
 ///
-/// Nothing waits without end. Whoever is waited for and has died is an error (kPeerLost) that names him, and so is
-/// whoever does not move for as long as the timeout (kTimeout); a slow one that moves may take his time. One that only
-/// waits himself is not blamed. After an error the table is of no use any more.
+/// Nothing waits without end; see Patience. After an error the table is of no use any more.
 class WorkerTable {
  public:
-  struct Member {
-    std::string where;  ///< For errors.
-    std::uint32_t rank = 0;
-    std::uint32_t ranks = 1;
-    std::chrono::milliseconds timeout{60'000};
-  };
+  using Member = parameter_server::Member;
 
-  static std::size_t bytes(std::uint32_t ranks);
+  static std::size_t bytes(std::uint32_t ranks) { return Board::bytes(ranks); }
 
   /// `memory`: the same for all members, of `bytes(ranks)`, zeroed before the first one came.
   WorkerTable(Buffer memory, Member self);
@@ -74,29 +65,13 @@ class WorkerTable {
   std::vector<std::uint32_t> waiting() const;
 
  private:
-  struct Worker;
-  struct Shared;
-  class Waiting;
-  class Watch;
-  using Ranks = std::vector<std::uint32_t>;
-
-  Shared& shared() const;
-  Worker& worker(std::uint32_t rank) const;
-  Worker& own() const { return worker(self_.rank); }
+  Board::Worker& own() const { return board_.worker(self_.rank); }
   bool is_away(std::uint32_t rank) const;
   Ranks behind(std::uint64_t ended) const;
-  void changed();
 
-  void wait(const std::string& purpose, const std::function<Ranks()>& missing);
-  void sleep(std::uint32_t seen) const;
-  Ranks culprits(const Ranks& missing) const;
-  std::uint64_t progress_of(std::uint32_t rank) const;
-  void refuse_the_dead(const std::string& purpose, const Ranks& missing) const;
-  void refuse_the_still(const std::string& purpose, const Watch& watch, const Ranks& missing) const;
-  std::string names(const Ranks& ranks) const;
-
-  Buffer memory_;
   Member self_;
+  Board board_;
+  Patience patience_;
 };
 
 }  // namespace trainyard::parameter_server

@@ -6,7 +6,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::pipeline {
 namespace {
 
 using ::testing::ElementsAre;
@@ -80,10 +80,10 @@ TEST(PlacementTest, StagesAgainstTheOrderOfTheArenaAreRefused) {
 }
 
 /// The most micro-batches between forward and backward, and whether each goes through both once, in its order.
-std::size_t most_held(const std::vector<PipelineAction>& actions, std::size_t micro_batches) {
+std::size_t most_held(const std::vector<Action>& actions, std::size_t micro_batches) {
   std::size_t forward = 0, backward = 0, most = 0;
-  for (const PipelineAction& action : actions) {
-    std::size_t& count = action.kind == PipelineAction::kForward ? forward : backward;
+  for (const Action& action : actions) {
+    std::size_t& count = action.kind == Action::kForward ? forward : backward;
     EXPECT_EQ(action.micro_batch, count++);
     EXPECT_LE(backward, forward);
     most = std::max(most, forward - backward);
@@ -107,22 +107,22 @@ TEST(ScheduleTest, OneForwardOneBackwardHoldsNoMoreThanThePipelineIsDeepFromHere
 
 /// Neighbours see the same order of messages, or they would wait for each other for ever; see backward_one().
 TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
-  const auto with_next = [](const std::vector<PipelineAction>& actions) {
+  const auto with_next = [](const std::vector<Action>& actions) {
     std::string order;
-    for (const PipelineAction& action : actions) {
-      order += fmt::format("{}{} ", action.kind == PipelineAction::kForward ? "a" : "g", action.micro_batch);
+    for (const Action& action : actions) {
+      order += fmt::format("{}{} ", action.kind == Action::kForward ? "a" : "g", action.micro_batch);
     }
     return order;
   };
-  const auto with_previous = [](const std::vector<PipelineAction>& actions) {
+  const auto with_previous = [](const std::vector<Action>& actions) {
     std::string order;
     for (std::size_t i = 0; i < actions.size(); ++i) {
-      if (actions[i].kind == PipelineAction::kForward) {
-        const bool expected = i > 0 && actions[i - 1].kind == PipelineAction::kBackward;
+      if (actions[i].kind == Action::kForward) {
+        const bool expected = i > 0 && actions[i - 1].kind == Action::kBackward;
         if (!expected) order += fmt::format("a{} ", actions[i].micro_batch);
         continue;
       }
-      const bool forward_follows = i + 1 < actions.size() && actions[i + 1].kind == PipelineAction::kForward;
+      const bool forward_follows = i + 1 < actions.size() && actions[i + 1].kind == Action::kForward;
       if (forward_follows) order += fmt::format("a{} ", actions[i + 1].micro_batch);
       order += fmt::format("g{} ", actions[i].micro_batch);
     }
@@ -139,4 +139,4 @@ TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
 }
 
 }  // namespace
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

@@ -6,7 +6,7 @@
 
 #include "messages/error.h"
 
-namespace trainyard {
+namespace trainyard::pipeline {
 namespace {
 
 /// The first entry of the arena that each stage has, and its bytes.
@@ -101,4 +101,4 @@ Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layo
   return placement;
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

@@ -7,7 +7,7 @@
 #include "models/stage.h"
 #include "tensors/arena.h"
 
-namespace trainyard {
+namespace trainyard::pipeline {
 
 /// Which stages of a model, and with them which bytes of the arena, lie on which rank of a pipeline.
 struct Placement {
@@ -27,4 +27,4 @@ std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, s
 Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks,
                        const std::string& where);
 
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

@@ -5,23 +5,22 @@
 #include <string_view>
 #include <vector>
 
-namespace trainyard {
+namespace trainyard::pipeline {
 
 /// What a rank of a pipeline does next.
-struct PipelineAction {
+struct Action {
   enum Kind : std::uint8_t { kForward, kBackward };
   Kind kind = kForward;
   std::size_t micro_batch = 0;
 
-  friend bool operator==(const PipelineAction&, const PipelineAction&) = default;
+  friend bool operator==(const Action&, const Action&) = default;
 };
 
 /// All forward passes, then all backward passes (Huang et al., 2019). Every micro-batch is held at once.
-std::vector<PipelineAction> gpipe(std::size_t micro_batches);
+std::vector<Action> gpipe(std::size_t micro_batches);
 
 /// As many forward passes as fill the pipeline behind `rank`, then one backward pass after each forward pass
 /// (Narayanan et al., 2019, with a flush at the end of the step). At most `ranks - rank` micro-batches are held.
-std::vector<PipelineAction> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank,
-                                                     std::uint32_t ranks);
+std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

@@ -8,7 +8,7 @@
 #include "messages/error.h"
 #include "tensors/bridge.h"
 
-namespace trainyard {
+namespace trainyard::pipeline {
 namespace {
 
 constexpr std::size_t kMostDimensions = 8;
@@ -16,11 +16,7 @@ constexpr std::size_t kMostDimensions = 8;
 /// Type, number of dimensions, sizes.
 using Header = std::array<std::int64_t, 2 + kMostDimensions>;
 
-Elements elements_of(Header& header) { return {header.data(), DType::kInt64, header.size()}; }
-
-Elements elements_of(const at::Tensor& host) {
-  return {host.data_ptr(), dtype_of(host.scalar_type()), static_cast<std::uint64_t>(host.numel())};
-}
+Elements of(Header& header) { return {header.data(), DType::kInt64, header.size()}; }
 
 }  // namespace
 
@@ -31,12 +27,12 @@ void StageLink::send_shape(const at::Tensor& values) {
                 values.dim(), kMostDimensions);
   }
   std::ranges::copy(values.sizes(), header.begin() + 2);
-  world_.send(elements_of(header), peer_).wait();
+  world_.send(of(header), peer_).wait();
 }
 
 StageLink::Shape StageLink::receive_shape() {
   Header header{};
-  world_.recv(elements_of(header), peer_).wait();
+  world_.recv(of(header), peer_).wait();
   return {scalar_type_of(static_cast<DType>(header[0])), {header.begin() + 2, header.begin() + 2 + header[1]}};
 }
 
@@ -71,4 +67,4 @@ void StageLink::flush() {
   leaving_.clear();
 }
 
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "collectives/collective.h"
+#include "strategies/rank_group.h"
 
-namespace trainyard {
+namespace trainyard::pipeline {
 
 /// The way between two neighbours of a pipeline: one of its two ends.
 ///
@@ -22,7 +22,8 @@ class StageLink {
   using Key = std::vector<std::int64_t>;
 
   /// `device`: where what is received shall be.
-  StageLink(Collective& world, std::uint32_t peer, at::Device device) : world_(world), peer_(peer), device_(device) {}
+  StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device)
+      : world_(ranks.collective()), peer_(peer), device_(device) {}
 
   /// Returns at once where the collective does; the memory of `values` is kept until it has gone.
   void send(const at::Tensor& values, const Key& key);
@@ -56,4 +57,4 @@ class StageLink {
   std::optional<Transfer> coming_;  ///< Asked for, not received.
 };
 
-}  // namespace trainyard
+}  // namespace trainyard::pipeline

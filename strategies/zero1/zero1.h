@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "strategies/replica_strategy.h"
 #include "strategies/sharded_update.h"
 
 namespace trainyard {
@@ -9,17 +13,24 @@ namespace trainyard {
 /// bit, for the same traffic and 1/N of the optimizer's memory and work.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
-class Zero1 final : public ShardedUpdate {
+class Zero1 final : public ReplicaStrategy {
  public:
-  explicit Zero1(StrategyContext& context) : ShardedUpdate(context) {}
+  explicit Zero1(StrategyContext& context) : ReplicaStrategy(context) {}
 
-  std::uint64_t bucket_bytes() const override { return static_cast<std::uint64_t>(*bucket_mb_ * (1 << 20)); }
-  Pending reduce(const Bucket& bucket, at::Tensor gradients) override;
-  void end_update(std::uint64_t step) override;
+  StrategyTraits traits() const override { return {.gradients = GradientsOfRanks::kParts}; }
+  ArenaShard shard(const ArenaLayout& layout) const override;
+  std::vector<Scalar> stats() const override;
+
+ protected:
+  void synchronise(ArenaEdit& edit) override;
+  std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
+  Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
+  void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
-  Parameter<double> bucket_mb_{*this, "bucket_mb", 25, "gradients reduced as one, after a first bucket of 1; 0 = all",
-                               at_least(0) | in_unit("MiB")};
+  BucketSize bucket_size_{*this};
+  std::optional<ShardedUpdate> sharded_;  ///< From the start on.
+  bool told_ = false;                     ///< What is held has been logged.
 };
 
 }  // namespace trainyard

@@ -1,14 +1,12 @@
 #include "strategies/zero2/zero2.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "strategies/gradient_buckets.h"
 #include "strategies/step_trace.h"
-#include "tensors/bridge.h"
 
 namespace trainyard {
 namespace {
@@ -23,28 +21,25 @@ at::Tensor elements(const at::Tensor& flat, std::uint64_t begin_bytes, std::uint
 
 }  // namespace
 
-Zero2::Zero2(StrategyContext& context) : ShardedUpdate(context) {}
+Zero2::Zero2(StrategyContext& context) : Strategy(context) {}
 
 Zero2::~Zero2() = default;
 
 ArenaShard Zero2::shard(const ArenaLayout& layout) const {
-  ArenaShard shard = ShardedUpdate::shard(layout);
+  ArenaShard shard = ShardedUpdate::shard_of(layout, context().rank, context().world_size);
   shard.gradients = context().world_size > 1;
   shard.in_place = !shard.gradients;
   return shard;
 }
 
-void Zero2::set_up(const Replica& replica) {
-  ShardedUpdate::set_up(replica);
-  if (replica.world == nullptr) return;
+void Zero2::prepare() {
+  sharded_.emplace(world(), arena(), trace());
+  if (world().is_alone()) return;
   parameters_ = model().parameters();
   const std::uint64_t bytes = piece_bytes();
   for (Staging& staging : stagings_) {
     const auto count = static_cast<std::int64_t>(bytes / size_of(arena().layout().dtype));
-    const at::Tensor& gradients = arena().gradients();
-    staging.memory = gradients.device().is_cpu()
-                         ? view_of({arena().layout().dtype, {count}, 0, world().allocate(bytes)})
-                         : at::empty({count}, gradients.options());
+    staging.memory = world().scratch(count, arena().gradients().options());
   }
   // The parameters lie as the gradients would, if one rank had them all.
   buckets_ = std::make_unique<GradientBuckets>(
@@ -62,33 +57,36 @@ std::uint64_t Zero2::piece_bytes() const {
   return std::max(bytes / Arena::kAlignment, std::uint64_t{1}) * Arena::kAlignment;
 }
 
-at::Tensor Zero2::train(const ModelBatch& batch, double weight, bool last) {
-  if (!buckets_) return Strategy::train(batch, weight, last);
-  at::Tensor loss = forward(batch);
-  buckets_->arm();
-  loss = backward(std::move(loss), weight);
-  buckets_->flush();
+/// Without samples, what others have computed is averaged with zeros.
+at::Tensor Zero2::compute(const MicroBatch& batch) {
+  at::Tensor loss;
+  if (!batch.empty()) {
+    loss = passes().forward(model(), batch);
+    if (buckets_) buckets_->arm();
+    loss = passes().backward(std::move(loss), batch.weight);
+  }
+  if (buckets_) buckets_->flush();
   return loss;
 }
 
-/// What others have computed is averaged with zeros.
-void Zero2::train_nothing(bool /*last*/) {
-  if (buckets_) buckets_->flush();
-}
-
-void Zero2::finish_gradients() {
-  const TraceSpan span(replica().trace, "wait for reductions", "communication");
+void Zero2::complete_gradients() {
+  const TraceSpan span(trace(), "wait for reductions", "communication");
   for (Staging& staging : stagings_) finish(staging);
 }
 
-void Zero2::drop_gradients() {
+void Zero2::drop_gradients(ArenaEdit& /*edit*/) {
   for (Staging& staging : stagings_) finish(staging);
-  Strategy::drop_gradients();
+}
+
+void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
+  sharded_->gather_parameters(edit);
+  // Only now: the first step has shown how much memory one takes.
+  if (!std::exchange(told_, true)) context().log->info("{}: {}", where(), holdings().text(context().rank));
 }
 
 /// A parameter may be larger than a piece, and lie in several.
 void Zero2::reduce_bucket(const Bucket& bucket) {
-  const TraceSpan span(replica().trace, "reduce", "communication");
+  const TraceSpan span(trace(), "reduce", "communication");
   peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());
   const Run whole{bucket.offset_bytes, bucket.offset_bytes + bucket.bytes};
   const std::uint64_t most = stagings_.front().memory.nbytes();
@@ -104,7 +102,7 @@ void Zero2::reduce_run(const Run& run, Staging& staging) {
   const at::Tensor memory = elements(staging.memory, 0, run.end - run.begin);
   fill(run, memory);
   staging.run = run;
-  staging.pending = reduce_scatter(memory, ReduceOp::kMean, bounds_of(run.begin, run.end - run.begin));
+  staging.work = world().reduce_scatter(memory, ReduceOp::kMean, sharded_->bounds_of(run.begin, run.end - run.begin));
 }
 
 /// Zeros where a parameter has no gradient, and between parameters.
@@ -127,7 +125,7 @@ void Zero2::fill(const Run& run, const at::Tensor& memory) const {
 
 /// Adds what has been reduced of the own part to what earlier micro-batches have left there.
 void Zero2::finish(Staging& staging) {
-  staging.pending.wait();
+  staging.work.wait();
   const Run run = std::exchange(staging.run, {});
   const ArenaShard& shard = arena().shard();
   const std::uint64_t begin = std::max(run.begin, shard.begin), end = std::min(run.end, shard.end);
@@ -153,7 +151,7 @@ std::uint64_t Zero2::bytes_of_gradients() const {
 }
 
 Holdings Zero2::holdings() const {
-  Holdings holdings = ShardedUpdate::holdings();
+  Holdings holdings = sharded_->holdings();
   holdings.peak_gradients += peak_bytes_;
   for (const Staging& staging : stagings_) {
     if (staging.memory.defined()) holdings.peak_gradients += staging.memory.nbytes();

@@ -2,10 +2,16 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "strategies/sharded_update.h"
+#include "strategies/strategy.h"
 
 namespace trainyard {
+
+class GradientBuckets;
+struct Bucket;
 
 /// ZeRO, stage 2: the optimizer's state and the gradients are shared out. What backward has finished is reduced bucket
 /// by bucket, every rank keeps the averages of its part, and the rest is given up at once. Every micro-batch is
@@ -15,20 +21,22 @@ namespace trainyard {
 /// a bucket is complete.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
-class Zero2 final : public ShardedUpdate {
+class Zero2 final : public Strategy {
  public:
   explicit Zero2(StrategyContext& context);
   ~Zero2() override;
 
+  StrategyTraits traits() const override { return {.gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  void set_up(const Replica& replica) override;
-  at::Tensor train(const ModelBatch& batch, double weight, bool last) override;
-  void train_nothing(bool last) override;
-  void finish_gradients() override;
-  void drop_gradients() override;
+  std::vector<Scalar> stats() const override { return holdings().scalars(); }
 
  protected:
-  Holdings holdings() const override;
+  void prepare() override;
+  void synchronise(ArenaEdit& edit) override { sharded_->synchronise(edit); }
+  at::Tensor compute(const MicroBatch& batch) override;
+  void complete_gradients() override;
+  void drop_gradients(ArenaEdit& edit) override;
+  void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
   /// A run of the gradients, in bytes of the whole block.
@@ -38,8 +46,8 @@ class Zero2 final : public ShardedUpdate {
   /// Memory in which one run after another is reduced.
   struct Staging {
     at::Tensor memory;
-    Run run;          ///< What is in it; empty: nothing.
-    Pending pending;  ///< Its reduction.
+    Run run;    ///< What is in it; empty: nothing.
+    Work work;  ///< Its reduction.
   };
 
   std::uint64_t piece_bytes() const;
@@ -49,15 +57,18 @@ class Zero2 final : public ShardedUpdate {
   void finish(Staging& staging);
   void give_up_gradients(const Run& run) const;
   std::uint64_t bytes_of_gradients() const;
+  Holdings holdings() const;
 
   Parameter<double> bucket_mb_{*this, "bucket_mb", 25,
                                "gradients reduced as one; at most half of what a rank keeps, which 0 stands for",
                                at_least(0) | in_unit("MiB")};
+  std::optional<ShardedUpdate> sharded_;
   std::unique_ptr<GradientBuckets> buckets_;  ///< Null for a single rank, which has nobody to share with.
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
   std::size_t next_ = 0;          ///< The staging memory that has waited longest.
   std::uint64_t peak_bytes_ = 0;  ///< The most that autograd has held.
+  bool told_ = false;             ///< What is held has been logged.
 };
 
 }  // namespace trainyard

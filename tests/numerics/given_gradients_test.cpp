@@ -7,7 +7,6 @@
 #include <ATen/ops/zeros.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <thread>
 
 #include "core/plugin/loader.h"
@@ -69,26 +68,17 @@ struct GivenGradients::Rank {
   std::shared_ptr<core::Rendezvous> rendezvous;
   std::unique_ptr<LinearModel> model;
   std::unique_ptr<Arena> arena;
-  std::unique_ptr<Collective> world;
+  std::unique_ptr<World> world;
+  std::unique_ptr<Passes> passes;
   std::unique_ptr<Strategy> strategy;
-
-  std::unique_ptr<Collective> make_group(const PluginContext& context, const std::string& name,
-                                         const std::vector<std::uint32_t>& members) const {
-    CollectiveContext group;
-    static_cast<PluginContext&>(group) = context;
-    group.name = name;
-    group.ranks = members;
-    return make_collective({"auto", "{}"}, group);
-  }
 
   void make(const PluginContext& context, const std::string& name,
             const std::vector<std::vector<std::int64_t>>& shapes) {
     PluginContext empty = context;
     empty.parameters = "{}";
     model = std::make_unique<LinearModel>(empty, shapes);
-    std::vector<std::uint32_t> all(context.world_size);
-    std::iota(all.begin(), all.end(), 0);
-    world = make_group(empty, "world", all);
+    world = std::make_unique<World>(empty, PluginSpec{"auto", "{}"}, std::chrono::seconds(60));
+    passes = std::make_unique<Passes>(Passes::Options{.where = "test"});
     arena = std::make_unique<Arena>(model->parameters(), model->buffers(), [](std::size_t bytes) {
       Buffer buffer = Buffer::heap(bytes);
       std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0});
@@ -98,13 +88,7 @@ struct GivenGradients::Rank {
     static_cast<PluginContext&>(own) = context;
     strategy = plugins->create<Strategy>(name, own);
     strategy->check_all_given_are_known();
-    strategy->set_up({.model = model.get(),
-                      .arena = arena.get(),
-                      .world = world.get(),
-                      .make_group = [this, empty](const auto& group,
-                                                  const auto& members) { return make_group(empty, group, members); },
-                      .forward_scope = [] { return ForwardScope(at::kCPU, {}, nullptr); },
-                      .check_loss = [](at::Tensor loss) { return loss; }});
+    strategy->set_up({.model = model.get(), .arena = arena.get(), .world = world.get(), .passes = passes.get()});
     strategy->start();
   }
 };
@@ -135,9 +119,9 @@ std::vector<GivenGradients::Gradients> GivenGradients::reduce(const std::vector<
   std::vector<Gradients> results(given.size());
   on_threads(static_cast<std::uint32_t>(given.size()), [&](std::uint32_t rank) {
     const Rank& one = *ranks_[rank];
-    one.strategy->drop_gradients();
-    one.strategy->train({.split = "train", .tensors = given[rank]}, 1, true);
-    one.strategy->finish_gradients();
+    one.strategy->drop_step();
+    one.strategy->train({.data = {.split = "train", .tensors = given[rank]}, .samples = 1});
+    one.strategy->end_step({});
     for (const NamedTensor& parameter : one.model->parameters()) {
       results[rank].push_back(parameter.tensor.grad().clone());
     }

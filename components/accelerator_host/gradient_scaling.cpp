@@ -1,0 +1,59 @@
+#include "components/accelerator_host/gradient_scaling.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "messages/error.h"
+
+namespace trainyard {
+namespace {
+
+constexpr double kNormEpsilon = 1e-6;  ///< Of torch.nn.utils.clip_grad_norm_, whose results are matched.
+
+}  // namespace
+
+GradientScaling::GradientScaling(Options options) : options_(std::move(options)) {
+  if (options_.loss) scaler_.emplace(*options_.loss);
+}
+
+/// Clipping may have been switched on since the plan was made, by a parameter.
+void GradientScaling::check_allowed(const Clipping& clipping) const {
+  if (options_.clipping_allowed || (clipping.norm <= 0 && clipping.value <= 0)) return;
+  throw Error(Code::kUnsupported,
+              "{}: clip_norm = {} and clip_value = {} are not allowed with the accelerator '{}', rule "
+              "gradient_clipping: none, that is 0",
+              options_.where, clipping.norm, clipping.value, options_.accelerator);
+}
+
+/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
+/// to the optimizer, whose pass reads every gradient anyway: what lies in the arena is `1 / scale` times the gradient
+/// until then.
+StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clipping) {
+  check_allowed(clipping);
+  const double loss_scale = scaler_ ? scaler_->scale() : 1;
+  StepResult result{.scale = 1 / loss_scale, .norm = 0, .skipped = {}};
+  const StepSummary summary = strategy.end_step(
+      {.check_finite = scaler_.has_value(), .clip_value = clipping.value / result.scale, .norm = clipping.norm > 0});
+  if (scaler_) scaler_->update(summary.finite);
+  if (!summary.finite) {
+    strategy.drop_step();
+    result.skipped = {loss_scale, scaler_->scale(), scaler_->skipped()};
+    return result;
+  }
+  if (clipping.norm > 0) {
+    result.norm = summary.norm * result.scale;
+    result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
+  }
+  return result;
+}
+
+std::vector<Scalar> GradientScaling::metrics() const {
+  if (!scaler_) return {};
+  return {{"loss_scale", scaler_->scale()}, {"skipped_steps", static_cast<double>(scaler_->skipped())}};
+}
+
+void GradientScaling::restore(const std::vector<Scalar>& state) {
+  if (scaler_) scaler_->restore(state);
+}
+
+}  // namespace trainyard

@@ -1,0 +1,178 @@
+// What every strategy must do, whatever it is; one that a later change adds is found here by itself.
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/testing/error_of.h"
+#include "messages/error.h"
+#include "strategies/testing/rank_team.h"
+
+namespace trainyard::testing {
+namespace {
+
+constexpr std::uint32_t kRanks = 3;
+
+std::vector<std::string> strategies() {
+  std::vector<std::string> names;
+  for (const auto& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {
+    if (found.label.kind == Strategy::kKind) names.push_back(found.label.name);
+  }
+  return names;
+}
+
+std::string readable(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::erase(name, '_');
+  return name;
+}
+
+/// Rows of every rank in a step; a rank may have none.
+constexpr std::int64_t kRows[][kRanks] = {{4, 4, 4}, {4, 3, 0}, {0, 2, 5}, {1, 0, 0}, {3, 3, 3}};
+
+class StrategyContractTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  StrategyContractTest() {
+    context_.where = "strategy '" + GetParam() + "'";
+    context_.parameters = "{}";
+    declared_ = plugins_.create<Strategy>(GetParam(), context_);
+    traits_ = declared_->traits();
+    const std::uint32_t most = traits_.max_ranks == 0 ? kRanks : std::min(kRanks, traits_.max_ranks);
+    ranks_ = std::max(traits_.min_ranks, most);
+  }
+
+  /// What `rank` is given in this step: its own rows, or all that there are where ranks want the same.
+  ModelBatch rows_of(std::size_t step, std::uint32_t rank) const {
+    if (traits_.same_data) return made_up_rows(step, 6);
+    return made_up_rows(100 * rank + step, kRows[step][rank]);
+  }
+
+  /// Trains on all of kRows; `check` is called on every rank after every step.
+  void train(RankTeam& team, const std::function<void(std::uint32_t, TeamMember&, const StepSummary&)>& check = {}) {
+    team.each([&](std::uint32_t rank, TeamMember& member) {
+      for (std::size_t step = 0; step < std::size(kRows); ++step) {
+        const StepSummary summary = member.step(step + 1, rows_of(step, rank));
+        if (check) check(rank, member, summary);
+      }
+    });
+  }
+
+  core::PluginLoader plugins_{core::PluginLoader::default_directories()};
+  StrategyContext context_;
+  std::unique_ptr<Strategy> declared_;
+  StrategyTraits traits_;
+  std::uint32_t ranks_ = 1;
+};
+
+TEST_P(StrategyContractTest, RefusesNumbersOfRanksOutsideItsTraits) {
+  declared_->check_world_size(ranks_);
+  if (traits_.min_ranks > 1) {
+    EXPECT_EQ(error_of([&] { declared_->check_world_size(traits_.min_ranks - 1); }).first, Code::kUnsupported);
+  }
+  if (traits_.max_ranks > 0) {
+    EXPECT_EQ(error_of([&] { declared_->check_world_size(traits_.max_ranks + 1); }).first, Code::kUnsupported);
+  } else {
+    declared_->check_world_size(1000);
+  }
+}
+
+TEST_P(StrategyContractTest, TellsThePlannerItsTraits) {
+  const std::map<std::string, std::string> facts = declared_->facts();
+  EXPECT_EQ(facts.at("min_ranks"), std::to_string(traits_.min_ranks));
+  EXPECT_EQ(facts.at("max_ranks"), traits_.max_ranks == 0 ? "any" : std::to_string(traits_.max_ranks));
+  EXPECT_EQ(facts.at("one_process"), traits_.one_process ? "true" : "false");
+  EXPECT_EQ(facts.at("same_data"), traits_.same_data ? "true" : "false");
+}
+
+TEST_P(StrategyContractTest, ARankWithoutSamplesTakesPartAndTheParametersMove) {
+  RankTeam team(ranks_, GetParam());
+  const at::Tensor before = team.whole_parameters();
+  train(team);
+  const at::Tensor after = team.whole_parameters();
+  EXPECT_FALSE(after.equal(before));
+  EXPECT_TRUE(std::isfinite(after.sum().item<double>()));
+}
+
+TEST_P(StrategyContractTest, RanksAreOneModelAtASnapshot) {
+  RankTeam team(ranks_, GetParam());
+  train(team);
+  team.each([](std::uint32_t, TeamMember& member) { member.strategy().begin_snapshot(); });
+  const ArenaShard first = team.member(0).arena().shard();
+  for (std::uint32_t rank = 1; rank < ranks_; ++rank) {
+    const ArenaShard own = team.member(rank).arena().shard();
+    if (own.begin == first.begin && own.end == first.end) {
+      EXPECT_TRUE(team.member(rank).announced().equal(team.member(0).announced())) << "rank " << rank;
+    } else {
+      EXPECT_EQ(own.begin, team.member(rank - 1).arena().shard().end) << "the parts make a whole";
+    }
+  }
+  EXPECT_EQ(team.member(ranks_ - 1).arena().shard().end, team.member(0).arena().layout().parameter_bytes);
+}
+
+TEST_P(StrategyContractTest, GradientsAreRelatedAsItsTraitsSay) {
+  RankTeam team(ranks_, GetParam());
+  std::vector<std::vector<double>> norms(ranks_);
+  std::vector<std::vector<at::Tensor>> gradients(ranks_);
+  train(team, [&](std::uint32_t rank, TeamMember& member, const StepSummary& summary) {
+    EXPECT_TRUE(summary.finite);
+    norms[rank].push_back(summary.norm);
+    gradients[rank].push_back(member.gradients());
+  });
+  for (std::size_t step = 0; step < norms[0].size(); ++step) {
+    double squares = 0;
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      squares += std::pow(gradients[rank][step].norm().item<double>(), 2);
+      if (traits_.gradients == GradientsOfRanks::kEqual) {
+        EXPECT_TRUE(gradients[rank][step].equal(gradients[0][step]));
+      }
+      const bool is_global =
+          traits_.gradients == GradientsOfRanks::kEqual || traits_.gradients == GradientsOfRanks::kParts;
+      if (is_global) EXPECT_EQ(norms[rank][step], norms[0][step]) << "rank " << rank << ", step " << step;
+    }
+    if (traits_.gradients == GradientsOfRanks::kParts) EXPECT_NEAR(norms[0][step], std::sqrt(squares), 1e-5);
+  }
+}
+
+TEST_P(StrategyContractTest, AnEvaluationShowsOneModelToAllRanksAndLeavesItAsItWas) {
+  RankTeam team(ranks_, GetParam());
+  train(team);
+  // Workers of a server take its parameters for an evaluation, and go on from there.
+  const at::Tensor before = team.whole_parameters();
+  std::vector<double> losses(ranks_), whole(ranks_);
+  team.each([&](std::uint32_t rank, TeamMember& member) {
+    const at::NoGradGuard no_gradients;
+    Evaluation& evaluation = member.strategy().begin_evaluation();
+    losses[rank] = evaluation.evaluate(member.model(), made_up_rows(7, 4)).at(0).value.item<double>();
+    const bool without = rank > 0 && !traits_.same_data;
+    const auto metrics = evaluation.evaluate(member.model(), made_up_rows(8, without ? 0 : 4));
+    EXPECT_EQ(metrics.empty(), without);
+    evaluation.gather_model();
+    whole[rank] = member.model().evaluation_step(made_up_rows(7, 4)).at(0).value.item<double>();
+    member.strategy().end_evaluation();
+  });
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    EXPECT_EQ(losses[rank], losses[0]) << "rank " << rank;
+    EXPECT_FLOAT_EQ(static_cast<float>(whole[rank]), static_cast<float>(losses[0])) << "rank " << rank;
+  }
+  EXPECT_TRUE(team.whole_parameters().equal(before));
+}
+
+TEST_P(StrategyContractTest, AStepThatIsGivenUpLeavesNoTrace) {
+  RankTeam one(ranks_, GetParam()), other(ranks_, GetParam());
+  one.each([&](std::uint32_t rank, TeamMember& member) {
+    const ModelBatch rows = rows_of(0, rank);
+    const auto samples = static_cast<std::uint64_t>(rows.tensors.at(0).size(0));
+    member.strategy().train({.data = rows, .samples = samples, .last = false});
+    member.strategy().drop_step();
+  });
+  train(one);
+  train(other);
+  EXPECT_TRUE(one.whole_parameters().equal(other.whole_parameters()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, StrategyContractTest, ::testing::ValuesIn(strategies()), readable);
+
+}  // namespace
+}  // namespace trainyard::testing

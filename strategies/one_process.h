@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "strategies/rank_group.h"
+
+namespace trainyard {
+
+/// Throws kUnsupported, naming two ranks and their processes, unless all ranks are threads of one process. `where`
+/// names the strategy that needs it.
+void check_one_process(RankGroup& ranks, const std::string& where);
+
+}  // namespace trainyard

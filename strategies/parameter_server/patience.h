@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "strategies/parameter_server/board.h"
+
+namespace trainyard::parameter_server {
+
+/// One worker of a server, as the others know it.
+struct Member {
+  std::string where;  ///< For errors.
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 1;
+  std::chrono::milliseconds timeout{60'000};
+};
+
+/// How a worker waits for others: not without end. The error names the worker that has died (kPeerLost), or that has
+/// not moved for as long as the timeout (kTimeout), and not the workers that only wait for it.
+class Patience {
+ public:
+  Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
+
+  /// Waits until nobody is missing any more. `purpose`, for errors: "for all workers to meet".
+  void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
+
+ private:
+  class Waiting;
+  class Watch;
+
+  Ranks culprits(const Ranks& missing) const;
+  std::uint64_t progress_of(std::uint32_t rank) const;
+  void refuse_the_dead(const std::string& purpose, const Ranks& missing) const;
+  void refuse_the_still(const std::string& purpose, const Watch& watch, const Ranks& missing) const;
+  std::string names(const Ranks& ranks) const;
+
+  const Board& board_;
+  const Member& self_;
+};
+
+}  // namespace trainyard::parameter_server

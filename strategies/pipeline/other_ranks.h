@@ -1,0 +1,30 @@
+#pragma once
+
+#include "strategies/pipeline/segment.h"
+#include "tensors/arena.h"
+#include "tensors/borrowed_block.h"
+
+namespace trainyard::pipeline {
+
+/// What the other ranks of a pipeline have of the model: parameters, which have no memory here but to predict, and
+/// buffers, which are known where their stage is.
+class OtherRanks {
+ public:
+  /// Takes the memory of all parameters that other ranks have.
+  OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
+
+  /// Brings all parameters to every rank, until release(); the second time nothing is left to do.
+  void gather_parameters();
+  void release() { parameters_.take_back(); }
+
+  /// Brings the buffers of every stage to every rank.
+  void gather_buffers() const;
+
+ private:
+  const Arena& arena_;
+  const Segment& segment_;
+  World& world_;
+  BorrowedBlock parameters_;  ///< What they are views of.
+};
+
+}  // namespace trainyard::pipeline

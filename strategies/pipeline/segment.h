@@ -1,0 +1,62 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/model.h"
+#include "strategies/pipeline/placement.h"
+#include "strategies/pipeline/stage_link.h"
+#include "strategies/step_trace.h"
+#include "strategies/world.h"
+
+namespace trainyard::pipeline {
+
+/// The stages of a model that lie on this rank, with the ways to the ranks before and behind it.
+class Segment {
+ public:
+  /// Takes the stages of `model` that `placement` gives to this rank.
+  Segment(Model& model, Placement placement, World& world, at::Device device, StepTrace* trace);
+
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t ranks() const { return static_cast<std::uint32_t>(placement_.stages.size() - 1); }
+  bool is_first() const { return rank() == 0; }
+  bool is_last() const { return rank() + 1 == ranks(); }
+  const Placement& placement() const { return placement_; }
+  /// All of the model, on whichever rank they lie.
+  const std::vector<Stage>& stages() const { return stages_; }
+
+  /// What the first of the own stages is given: of the model, or of the rank before, for which it waits.
+  at::Tensor input_of(const ModelBatch& batch);
+  at::Tensor run(at::Tensor values) const;
+  void send_output(const at::Tensor& output, const ModelBatch& batch);
+  /// Waits for the gradient of an output, from the rank behind.
+  at::Tensor gradient_of_output(const ModelBatch& batch);
+  /// Sends the gradient of an input to the rank before. `next`: the batch whose input will be wanted next; null if that
+  /// of none is. It is asked for first, since neighbours must not both wait for the other to take what they send.
+  void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
+
+  /// Waits until everything that was sent has gone.
+  void flush();
+
+  /// The numbers of the last rank, on all.
+  at::Tensor numbers_of_last(std::vector<double> numbers) const;
+
+  /// "stages 'embedding' to 'block1'"
+  std::string text() const;
+
+ private:
+  Model& model_;
+  World& world_;
+  StepTrace* trace_;
+  std::uint32_t rank_;
+  Placement placement_;
+  std::vector<Stage> stages_;
+  std::optional<StageLink> previous_;
+  std::optional<StageLink> next_;
+};
+
+}  // namespace trainyard::pipeline

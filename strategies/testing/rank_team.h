@@ -1,0 +1,76 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/memory/shared_pool.h"
+#include "core/plugin/loader.h"
+#include "core/rendezvous/rendezvous.h"
+#include "strategies/strategy.h"
+
+namespace trainyard::testing {
+
+/// One rank of a RankTeam: a small model with stages, an arena, a strategy and a plain optimizer.
+class TeamMember {
+ public:
+  TeamMember(const PluginContext& context, const std::string& strategy);
+
+  Strategy& strategy() { return *strategy_; }
+  Model& model() { return *model_; }
+  const Arena& arena() const { return *arena_; }
+  World& world() { return *world_; }
+
+  /// Makes step number `step` of the run on these rows, which may be none; returns what the strategy says of its
+  /// gradients, which are in `gradients` then.
+  StepSummary step(std::uint64_t step, const ModelBatch& rows);
+
+  /// A copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
+  const at::Tensor& gradients() const { return gradients_; }
+
+  /// Copies of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
+  at::Tensor announced() const;
+
+ private:
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<World> world_;
+  std::unique_ptr<Passes> passes_;
+  std::unique_ptr<Arena> arena_;
+  ArenaInfo info_;
+  at::Tensor gradients_;
+  std::unique_ptr<Strategy> strategy_;
+};
+
+/// Ranks as threads of the test, each with a strategy of its own, and a real collective between them.
+class RankTeam {
+ public:
+  /// `strategy`: a registered name; `parameters`: a JSON object.
+  RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters = "{}");
+  ~RankTeam();
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
+  TeamMember& member(std::uint32_t rank) { return *members_[rank]; }
+
+  /// Runs on every rank's thread at the same time, and waits for all; throws the error of the first rank that failed.
+  void each(const std::function<void(std::uint32_t rank, TeamMember& member)>& action);
+
+  /// All parameters: those of rank 0, or the parts of the ranks one after the other.
+  at::Tensor whole_parameters();
+
+ private:
+  void on_threads(const std::function<void(std::uint32_t rank)>& action);
+
+  core::PluginLoader plugins_;
+  std::shared_ptr<core::Rendezvous> rendezvous_;
+  core::SharedPool pool_;
+  std::vector<std::unique_ptr<TeamMember>> members_;
+};
+
+/// `rows` made-up samples for the model of a member, none if it is 0; the same for the same number.
+ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);
+
+}  // namespace trainyard::testing

@@ -1,0 +1,22 @@
+#include "strategies/world.h"
+
+#include <utility>
+
+namespace trainyard {
+
+World::World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout)
+    : RankGroup(context.world_size == 1 ? nullptr : make_world(context, "world", collective, timeout)),
+      context_(context),
+      plugin_(std::move(collective)),
+      timeout_(timeout) {}
+
+RankGroup World::make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const {
+  CollectiveContext group;
+  static_cast<PluginContext&>(group) = context_;
+  group.name = name;
+  group.ranks = ranks;
+  group.timeout = timeout_;
+  return RankGroup(make_collective(plugin_, group));
+}
+
+}  // namespace trainyard

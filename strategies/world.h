@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/config/plugin_spec.h"
+#include "core/plugin/plugin_context.h"
+#include "strategies/rank_group.h"
+
+namespace trainyard {
+
+/// All ranks of a run, from the place of one of them.
+class World : public RankGroup {
+ public:
+  /// Meets the other ranks. `timeout`: how long one of them that does not move is waited for. Throws kTimeout naming
+  /// those that do not come.
+  World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
+
+  /// Makes and connects a further group. Its members, and they alone, call this with the same name and ranks, which are
+  /// those of the run, ascending.
+  RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const;
+
+  std::chrono::milliseconds timeout() const { return timeout_; }
+
+ private:
+  PluginContext context_;
+  PluginSpec plugin_;
+  std::chrono::milliseconds timeout_;
+};
+
+}  // namespace trainyard
