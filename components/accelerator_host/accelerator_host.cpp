@@ -41,7 +41,7 @@ void AcceleratorHost::on_configure() {
                                      .log_every_steps = log_every_steps_});
 }
 
-/// Orders that are still open were given up by whoever ended the run; what is under way must not block the senders.
+/// Orders that are still open were given up by whoever ended the run. What is under way must not block the senders.
 void AcceleratorHost::on_deactivate() {
   if (reporter_) reporter_->mute();
   queue_.close();
@@ -79,12 +79,13 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (!queue_.offer(batch)) return;
-  // Nothing is computed until the optimizer or the checkpoint writer is done: time to bring the batch to the device.
+  // Nothing is computed until the optimizer or the checkpoint writer is done, so there is time to move the batch to the
+  // device.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
   proceed();
 }
 
-/// The first one only says that the optimizer is there; every other one ends a step.
+/// The first message only says that the optimizer is there; every later one ends a step.
 void AcceleratorHost::on_parameters(const Parameters& message) {
   if (!optimizer_ready_.met()) return optimizer_ready_.arrived();
   if (!order_) {
@@ -104,7 +105,7 @@ void AcceleratorHost::on_snapshot_taken() {
   proceed();
 }
 
-/// Does whatever can be done now, then lets in another batch or keeps them out.
+/// Does whatever can be done now, then admits another batch or keeps batches out.
 void AcceleratorHost::proceed() {
   if (queue_.closed()) return;
   while (can_compute()) {
@@ -131,7 +132,7 @@ void AcceleratorHost::begin_order() {
   order_->begin();
 }
 
-/// A stop order overtakes everything before it, but for a step whose gradients the optimizer has.
+/// A stop order overtakes everything before it, except a step whose gradients the optimizer has.
 bool AcceleratorHost::stop_if_asked() {
   const std::shared_ptr<const Order> stop = queue_.pop_stop();
   if (!stop) return false;

@@ -24,14 +24,14 @@
 
 namespace trainyard {
 
-/// Computes: forward, backward, accumulation and clipping on one device, as the orders say. Holds the model and the
+/// Computes what the orders say on one device: forward, backward, accumulation and clipping. It holds the model and the
 /// arena; the optimizer changes the parameters there between Gradients and Parameters.
 ///
-///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
-///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
+///    dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
+///    /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
-/// Orders are carried out in turn, each by an object of its own (active_order.h); this class passes them what comes in
-/// and says whose turn it is.
+/// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes what
+/// comes in to the current order and decides which one is next.
 class AcceleratorHost final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
@@ -44,7 +44,7 @@ class AcceleratorHost final : public Component {
   void on_finalize() override;
 
  private:
-  // One for every input.
+  // There is one handler for every input.
   void on_dataset(const DatasetInfo& data);
   void on_order(const std::shared_ptr<const Order>& order);
   void on_batch(const std::shared_ptr<const Batch>& batch);
@@ -126,12 +126,12 @@ class AcceleratorHost final : public Component {
       *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
 
-  // Optimizer and checkpoint writer work on the same memory, so both must be through before the first order.
+  // The optimizer and the checkpoint writer work on the same memory, so both must have finished before the first order.
   Gate ready_{[this] { become_ready(); }};
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // Made when configured; the runner is built when the dataset is known.
+  // These are made when the component is configured; the runner is built when the dataset is known.
   std::unique_ptr<Runner> runner_;
   host::RunPosition position_;
   std::optional<host::Snapshots> snapshots_;
@@ -139,7 +139,7 @@ class AcceleratorHost final : public Component {
   std::optional<host::Workplace> workplace_;
 
   host::OrderQueue queue_{batches_};
-  std::unique_ptr<host::ActiveOrder> order_;  ///< The one that is being carried out.
+  std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
 };
 
 }  // namespace trainyard

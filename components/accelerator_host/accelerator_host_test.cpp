@@ -8,7 +8,7 @@
 #include "components/accelerator_host/host_fixture.h"
 #include "tensors/version.h"
 
-// The start of a run and the parameters; every order has tests of its own.
+// Tests the start of a run and the parameters; every kind of order has tests of its own.
 namespace trainyard::testing {
 namespace {
 

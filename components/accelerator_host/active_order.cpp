@@ -9,7 +9,7 @@
 
 namespace trainyard::host {
 
-// The loader serves orders in turn, as the host does, so a batch of another order is a broken protocol.
+// The loader serves orders in the same sequence as the host, so a batch of another order breaks the protocol.
 void ActiveOrder::consume(const Batch& batch) {
   if (batch.order != order_->id) {
     throw Error(Code::kInternal, "{}: a batch of order {} came while order {} ({}) had {} of {} batches",

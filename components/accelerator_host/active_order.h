@@ -16,7 +16,7 @@
 
 namespace trainyard::host {
 
-/// What the orders of a run share. Belongs to the accelerator host and outlives every order.
+/// What the orders of a run share. It belongs to the accelerator host and outlives every order.
 struct Workplace {
   const ComponentContext& context;
   Runner& runner;
@@ -25,7 +25,7 @@ struct Workplace {
   Reporter& reporter;
   Output<Gradients>& gradients;
   Output<Prediction>& predictions;
-  // Read anew for every step: they may be set while the run goes on.
+  /// These are read anew for every step, because they may be set while the run goes on.
   const Parameter<double>& clip_norm;
   const Parameter<double>& clip_value;
   const Parameter<std::int64_t>& log_every_steps;
@@ -33,46 +33,46 @@ struct Workplace {
 
 /// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
 ///
-///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
+///    begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///
-/// In between it may be busy, waiting for the optimizer or the checkpoint writer; it is then given no batch. A stop
-/// makes an end of it by abandon() instead.
+/// In between it may be busy, which means that it waits for the optimizer or the checkpoint writer; it is then given no
+/// batch. A stop ends it by abandon() instead.
 class ActiveOrder {
  public:
-  /// `batches`: that it consumes.
+  /// `batches` is the number of batches that it consumes.
   ActiveOrder(std::shared_ptr<const Order> order, Workplace& workplace, std::uint64_t batches)
       : order_(std::move(order)), workplace_(workplace), batches_(batches) {}
   virtual ~ActiveOrder() = default;
   ActiveOrder(const ActiveOrder&) = delete;
   ActiveOrder& operator=(const ActiveOrder&) = delete;
 
-  /// It is this order's turn.
+  /// Called when it is this order's turn.
   virtual void begin() {}
 
-  /// Uses one batch; only while it is neither busy nor complete. Throws kInternal for a batch of another order.
+  /// Uses one batch. Called only while it is neither busy nor complete. Throws kInternal for a batch of another order.
   void consume(const Batch& batch);
 
-  /// It waits for somebody's answer.
+  /// True while it waits for an answer.
   virtual bool busy() const { return false; }
   bool complete() const { return used_ == batches_ && !busy(); }
 
-  /// Its end, when it is complete: the answer.
+  /// Ends the order when it is complete, and returns its answer.
   OrderDone finish();
 
-  /// Its end, when a stop overtakes it: what was begun is given up whole.
+  /// Ends the order when a stop overtakes it: what was begun is given up entirely.
   virtual void abandon() {}
 
-  /// The optimizer has answered. Throws kInternal if it was not asked, or for another update.
+  /// Called when the optimizer has answered. Throws kInternal if it was not asked, or for another update.
   void on_parameters(const Parameters& message);
-  /// Every copy that the checkpoint writer was asked for is made.
+  /// Called when every copy that the checkpoint writer was asked for is made.
   virtual void on_snapshots_taken() {}
 
-  /// Batches and their samples that it has used.
+  /// The batches that it has used, and their samples.
   std::uint64_t used() const { return used_; }
   std::uint64_t samples() const { return samples_; }
 
  protected:
-  /// One batch of this order, which used() and samples() count already.
+  /// Uses one batch of this order, which used() and samples() count already.
   virtual void use(const Batch& batch) = 0;
   /// Ends what was begun, and adds to the answer, which has everything else already.
   virtual void conclude(OrderDone&) {}

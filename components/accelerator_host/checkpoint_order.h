@@ -6,8 +6,8 @@
 
 namespace trainyard::host {
 
-/// Asks for a copy of the arena. It is carried out as soon as it has asked: whoever changes the arena waits for the
-/// copy.
+/// Asks for a copy of the arena. It is complete as soon as it has asked, because whoever changes the arena waits for
+/// the copy.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

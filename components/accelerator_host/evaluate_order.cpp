@@ -10,7 +10,7 @@ void EvaluateOrder::use(const Batch& batch) {
   evaluated_.emplace_back(static_cast<double>(batch.samples), runner.evaluate(batch));
 }
 
-// Only here is the device waited for.
+// Only here does the host wait for the device.
 void EvaluateOrder::conclude(OrderDone& done) {
   if (used() == 0) return;
   workplace().runner.end_evaluation();

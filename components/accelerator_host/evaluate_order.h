@@ -8,8 +8,8 @@
 
 namespace trainyard::host {
 
-/// Evaluates: the metrics of its batches, without gradients. Its answer has their means over the samples of this rank;
-/// the strategy manager merges those of several ranks.
+/// Evaluates: computes the metrics of its batches, without gradients. Its answer has their means over the samples of
+/// this rank; the strategy manager merges those of several ranks.
 class EvaluateOrder final : public ActiveOrder {
  public:
   EvaluateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -21,7 +21,7 @@ class EvaluateOrder final : public ActiveOrder {
   void use(const Batch& batch) override;
   void conclude(OrderDone& done) override;
 
-  /// Samples and metrics of every batch, which stay on the device until the last one is through.
+  /// The samples and metrics of every batch. They stay on the device until the last batch has been evaluated.
   std::vector<std::pair<double, std::vector<NamedMetric>>> evaluated_;
 };
 

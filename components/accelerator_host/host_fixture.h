@@ -21,7 +21,7 @@ namespace trainyard::testing {
 inline constexpr const char* kMlp =
     R"("model": {"plugin": "mlp", "hidden": [5]}, "accelerator": {"plugin": "cpu", "threads": "1"})";
 
-/// The host alone; the test plays loader, optimizer, manager and checkpoint writer.
+/// The accelerator host alone. The test plays loader, optimizer, manager and checkpoint writer.
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {
@@ -69,7 +69,7 @@ class AcceleratorHostTest : public ::testing::Test {
     return made;
   }
 
-  /// Loss of a batch by the formula, with parameters that gather gradients of their own.
+  /// The loss of a batch by the formula, with parameters that collect gradients of their own.
   struct Oracle {
     std::vector<at::Tensor> parameters;
     at::Tensor loss(const Batch& batch) const {
@@ -98,7 +98,7 @@ class AcceleratorHostTest : public ::testing::Test {
     rig_.run_until_idle();
   }
 
-  /// What an optimizer that changes nothing would answer.
+  /// Answers as an optimizer that changes nothing would.
   void answer(std::uint64_t step) {
     view_of(arena_.blocks[1].data).zero_();
     send("parameters", Parameters{.step = step, .learning_rate = 0.5});

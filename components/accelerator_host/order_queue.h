@@ -10,34 +10,34 @@
 
 namespace trainyard::host {
 
-/// Orders that wait for their turn, and the one batch that is taken in ahead of its use.
+/// The orders that wait for their turn, and the one batch that is received ahead of its use.
 ///
-/// Further batches wait in their edge: the input is paused as long as there is one here, and the edge's credits hold
-/// the loader back. What belongs to an order that is finished or was given up is dropped, which returns its credit.
+/// Further batches wait in their edge: the input is paused as long as there is a batch here, and the edge's credits
+/// hold the loader back. A batch of an order that is finished or was given up is dropped, which returns its credit.
 class OrderQueue {
  public:
-  /// `batches` is paused and resumed; it belongs to the component.
+  /// `batches` is the component's input, which the queue pauses and resumes.
   explicit OrderQueue(InputBase& batches) : batches_(batches) {}
 
   void push(std::shared_ptr<const Order> order) { orders_.push_back(std::move(order)); }
   bool has_orders() const { return !orders_.empty(); }
-  /// The next one; only if there is one.
+  /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
-  /// A stop overtakes every order before it: takes it and drops those. Null if none is asked for.
+  /// If there is a stop among the orders, drops every order before it and returns it; otherwise returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Keeps a batch until it is taken; false if it was dropped.
+  /// Keeps a batch until it is taken. Returns false if it was dropped.
   bool offer(const std::shared_ptr<const Batch>& batch);
-  /// The batch that is here, if any.
+  /// Removes and returns the batch that is here, if any.
   std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
 
   /// This order was answered; ids only grow, so those before it are done with, too.
   void finished(std::uint64_t order);
-  /// Lets in another batch, or keeps them out. The last act of whoever used the queue: a batch that comes in calls
-  /// back.
+  /// Admits another batch, or keeps batches out. Whoever has used the queue calls this last, because a batch that comes
+  /// in calls back.
   void regulate_batches();
 
-  /// The run is ending: drops everything, now and later, so that nobody who still sends is blocked.
+  /// Drops everything, now and later, because the run is ending, so that nobody who still sends is blocked.
   void close();
   bool closed() const { return closed_; }
 

@@ -8,7 +8,7 @@
 namespace trainyard::host {
 namespace {
 
-/// Gives every batch that comes to a queue.
+/// Passes every batch that comes to a queue.
 class Taker final : public Component {
  public:
   explicit Taker(ComponentContext& context) : Component(context) {}

@@ -5,7 +5,7 @@
 
 #include "components/accelerator_host/host_fixture.h"
 
-// Devices whose memory is not the host's; the simulated one keeps the two apart on the processor.
+// Tests devices whose memory is not the host's. The simulated device keeps the two apart on the processor.
 namespace trainyard::testing {
 namespace {
 
@@ -18,7 +18,7 @@ TEST_F(AcceleratorHostTest, GradientsAndParametersCrossBetweenDeviceAndHostEvery
   send("batches", batch(1, 0));
   first.loss(batch(1, 0)).backward();
   expect_gradients(first);
-  // What an optimizer does: it knows the announced blocks only.
+  // This is what an optimizer does: it knows only the announced blocks.
   view_of(arena_.blocks[0].data).sub_(view_of(arena_.blocks[1].data));
   const Oracle second = oracle();
   answer(1);

@@ -6,7 +6,7 @@
 
 namespace trainyard::host {
 
-/// Predicts: sends what the model says of every batch that has samples.
+/// Predicts: sends what the model says about every batch that has samples.
 class PredictOrder final : public ActiveOrder {
  public:
   PredictOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)

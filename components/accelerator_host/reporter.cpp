@@ -11,7 +11,7 @@ std::int64_t realtime_ns() {
       .count();
 }
 
-/// Evaluations of training data are not to be taken for the reports of training steps.
+/// Evaluations of training data must not be mistaken for the reports of training steps.
 std::string stage_of(const Order& order) { return order.split == kTrainSplit ? "train_eval" : order.split; }
 
 }  // namespace
@@ -34,7 +34,7 @@ void Reporter::report_step(const Order& order, const StepOutcome& step) {
   if (muted_) return;
   RankMetrics said{.weight = static_cast<double>(step.samples), .reductions = {}};
   said.metrics.values = values_of(step);
-  // Of the same samples each is counted once.
+  // If all ranks have the same samples, each sample is counted once.
   if (!runner_.same_data()) said.reductions["throughput"] = Reduction::kSum;
   send(order, "train", std::move(said));
 }

@@ -15,17 +15,17 @@
 
 namespace trainyard::host {
 
-/// What a training step that is reported has come to.
+/// The outcome of a training step that is reported.
 struct StepOutcome {
-  std::vector<at::Tensor> losses;  ///< Of its micro-batches that had samples, still on the device.
+  std::vector<at::Tensor> losses;  ///< The losses of those micro-batches that had samples, still on the device.
   std::uint64_t samples = 0;
   StepResult result;
-  bool updated = false;  ///< The optimizer had it, with this learning rate.
+  bool updated = false;  ///< True if the optimizer made an update, with this learning rate.
   double learning_rate = 0;
 };
 
-/// Says how training and evaluations go: as Metrics if this rank is the only one, else as RankMetrics, which wait for
-/// no other rank. Knows how fast training is.
+/// Reports how training and evaluations go: as Metrics if this rank is the only one, otherwise as RankMetrics, which
+/// wait for no other rank. It also measures how fast training is.
 class Reporter {
  public:
   struct Outputs {
@@ -35,21 +35,21 @@ class Reporter {
   Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
            const Parameter<bool>& device_stats);
 
-  /// What throughput is counted in.
+  /// Sets the unit of throughput.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Training goes on, or has used up a batch, or rests: what lies between is not counted as its time.
+  /// Training goes on, has used up a batch, or pauses. The time of a pause does not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }
 
-  /// The only place in a step that reads numbers off the device.
+  /// Reports a step. This is the only place in a step that reads numbers from the device.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// The means of an evaluation, as they go into its answer.
+  /// Reports the means of an evaluation, which are those of its answer.
   void report_evaluation(const Order& order, const OrderDone& done);
 
-  /// The run is ending: nothing more is said.
+  /// Reports nothing more, because the run is ending.
   void mute() { muted_ = true; }
 
  private:
@@ -64,7 +64,7 @@ class Reporter {
   std::uint32_t world_size_;
   std::string unit_;
   std::uint64_t units_per_sample_ = 1;
-  Throughput throughput_;  ///< Since the last report of a step.
+  Throughput throughput_;  ///< Measured since the last report of a step.
   bool muted_ = false;
 };
 

@@ -7,12 +7,12 @@
 
 namespace trainyard::host {
 
-/// How far the run has come. Orders move it on; it outlives each of them.
+/// How far the run has come. Orders advance it, and it outlives each of them.
 struct RunPosition {
-  std::uint64_t step = 0;     ///< Optimizer steps done.
-  std::uint64_t epoch = 0;    ///< Of the last training batch.
-  std::uint64_t samples = 0;  ///< Trained on, in complete steps.
-  LoaderCursor cursor;        ///< After the last batch of the last complete step.
+  std::uint64_t step = 0;     ///< The optimizer steps done.
+  std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
+  std::uint64_t samples = 0;  ///< The samples trained on, in complete steps.
+  LoaderCursor cursor;        ///< The position after the last batch of the last complete step.
 };
 
 /// Where a run begins.

@@ -31,60 +31,63 @@ struct RunnerOptions {
   Precision precision;
   bool deterministic = false;
   bool detect_anomaly = false;
-  LossScaling loss_scaling;  ///< Looked at in 16-mixed only.
-  bool timeline = false;     ///< Record what is done when.
+  LossScaling loss_scaling;  ///< Used in 16-mixed only.
+  bool timeline = false;     ///< True to record what is done when.
 };
 
 /// The computing half of the accelerator host: puts together device, model, arena, ranks and strategy, and lets them
 /// compute. Knows no messages' order and sends nothing; everything runs on the caller's thread.
 class Runner {
  public:
-  /// Makes the plugins and checks that they fit each other. Throws kUnsupported, kNotFound or kInvalidArgument.
+  /// Makes the plugins and checks that they fit together. Throws kUnsupported, kNotFound or kInvalidArgument.
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
-  /// Claims the device, builds the model for this data, moves it into the arena, meets the other ranks. Throws kTimeout
-  /// naming ranks that do not come, kShapeMismatch if they have another model.
+  /// Claims the device, builds the model for this data, moves it into the arena, and meets the other ranks. Throws
+  /// kTimeout, naming the ranks that do not come, and kShapeMismatch if they have another model.
   void build(const DatasetInfo& data);
 
-  /// All ranks start from the same parameters; to be called when a checkpoint, if any, has been restored.
+  /// Makes all ranks start from the same parameters. Must be called after a checkpoint, if there is one, has been
+  /// restored.
   void start() { strategy_->start(); }
 
-  /// Begins to move a batch that will be wanted later to a device with memory of its own; others have it already.
+  /// Begins to move a batch that will be needed later to a device with memory of its own. Other devices can use it
+  /// already.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Forward and backward of one micro-batch; gradients times `weight` are added to the arena. Returns the loss, or an
-  /// undefined tensor for a batch of zero rows, with which the rank only takes part in what the others do.
-  /// Throws kInvalidArgument if anomalies are looked for and the loss is not finite.
-  /// `last`: the step is complete after it.
+  /// Computes forward and backward of one micro-batch, and adds the gradients times `weight` to the arena. `last` says
+  /// that the step is complete after it. Returns the loss, or an undefined tensor for a batch of zero rows, with which
+  /// the rank only takes part in what the others do. Throws kInvalidArgument if anomalies are to be detected and the
+  /// loss is not finite.
   at::Tensor train(const Batch& batch, double weight, bool last);
 
-  /// Ends a step's accumulation: reduces over ranks, looks for overflow where the loss is scaled, clips, then lets the
+  /// Ends a step's accumulation: reduces over ranks, looks for overflow if the loss is scaled, clips, then lets the
   /// optimizer see the gradients. Throws kInvalidArgument if no loss scale is small enough.
   StepResult end_step(const Clipping& clipping);
 
-  /// Forgets what was accumulated of a step that is given up before its end.
+  /// Discards what was accumulated of a step that is given up before its end.
   void give_up_step() { strategy_->drop_step(); }
 
-  /// The optimizer will be given the gradients of this step: the number of the update for it; 0: it gets none.
+  /// Prepares for giving the optimizer the gradients of this step. Returns the number of the update, or 0 if the
+  /// optimizer gets none.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
-  /// The optimizer has changed the parameters, or gets none of this step.
+  /// Called when the optimizer has changed the parameters, or gets nothing for this step.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Around all batches of an evaluation or prediction; on every rank, whatever it has of them.
+  /// Called before and after all batches of an evaluation or prediction, on every rank, whatever batches it has.
   void begin_evaluation();
   void end_evaluation() { strategy_->end_evaluation(); }
 
-  /// Of a batch of zero rows there are no metrics and no prediction; the rank takes part in what the others do.
+  /// For a batch of zero rows there are no metrics and no prediction, but the rank takes part in what the others do.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Something generated from nothing.
+  /// Something that the model generates from nothing.
   Prediction generate(const std::string& split);
 
   /// Lets the checkpoint writer see what the optimizer does not change.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// What a checkpoint keeps of the computation beside parameters and random numbers; and its inverse, which leaves out
+  /// What a checkpoint keeps of the computation besides parameters and random numbers, and the inverse, which ignores
   /// what is missing.
   std::vector<Scalar> state() const { return scaling_->state(); }
   void restore(const std::vector<Scalar>& state) { scaling_->restore(state); }
@@ -93,13 +96,13 @@ class Runner {
   std::vector<std::uint8_t> rng_state() const { return random_->state(); }
   void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) { random_->restore(state, step); }
 
-  /// For the training metrics: loss scaling, what the strategy holds and sends.
+  /// For the training metrics: the loss scaling, and what the strategy holds and sends.
   std::vector<Scalar> metrics() const;
 
-  /// Writes the timeline, if one was asked for.
+  /// Writes the timeline, if one was requested.
   void finish();
 
-  /// All ranks are given the same batches.
+  /// True if all ranks get the same batches.
   bool same_data() const { return strategy_->traits().same_data; }
   const Arena& arena() const { return *arena_; }
   /// The device that `build` has claimed.
@@ -131,7 +134,7 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  std::unique_ptr<Strategy> strategy_;  ///< After what it works on, so that it ends before.
+  std::unique_ptr<Strategy> strategy_;  ///< It comes after what it works on, so that it ends before.
   Evaluation* evaluation_ = nullptr;    ///< Of the strategy, while one is under way.
   bool training_ = true;                ///< What the model was told last.
 };

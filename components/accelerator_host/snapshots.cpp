@@ -3,7 +3,7 @@
 namespace trainyard::host {
 
 bool Snapshots::ask(const Order& order, const RunPosition& position) {
-  runner_.begin_snapshot();  // On all ranks, also on those of which nothing is written.
+  runner_.begin_snapshot();  // This happens on all ranks, even on those of which nothing is written.
   if (output_.connections() == 0) return false;
   ++pending_;
   output_.send(Snapshot{.rank = rank_,

@@ -10,23 +10,24 @@
 
 namespace trainyard::host {
 
-/// Copies of the arena that the checkpoint writer was asked for and has not made yet. There may be several: one that is
-/// being made and one that is due.
+/// The copies of the arena that the checkpoint writer was asked for and has not made yet. There may be several: one
+/// that is being made and one that is due.
 ///
-/// Until all of them are made, the next step may be computed, but not applied.
+/// Until all of them are made, the next step may be computed but not applied.
 class Snapshots {
  public:
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)
       : runner_(runner), output_(output), rank_(rank) {}
 
-  /// Prepares the arena, on every rank alike, and asks for a copy of it; false if nobody is there to make one.
+  /// Prepares the arena, on every rank alike, and asks for a copy of it. Returns false if there is no checkpoint
+  /// writer.
   bool ask(const Order& order, const RunPosition& position);
 
-  /// One copy is made.
+  /// Records that one copy is made.
   void taken();
 
   bool pending() const { return pending_ > 0; }
-  /// Even computing must wait: a forward pass would change buffers that are being copied.
+  /// True if even computing must wait, because a forward pass would change buffers that are being copied.
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:

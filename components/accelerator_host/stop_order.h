@@ -7,11 +7,11 @@
 
 namespace trainyard::host {
 
-/// Ends what is under way. Its answer stands for the orders that it overtook, and says how much of the one that was
-/// under way had been used.
+/// Ends what is under way. Its answer stands for the orders that it overtook, and says how much had been used of the
+/// one that was under way.
 class StopOrder final : public ActiveOrder {
  public:
-  /// `overtaken`: the order that is under way, if any.
+  /// `overtaken` is the order that is under way, if any.
   StopOrder(const std::shared_ptr<const Order>& order, Workplace& workplace, std::unique_ptr<ActiveOrder> overtaken)
       : ActiveOrder(order, workplace, 0), overtaken_(std::move(overtaken)) {}
 

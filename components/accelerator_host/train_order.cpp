@@ -19,7 +19,7 @@ void TrainOrder::enter(Phase next) {
   phase_ = next;
 }
 
-// Loss and gradients of a step are means over its micro-batches, which must therefore be of one size.
+// The loss and gradients of a step are means over its micro-batches, which must therefore have one size.
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
   if (micro_batch_ == 0) begin_step();
@@ -28,14 +28,14 @@ void TrainOrder::use(const Batch& batch) {
   workplace().reporter.trained_on(batch.samples);
   if (++micro_batch_ < micro_batches_) return;
   micro_batch_ = 0;
-  // Only now: a stop gives up a step that is not complete, and a resumed run begins it again.
+  // This is done only now, because a stop gives up a step that is not complete, and a resumed run begins it again.
   workplace().position.samples += outcome_.samples;
   workplace().position.cursor = batch.next;
   end_accumulation();
 }
 
 void TrainOrder::begin_step() {
-  const std::uint64_t remaining = order().batches - used() + 1;  // The present batch is counted as used already.
+  const std::uint64_t remaining = order().batches - used() + 1;  // The current batch is counted as used already.
   micro_batches_ = std::min(std::max<std::uint64_t>(order().micro_batches, 1), remaining);
   reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().log_every_steps) == 0;
   outcome_.samples = 0;
@@ -48,8 +48,9 @@ void TrainOrder::accumulate(const Batch& batch) {
   if (reported_ && loss.defined()) outcome_.losses.push_back(std::move(loss));
 }
 
-/// Its share of a step. Ranks average their gradients, so one that has more samples than the others weighs more: the
-/// result is the mean over the samples of all ranks. Where all have the same samples, each computes the whole mean.
+/// The batch's share of a step. Ranks average their gradients, so a rank that has more samples than the others weighs
+/// more, and the result is the mean over the samples of all ranks. If all have the same samples, each computes the
+/// whole mean.
 double TrainOrder::weight_of(const Batch& batch) const {
   const double share = 1.0 / static_cast<double>(micro_batches_);
   const std::uint64_t if_all_were_alike = batch.samples * workplace().context.world_size;

@@ -8,11 +8,11 @@
 
 namespace trainyard::host {
 
-/// Trains: every `micro_batches` batches make a step, whose gradients go to the optimizer; the last step of the order
+/// Trains: every `micro_batches` batches make a step, whose gradients go to the optimizer. The last step of the order
 /// may have fewer.
 ///
-///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
-///                  \--> kCopying: a snapshot is pending --^
+///    kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
+///                 \--> kCopying: a snapshot is pending --^
 ///
 /// A step whose scaled gradients overflow is skipped: the optimizer never hears of it, but its batches are used up.
 class TrainOrder final : public ActiveOrder {
@@ -25,11 +25,11 @@ class TrainOrder final : public ActiveOrder {
   void on_snapshots_taken() override;
 
  private:
-  /// Where the present step is.
+  /// The step needs another micro-batch.
   enum class Phase {
-    kAccumulating,  ///< It wants another micro-batch.
+    kAccumulating,  ///< The parameters belong to the optimizer until it answers.
     kCopying,       ///< Its gradients are complete, but the optimizer would change what is being copied.
-    kUpdating,      ///< The parameters belong to the optimizer, until it answers.
+    kUpdating,      ///< Changes the phase, which nothing else does. Throws kInternal for a change that is not allowed.
   };
   /// The only place that changes the phase; throws kInternal for a change that there is not.
   void enter(Phase next);
@@ -48,11 +48,11 @@ class TrainOrder final : public ActiveOrder {
 
   Phase phase_ = Phase::kAccumulating;
   // Of the present step.
-  std::uint64_t micro_batch_ = 0;    ///< Done.
-  std::uint64_t micro_batches_ = 0;  ///< That it will have.
-  std::uint64_t update_ = 0;         ///< Its number for the optimizer; 0 = it gets none.
-  bool reported_ = false;            ///< It ends with metrics.
-  StepOutcome outcome_;              ///< Losses are kept only if it will be reported.
+  std::uint64_t micro_batch_ = 0;    ///< The following describe the current step.
+  std::uint64_t micro_batches_ = 0;  ///< The micro-batches done.
+  std::uint64_t update_ = 0;         ///< The micro-batches that it will have.
+  bool reported_ = false;            ///< Its number for the optimizer; 0 if the optimizer gets none.
+  StepOutcome outcome_;              ///< True if it ends with metrics.
 };
 
 }  // namespace trainyard::host

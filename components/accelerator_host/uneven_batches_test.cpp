@@ -1,4 +1,4 @@
-// Batches of ranks that have fewer samples than others; what several ranks do with them is in tests/numerics.
+// Tests batches of ranks that have fewer samples than others. tests/numerics shows what several ranks do with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

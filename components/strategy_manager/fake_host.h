@@ -1,6 +1,6 @@
 #pragma once
 
-// For tests: carries the orders of a RunAgenda out as accelerator host, loader and checkpoint writer would.
+// For tests: carries out the orders of a RunAgenda as accelerator host, loader and checkpoint writer would.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 namespace trainyard::manager {
 
-/// One line for an order: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
+/// Shows an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.batch, order.batches);
@@ -26,13 +26,13 @@ inline std::string text_of(const Order& order) {
   return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 
-/// Answers one order at a time, when the test says so; never looks at a clock. Every order gets the step count that a
-/// real host would have.
+/// Answers one order at a time, when the test says so, and never looks at a clock. Every order gets the step count that
+/// a real host would have.
 class FakeHost {
  public:
   explicit FakeHost(RunAgenda& agenda, std::uint64_t step = 0) : step_(step), agenda_(agenda) { take_orders(); }
 
-  /// Answers the oldest open order; false if there is none.
+  /// Answers the oldest open order. Returns false if there is none.
   bool answer_one() {
     if (open.empty()) return false;
     const Order order = open.front();
@@ -44,13 +44,13 @@ class FakeHost {
     return true;
   }
 
-  /// Until nothing is open, or something goes on without end.
+  /// Answers until nothing is open, or until it is clear that something goes on without end.
   void run() {
     for (int i = 0; i < 100'000 && answer_one(); ++i) {
     }
   }
 
-  /// Takes what the agenda will give now, and keeps count of how many are open at once.
+  /// Takes what the agenda gives now, and counts how many orders are open at once.
   void take_orders() {
     while (const auto order = agenda_.next()) {
       orders.push_back(*order);
@@ -68,7 +68,7 @@ class FakeHost {
 
   std::uint64_t step() const { return step_; }
 
-  std::vector<Order> orders;  ///< All that came.
+  std::vector<Order> orders;  ///< All orders that came.
   std::deque<Order> open;
   std::size_t most_open = 0;
   std::string write_error;

@@ -7,8 +7,8 @@
 
 namespace trainyard::manager {
 
-// Why the first of a stage is complete whenever a later one is: every rank that has spoken of the later one has reached
-// its step, and with it passed the first.
+// The first entry of a stage is complete whenever a later one is: every rank that has spoken about the later one has
+// reached its step, and has thus passed the first.
 
 void MetricsMerger::add(const RankMetrics& metrics) {
   if (metrics.rank >= ranks_) {
@@ -35,7 +35,7 @@ bool MetricsMerger::is_late(const Stage& stage, const RankMetrics& metrics) cons
   return metrics.metrics.step < stage.step || stage.without.contains(metrics.rank);
 }
 
-// The first of its step that the rank has not spoken of.
+// The first entry of its step about which the rank has not spoken.
 MetricsMerger::Entry& MetricsMerger::entry_for(Stage& stage, const RankMetrics& metrics) {
   const std::uint64_t step = metrics.metrics.step;
   auto place = stage.open.begin();

@@ -7,15 +7,15 @@
 
 namespace trainyard::manager {
 
-// plan() puts tasks on the agenda, next() sends them, order_done() closes them. Results change what will be planned,
-// never what has been sent: only a stop can take an order back.
+// plan() puts tasks on the agenda, next() sends them, and order_done() closes them. Results change what will be
+// planned, never what has been sent: only a stop can take an order back.
 
 namespace {
 
-/// The order that is carried out and the one after it.
+/// The order that is being carried out and the one after it.
 constexpr std::size_t kOpenOrders = 2;
 
-/// 0 where nothing is trained; only a fit needs a split "train".
+/// 0 if nothing is trained; only a fit needs a split "train".
 std::uint64_t epoch_batches(const RunSettings& settings, const RunFacts& facts) {
   return settings.mode == RunMode::kFit ? batches_of(facts, "train", settings.limit_train_batches) : 0;
 }
@@ -27,7 +27,7 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
       facts_(std::move(facts)),
       timeline_(settings_, epoch_batches(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
-      // What a resumed run starts from is on disk already: it is not saved again before something has changed.
+      // What a resumed run starts from is on disk already, and is not saved again before something has changed.
       planned_checkpoint_(timeline_.step()),
       taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.batch}) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
@@ -42,7 +42,7 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
 
 std::optional<Order> RunAgenda::next() {
   if (stop_) return next_while_stopping();
-  // Planned only when asked: what the plan depends on may still arrive.
+  // Planning happens only when it is asked for, because what the plan depends on may still arrive.
   if (planned_.empty()) plan();
   if (planned_.empty() || open_.size() >= kOpenOrders) return {};
   // The order needs results of those that are open.
@@ -68,10 +68,10 @@ std::optional<Order> RunAgenda::next_while_stopping() {
   return issue(std::move(task));
 }
 
-// Ids are given when an order is sent, not when it is planned: they count up without gaps.
+// Ids are given when an order is sent, not when it is planned, so they count up without gaps.
 Order RunAgenda::issue(Task task) {
   task.order.id = ++last_id_;
-  // Metrics as they are now: planning lay before the validation that this checkpoint waited for.
+  // The metrics are the current ones: planning came before the validation for which this checkpoint waited.
   if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
     const bool best = task.reason == CheckpointReason::kValidation && validation_.improved();
@@ -103,7 +103,7 @@ void RunAgenda::plan() {
   }
 }
 
-// What comes before training, or all there is in the other modes.
+// Plans what comes before training, or everything in the other modes.
 void RunAgenda::plan_start() {
   if (settings_.mode == RunMode::kFit) {
     if (settings_.num_sanity_val_steps > 0) plan_evaluation(Purpose::kSanity, planned_);
@@ -117,7 +117,7 @@ void RunAgenda::plan_start() {
     if (!task.order.split.empty()) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
       task.order.batches = batches_of(facts_, task.order.split, limit);
-      // A split of no batches: 0 in an order would mean generation.
+      // In an order, 0 batches would mean generation.
       if (task.order.batches == 0) return;
     }
     planned_.push_back(std::move(task));
@@ -136,7 +136,7 @@ void RunAgenda::plan_training() {
 
   const bool validates = timeline_.validation_due() && !validation_.splits().empty();
   if (validates) plan_evaluation(Purpose::kPlanned, planned_);
-  if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final one is as good.
+  if (timeline_.over() && settings_.checkpoint_at_end) return;  // The final checkpoint will do as well.
   if (validates && settings_.checkpoint_after_validation) {
     plan_checkpoint(CheckpointReason::kValidation, true);
   } else if (timeline_.checkpoint_due()) {
@@ -146,7 +146,7 @@ void RunAgenda::plan_training() {
 
 void RunAgenda::plan_end() {
   ended_ = true;
-  // Not if a checkpoint of this very step was planned for another reason.
+  // This is skipped if a checkpoint of this very step was planned for another reason.
   if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step())
     plan_checkpoint(CheckpointReason::kFinal, true);
   if (settings_.predict_at_end) {
@@ -156,7 +156,7 @@ void RunAgenda::plan_end() {
   }
 }
 
-// A launch without a checkpoint writer plans none, or nobody would answer the order.
+// A run without a checkpoint writer plans none, because nobody would answer the order.
 void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
   planned_checkpoint_ = timeline_.step();
@@ -165,7 +165,7 @@ void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   planned_.push_back(std::move(task));
 }
 
-// One order for each split.
+// There is one order for each split.
 void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   for (const auto& split : validation_.splits()) {
     if (purpose == Purpose::kSanity && split.name != "validate") continue;
@@ -191,7 +191,7 @@ void RunAgenda::order_done(const OrderDone& done) {
   if (task == open_.end()) {
     throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
   }
-  // All ranks train in lockstep; one that is at another step has lost or repeated something, and its weights with it.
+  // All ranks train in lockstep. One that is at another step has lost or repeated something, and its weights differ.
   if (task->answers == 0) task->step = done.step;
   if (task->step != done.step) {
     throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
@@ -209,7 +209,7 @@ void RunAgenda::order_done(const OrderDone& done) {
 }
 
 void RunAgenda::close(const Task& task, const OrderDone& done) {
-  // A sanity check only shows that evaluation works; its few batches are no result.
+  // A sanity check only shows that evaluation works; its few batches are not a result.
   if (task.order.kind == OrderKind::kEvaluate && task.purpose != Purpose::kSanity && !done.stopped) {
     ScalarMerger merged;
     for (const auto& [rank, answer] : task.measured) {
@@ -220,7 +220,7 @@ void RunAgenda::close(const Task& task, const OrderDone& done) {
   }
   if (task.order.kind == OrderKind::kCheckpoint) {
     taken_checkpoint_ = place_of(done);
-    // The writer may be quicker than the host's answer: messages of two senders have no order among them.
+    // The writer may be quicker than the host's answer, because messages of two senders have no order among them.
     if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
   }
 }
@@ -231,7 +231,7 @@ void RunAgenda::close_stop(const OrderDone& done) {
   ended_ = true;
   open_.clear();
   planned_.clear();
-  // Nothing to save if the last checkpoint was taken here. A skipped step moves the cursor alone.
+  // There is nothing to save if the last checkpoint was taken here. A skipped step moves only the cursor.
   if (settings_.mode == RunMode::kFit && taken_checkpoint_ != place_of(done))
     plan_checkpoint(stop_->checkpoint_reason, false);
 }
@@ -252,12 +252,12 @@ bool RunAgenda::add_checkpoint() {
   if (stop_ || ended_ || settings_.mode != RunMode::kFit || !facts_.writes_checkpoints) return false;
   Task task{order_of(OrderKind::kCheckpoint)};
   task.reason = CheckpointReason::kRequested;
-  // Before whatever is planned, after what is open.
+  // It comes before whatever is planned and after what is open.
   planned_.push_front(std::move(task));
   return true;
 }
 
-// Its own purpose: what a person asks for is a result, but does not count for early stopping.
+// It has a purpose of its own: what a person asks for is a result, but does not count for early stopping.
 bool RunAgenda::add_validation() {
   if (stop_ || ended_ || validation_.splits().empty()) return false;
   std::deque<Task> tasks;
@@ -276,7 +276,7 @@ std::string RunAgenda::why_over() const {
 }
 
 std::optional<RunAgenda::Outcome> RunAgenda::outcome() const {
-  // Also the file must be on disk: a run that says it is over has saved what it promised.
+  // The file must be on disk, too: a run that says it is over has saved what it promised.
   const bool ending = stop_ ? stop_->answered : ended_;
   if (!ending || !idle() || !unwritten_.empty()) return {};
   if (checkpoint_error_.empty()) return Outcome{why_over(), true};

@@ -31,54 +31,57 @@ constexpr auto words_of(CheckpointReason) {
   return words("reason for a checkpoint", "interval", "validation", "best", "final", "requested", "interrupted");
 }
 
-/// Decides what is ordered next, from the first order to the end of the run. Knows nothing of components, messages'
-/// ways or time: events go in, orders come out.
+/// Decides what is ordered next, from the first order to the end of the run. It knows nothing about components, message
+/// paths or time: events go in, orders come out.
 ///
-/// Two orders are open at a time, the one that is carried out and the next one, so that nobody waits for the manager.
-/// An order that depends on a result (a checkpoint on the metrics it carries, training on early stopping) waits for it.
+/// Two orders are open at a time, the one that is being carried out and the next one, so that nobody waits for the
+/// manager. An order that depends on a result waits for it: a checkpoint for the metrics that it carries, training for
+/// the decision of early stopping.
 ///
 /// A fit of 100 steps that validates every 50, with steps_per_order = 32:
 ///
-///     train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
+///    train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
 ///
-/// A task goes from the agenda (planned) to the open ones (sent) and is closed by its last rank's answer.
+/// A task moves from the agenda (planned) to the open ones (sent), and is closed by its last rank's answer.
 class RunAgenda {
  public:
-  /// `settings`: resolved. Throws kNotFound and kInvalidArgument where they do not fit the dataset.
+  /// `settings` must be resolved. Throws kNotFound and kInvalidArgument if they do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start);
 
-  /// The next order to send now; empty if it is somebody else's turn. Ask until it is, first at once and then after
-  /// every event.
+  /// The next order to send now; empty if something else has to happen first. Call it until it is empty, once at the
+  /// start and then after every event.
   std::optional<Order> next();
 
-  /// One rank's answer. An order is done when every rank has answered; what an evaluation has measured is merged over
-  /// them, weighted by samples. Throws kInternal for an unknown order or ranks that disagree.
+  /// Takes one rank's answer. An order is done when every rank has answered. What an evaluation has measured is merged
+  /// over the ranks, weighted by samples. Throws kInternal for an unknown order or ranks that disagree.
   void order_done(const OrderDone& done);
-  /// A checkpoint is on disk, or is not. May come before the host's answer to the same order.
+  /// Takes the report that a checkpoint is on disk or is not. It may come before the host's answer to the same order.
   void checkpoint_done(const CheckpointDone& done);
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
-  /// call counts, and none after the last order. With several ranks, what is ordered is finished first: a rank that
-  /// stopped inside a step would leave the others waiting for its gradients.
+  /// call counts, and none after the last order. With several ranks, what is ordered is finished first, because a rank
+  /// that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
-  /// What people ask for comes as soon as the open orders are done. False if the run is ending or cannot do it.
+  /// Adds what people ask for, which is ordered as soon as the open orders are done. Returns false if the run is ending
+  /// or cannot do it.
   bool add_checkpoint();
   bool add_validation();
 
-  /// How the run ended; `success` is false if its last checkpoint could not be written.
+  /// How the run ended. `success` is false if its last checkpoint could not be written.
   struct Outcome {
     std::string reason;
     bool success = true;
   };
-  /// There as soon as nothing is left to do.
+  /// Set as soon as nothing is left to do.
   std::optional<Outcome> outcome() const;
 
-  /// The plan in one line, for people.
+  /// The agenda in one line, for people.
   std::string describe() const;
 
  private:
-  /// Step, then epoch and batch of the cursor: equal ones have the same parameters and go on with the same batch.
+  /// The step, then the epoch and batch of the cursor. Equal places have the same parameters and continue with the same
+  /// batch.
   using Place = std::array<std::uint64_t, 3>;
   static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.batch}; }
 
@@ -87,12 +90,13 @@ class RunAgenda {
 
   struct Task {
     Order order;
-    bool waits = false;  ///< For all open orders.
+    bool waits = false;  ///< True if it waits for all open orders.
     Purpose purpose = Purpose::kPlanned;
     CheckpointReason reason = CheckpointReason::kInterval;  ///< Of a checkpoint.
     std::uint32_t answers = 0;
-    std::uint64_t step = 0;                       ///< That the first answer gave.
-    std::map<std::uint32_t, OrderDone> measured;  ///< By rank; added up in this order, whoever answered first.
+    std::uint64_t step = 0;  ///< The step in the first answer.
+    /// Indexed by rank and added up in this order, whichever rank answered first.
+    std::map<std::uint32_t, OrderDone> measured;
   };
 
   struct Stop {
@@ -109,12 +113,12 @@ class RunAgenda {
   void plan_end();
   void plan_checkpoint(CheckpointReason reason, bool waits);
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
-  // The stop order, then the last checkpoint, then nothing.
+  // Returns the stop order, then the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
-  // Gives the order its id and what is only known now; it is open from here on.
+  // Gives the order its id and what is known only now. It is open from here on.
   Order issue(Task task);
   Order order_of(OrderKind kind) const;
-  // Early stopping has to see a result first.
+  // True if early stopping has to see a result first.
   bool decision_pending() const;
   void close(const Task& task, const OrderDone& done);
   void close_stop(const OrderDone& done);
@@ -126,17 +130,17 @@ class RunAgenda {
   Timeline timeline_;
   Validation validation_;
 
-  std::deque<Task> planned_;  ///< Planned, not sent.
-  std::deque<Task> open_;     ///< Sent, not answered by all.
+  std::deque<Task> planned_;  ///< Planned, but not sent.
+  std::deque<Task> open_;     ///< Sent, but not answered by all ranks.
   std::uint64_t last_id_ = 0;
   bool ended_ = false;  ///< Nothing more will be planned.
   std::optional<Stop> stop_;
 
-  std::optional<std::uint64_t> planned_checkpoint_;  ///< Step of the last one planned.
+  std::optional<std::uint64_t> planned_checkpoint_;  ///< The step of the last one planned.
   std::optional<Place> taken_checkpoint_;            ///< Where the last one was taken, or the run began.
   std::set<std::uint64_t> unwritten_;                ///< Checkpoint orders that are not on disk yet.
-  std::set<std::uint64_t> written_early_;            ///< ... that were, before the host's answer came.
-  std::string checkpoint_error_;                     ///< Of the newest one.
+  std::set<std::uint64_t> written_early_;  ///< Checkpoint orders that were on disk before the host's answer came.
+  std::string checkpoint_error_;           ///< The error of the newest one.
 };
 
 }  // namespace trainyard::manager

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Epochs of 10 batches; validation takes 3, the test 2.
+/// Epochs have 10 batches; validation takes 3, the test 2.
 const RunFacts kFacts{.batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, .writes_checkpoints = true};
 
 std::vector<std::string> played(const RunSettings& settings, const RunFacts& facts = kFacts,
@@ -203,7 +203,7 @@ TEST(RunAgendaTest, AStopOvertakesWhatIsOpenAndSaves) {
 TEST(RunAgendaTest, AStopRightAfterACheckpointSavesNothingTwice) {
   RunAgenda agenda(resolved({.max_epochs = 9}), kFacts, {});
   FakeHost host(agenda);
-  for (int i = 0; i < 3; ++i) host.answer_one();  // Train, evaluate, checkpoint.
+  for (int i = 0; i < 3; ++i) host.answer_one();  // These are a train, an evaluate and a checkpoint order.
   EXPECT_EQ(host.orders[2].kind, OrderKind::kCheckpoint);
   agenda.stop("enough");
   host.take_orders();

@@ -5,7 +5,7 @@
 namespace trainyard::manager {
 namespace {
 
-/// Contradictions that only show when several settings are seen together; each alone was checked as a parameter.
+/// Finds contradictions that show only when several settings are seen together; each alone was checked as a parameter.
 void check(const RunSettings& settings) {
   if (settings.mode != RunMode::kFit) return;
   if (settings.max_steps < 0 && settings.max_epochs < 0 && settings.max_time_s <= 0) {
@@ -29,7 +29,8 @@ void check(const RunSettings& settings) {
   }
 }
 
-/// One batch through every path of the code, to find mistakes before the long run does. Overrides what was given.
+/// Runs one batch through every path of the code, to find mistakes before the long run does. It overrides what was
+/// given.
 void make_fast(RunSettings& settings) {
   settings.max_steps = 1;
   settings.max_epochs = 1;
@@ -49,7 +50,8 @@ void make_fast(RunSettings& settings) {
 
 }  // namespace
 
-// In this order: fast_dev_run replaces what was given, defaults that depend on other settings follow, then the check.
+// The order matters: fast_dev_run replaces what was given, then come defaults that depend on other settings, then the
+// check.
 RunSettings resolved(RunSettings settings) {
   if (settings.fast_dev_run) make_fast(settings);
   if (settings.validate_every_epochs < 0) settings.validate_every_epochs = settings.validate_every_steps > 0 ? 0 : 1;

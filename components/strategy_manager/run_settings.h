@@ -8,31 +8,31 @@
 
 namespace trainyard::manager {
 
-/// What a run does, in Lightning's words.
+/// What a run does, named as Lightning names it.
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
-/// What the user wants of a run. A step is one optimizer step, a batch one micro-batch; -1 = without limit.
+/// What the user wants from a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;
   std::int64_t max_epochs = -1;
-  double max_time_s = 0;  ///< 0 = without limit.
+  double max_time_s = 0;  ///< 0 means no limit.
   std::int64_t accumulate_grad_batches = 1;
   std::int64_t limit_train_batches = -1;  ///< Per epoch.
-  std::int64_t limit_val_batches = -1;    ///< Per split; 0 = no validation.
+  std::int64_t limit_val_batches = -1;    ///< Per split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  std::int64_t overfit_batches = 0;  ///< Every epoch is the first so many batches; 0 = off.
-  bool fast_dev_run = false;         ///< One batch of everything, no checkpoints.
+  std::int64_t overfit_batches = 0;  ///< Every epoch is the first so many batches; 0 means off.
+  bool fast_dev_run = false;         ///< One batch of everything, without checkpoints.
 
   std::int64_t validate_every_steps = 0;
-  std::int64_t validate_every_epochs = -1;  ///< -1 = every epoch, unless validate_every_steps is given.
+  std::int64_t validate_every_epochs = -1;  ///< -1 means every epoch, unless validate_every_steps is given.
   std::int64_t num_sanity_val_steps = 0;
   std::vector<std::string> evaluate_splits{"validate"};
   bool evaluate_at_start = false;
   bool predict_at_end = false;
-  std::string predict_split = "test";  ///< Mode predict; empty = the model generates.
+  std::string predict_split = "test";  ///< For mode predict; if empty, the model generates.
 
   std::int64_t checkpoint_every_steps = 0;
   std::int64_t checkpoint_every_epochs = 0;
@@ -40,15 +40,15 @@ struct RunSettings {
   bool checkpoint_at_end = true;
 
   std::string monitor = "loss";
-  bool monitor_max = false;                  ///< Large is good.
-  std::int64_t early_stopping_patience = 0;  ///< Validations without improvement; 0 = off.
+  bool monitor_max = false;                  ///< True if large is good.
+  std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
   double early_stopping_min_delta = 0;
 
-  std::int64_t steps_per_order = 32;  ///< Most steps of one order; requests take effect between orders.
+  std::int64_t steps_per_order = 32;  ///< The most steps of one order; requests take effect between orders.
 };
 
-/// The settings with fast_dev_run, overfit_batches and the defaults that depend on others worked in. Throws
-/// kInvalidArgument for a run without a bound and for settings that contradict each other.
+/// The settings after applying fast_dev_run, overfit_batches and the defaults that depend on other settings. Throws
+/// kInvalidArgument for a run without a limit and for settings that contradict each other.
 RunSettings resolved(RunSettings settings);
 
 }  // namespace trainyard::manager

@@ -1,4 +1,4 @@
-// What a RunAgenda makes of the answers of several ranks.
+// Tests what a RunAgenda makes of the answers of several ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_F(SeveralRanksTest, AnEvaluationIsThatOfAllSamples) {
   };
   ASSERT_TRUE(agenda.next() && agenda.next());
   for (std::uint32_t rank = 0; rank < 3; ++rank) answer(rank, 1, 80, {});
-  answer(2, 2, 0, {});  // A rank that had no samples.
+  answer(2, 2, 0, {});  // This rank had no samples.
   answer(1, 2, 2, {{"loss", 5}, {"n", 1}});
   answer(0, 2, 6, {{"loss", 1}, {"n", 4}});
   const std::optional<Order> checkpoint = agenda.next();

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-// The settings' own functions know no component; the name is put in front here.
+// The functions of the settings know no component, so its name is put in front here.
 void StrategyManager::on_configure() {
   try {
     settings_ = manager::resolved(read_settings());
@@ -29,8 +29,8 @@ void StrategyManager::on_deactivate() {
 void StrategyManager::on_dataset(const DatasetInfo& info) {
   for (const SplitInfo& split : info.splits) {
     const auto [known, fresh] = facts_.batches.try_emplace(split.name, split.batches);
-    // Ranks step together. Shipped loaders give every rank the same number of batches, empty ones if need be; with
-    // others, the rank that has the fewest ends everybody's epoch.
+    // Ranks step together. The shipped loader gives every rank the same number of batches, empty ones if necessary.
+    // With other loaders, the rank that has the fewest ends everybody's epoch.
     if (!fresh) known->second = std::min(known->second, split.batches);
   }
   data_known_.arrived(datasets_++);
@@ -48,8 +48,8 @@ void StrategyManager::on_run_state(const RunState& state) {
 }
 
 void StrategyManager::begin() {
-  if (finished_) return;  // Stopped before the first step.
-  // Not asked earlier: connections are known once the component is active.
+  if (finished_) return;  // The run was stopped before its first step.
+  // This is not asked earlier, because connections are known only once the component is active.
   facts_.writes_checkpoints = checkpoints_.connections() > 0;
   try {
     agenda_.emplace(settings_, facts_, start_.value_or(RunState{}));
@@ -64,14 +64,14 @@ void StrategyManager::begin() {
 
 void StrategyManager::start_clock() {
   if (settings_.mode != manager::RunMode::kFit || settings_.max_time_s <= 0) return;
-  // Wall time from the first order on; what building the model took does not count.
+  // The time is measured from the first order on; what building the model took does not count.
   const auto time = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(settings_.max_time_s));
   clock_ = loop().after(time, [this] {
-    // A timer is no handler: the runtime does not catch for it.
+    // A timer is not a handler, so the runtime does not catch its exceptions.
     guarded([this] {
       clock_.reset();
       if (finished_) return;
-      // The checkpoint is the final one: a bound was reached as any other.
+      // The checkpoint is the final one, because a limit was reached like any other.
       agenda_->stop(fmt::format("max_time_s = {} reached", settings_.max_time_s), manager::CheckpointReason::kFinal);
       proceed();
     });
@@ -107,7 +107,7 @@ void StrategyManager::send_merged_metrics() {
 void StrategyManager::on_checkpoint(const CheckpointDone& done) {
   // The run goes on: an earlier checkpoint is still there, and the disk may have room again.
   if (!done.error.empty()) log().error("the checkpoint of step {} was not written: {}", done.step, done.error);
-  // A late answer to nothing of ours.
+  // This is a late answer that belongs to none of our orders.
   if (!agenda_) return;
   agenda_->checkpoint_done(done);
   proceed();
@@ -121,13 +121,13 @@ void StrategyManager::proceed() {
 
 void StrategyManager::finish(const std::string& reason, bool success) {
   if (finished_) return;
-  // Once: what still arrives afterwards changes nothing.
+  // This happens once: what still arrives afterwards changes nothing.
   finished_ = true;
   log().info("the run is over: {}", reason);
   finish_run(reason, success);
 }
 
-// Safe at any time: before the first order there is nothing to save, and after the end nothing to stop.
+// This is safe at any time: before the first order there is nothing to save, and after the end nothing to stop.
 RunReply StrategyManager::stop(const RunRequest& request) {
   const std::string reason =
       request.reason.empty() ? "stopped by request" : fmt::format("stopped by request: {}", request.reason);

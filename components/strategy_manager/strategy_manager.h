@@ -20,16 +20,18 @@
 
 namespace trainyard {
 
-/// Owns the run: what is trained, validated and saved when, and when it is over. RunAgenda decides; this class
-/// carries its orders out and answers back.
+/// Directs the run: what is trained, validated and saved when, and when the run is over. RunAgenda decides; this class
+/// sends its orders and passes on the answers.
 ///
-///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
-///     /order_done, /checkpoints ----> [what next] --> finish_run
-///     /rank_metrics ----------------> [merge] --> /metrics
+///    dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
+///    /order_done, /checkpoints ----> [what next] --> finish_run
+///    /rank_metrics ----------------> [merge] --> /metrics
 ///
 /// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
-/// micro-batch. Services: stop, checkpoint, validate.
-/// Errors   kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
+/// micro-batch.
+///
+/// Services  stop, checkpoint, validate
+/// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
   static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "main"};
@@ -48,7 +50,7 @@ class StrategyManager final : public Component {
   void on_checkpoint(const CheckpointDone& done);
   void on_rank_metrics(const RankMetrics& metrics);
 
-  // The services, on the component's own loop like every handler.
+  // The services, which run on the component's own loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -143,7 +145,7 @@ class StrategyManager final : public Component {
                                            between(1, 1e9) | in_unit("steps")};
 
   Gate begin_{[this] { begin(); }};
-  // The loader of rank 0 speaks for those of the other ranks, unless the launch file connects them as well.
+  // The loader of rank 0 stands for those of the other ranks, unless the launch file connects them as well.
   Gate::Need data_known_{begin_, dataset_};
   Gate::Need hosts_ready_{begin_, "accelerator hosts", [this]() -> std::size_t { return facts_.ranks; }};
   Gate::Need start_known_{begin_, run_state_};
@@ -151,7 +153,7 @@ class StrategyManager final : public Component {
   manager::RunSettings settings_;
   manager::RunFacts facts_;
   std::optional<manager::MetricsMerger> merger_;
-  std::size_t datasets_ = 0;  ///< Loaders that have spoken.
+  std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
   std::optional<RunState> start_;
   std::optional<manager::RunAgenda> agenda_;       ///< From the begin of the run on.
   std::optional<core::EventLoop::TimerId> clock_;  ///< Of max_time_s.

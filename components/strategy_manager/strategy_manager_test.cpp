@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Plays loader, host and checkpoint writer: ten training batches an epoch, two for validation.
+/// Plays loader, host and checkpoint writer: an epoch has ten training batches, and two for validation.
 class StrategyManagerTest : public ::testing::Test {
  protected:
   StrategyManager& start(const std::string& parameters, bool with_writer = true) {
@@ -134,7 +134,7 @@ TEST_F(StrategyManagerTest, MergesWhatRanksMeasure) {
   say(1, 1, 4);
   ASSERT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
   EXPECT_EQ(rig_.received<Metrics>("/metrics")[0]->values.at(0).value, 3);
-  say(0, 2, 2);  // Rank 1 has nothing to say of step 2, and nobody waits for it.
+  say(0, 2, 2);  // Rank 1 has nothing to say about step 2, and nobody waits for it.
   answer_all();
   rig_.run_until_idle();
   EXPECT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);

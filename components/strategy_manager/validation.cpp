@@ -20,9 +20,9 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
   }
   if (splits_.empty()) return;
   const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
-  // One split decides: a mean over several would hide which of them became worse.
+  // One split decides, because a mean over several would hide which of them became worse.
   watched_ = has_validate ? "validate" : splits_.front().name;
-  // So that a checkpoint soon after a resume carries metrics, and early stopping knows the best value so far.
+  // With these, a checkpoint soon after a resume carries metrics, and early stopping knows the best value so far.
   results_[watched_] = known;
   const auto found = std::ranges::find(known, monitor_, &Scalar::name);
   if (found != known.end()) stopping_.update(found->value);
@@ -35,7 +35,7 @@ void Validation::take(const std::string& split, const std::vector<Scalar>& metri
 
 void Validation::judge(const std::vector<Scalar>& metrics) {
   const auto found = std::ranges::find(metrics, monitor_, &Scalar::name);
-  // Without early stopping a metric of that name need not exist: then nothing is ever the best.
+  // Without early stopping, a metric of that name need not exist; then nothing is ever the best.
   improved_ = found != metrics.end() && stopping_.update(found->value);
   if (found != metrics.end() || !stops_early_) return;
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ void Validation::judge(const std::vector<Scalar>& metrics) {
               suggestion(monitor_, names));
 }
 
-// The watched split without a prefix: "loss" is what checkpoints and early stopping go by.
+// The watched split has no prefix: checkpoints and early stopping go by "loss".
 std::vector<Scalar> Validation::metrics() const {
   std::vector<Scalar> all;
   for (const auto& [split, metrics] : results_) {

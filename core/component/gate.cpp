@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-/// Asked late: edges are known once the component is configured.
+/// This is asked late, because edges are known only once the component is configured.
 std::size_t messages_wanted(const InputBase& input) {
   return input.options().optional ? input.connections() : std::max<std::size_t>(1, input.connections());
 }

@@ -12,28 +12,29 @@ namespace trainyard {
 
 /// Holds a component's beginning back until everything that it needs has come, and then begins, once.
 ///
-///     Gate ready_{[this] { begin(); }};
-///     Gate::Need restored_{ready_, run_state_};  // Nothing, if nobody is connected to this optional input.
-///     Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
+///    Gate ready_{[this] { begin(); }};
+///    Gate::Need restored_{ready_, run_state_};  // Met at once if nobody is connected to this optional input.
+///    Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
 ///
-///     void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
+///    void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
 ///
-/// Needs are members of the component, after their gate. All of it runs on the component's event loop.
+/// Needs are members of the component and come after their gate. All of it runs on the component's event loop.
 class Gate {
  public:
-  /// One of the things that are waited for. It may have to come from several senders, from each of them once.
+  /// One of the things that are waited for. It may have to come from several senders, once from each.
   class Need {
    public:
-    /// As many as `wanted` says, which is asked whenever something arrives. `what` is a plural, for errors: "models".
+    /// Waits for as many senders as `wanted` says, which is asked whenever something arrives. `what` is a plural for
+    /// errors, such as "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// One message for every edge that leads to this input. A declared input without an edge is waited for unless it is
-    /// optional: then nobody serves it.
+    /// Waits for one message from every edge that leads to this input. A declared input without an edge is waited for,
+    /// unless it is optional: then nobody serves it.
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;
 
-    /// It has come from `sender` (a rank, a component's index); again from the same one changes nothing. Opens the
-    /// gate, and so begins, if it was the last thing missing.
+    /// Records that it has come from `sender` (a rank or a component's index). The same sender again changes nothing.
+    /// If this was the last thing missing, the gate opens and so begins.
     void arrived(std::size_t sender = 0);
 
     bool met() const { return senders_.size() >= wanted_(); }
@@ -47,14 +48,14 @@ class Gate {
     std::set<std::size_t> senders_;
   };
 
-  /// `begin` is called by the handler whose message was the last one missing, when open() is true already.
+  /// The handler whose message was the last one missing calls `begin`; open() is true by then.
   explicit Gate(std::function<void()> begin) : begin_(std::move(begin)) {}
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
   bool open() const { return open_; }
 
-  /// What has not come yet, for errors: "1 of 2 models, 0 of 1 run_state". Empty once it is open.
+  /// What has not come yet, for errors: "1 of 2 models, 0 of 1 run_state". It is empty once the gate is open.
   std::string missing() const;
 
  private:
