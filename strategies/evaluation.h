@@ -7,22 +7,22 @@
 
 namespace trainyard {
 
-/// An evaluation or prediction that all ranks do together, from its begin to its end: the model has whole and current
-/// parameters meanwhile. This one is for ranks that have them anyway.
+/// An evaluation or prediction that all ranks do together, from its beginning to its end. Meanwhile the model has whole
+/// and current parameters. This class serves ranks that have them anyway.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  /// The metrics of a batch; none for one without tensors, with which the rank takes part in what the others do.
+  /// The metrics of a batch; none for a batch without tensors, with which the rank takes part in what the others do.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }
 
-  /// Brings the whole model to every rank, where predictions are made by it as a whole. Called before every prediction,
-  /// on all ranks.
+  /// Brings the whole model to every rank, for predictions by the model as a whole. Called before every prediction, on
+  /// all ranks.
   virtual void gather_model() {}
 
-  /// The last call. Gives back what was taken, and puts back what was changed.
+  /// The last call. Gives back what was taken, and restores what was changed.
   virtual void end(ArenaEdit& /*edit*/) {}
 };
 

@@ -10,11 +10,11 @@
 namespace trainyard {
 
 /// Ranks that step alone: nothing is exchanged while gradients are computed, and every `every_steps` steps the ranks
-/// become one again, in the way of the strategy (`unite`).
+/// become equal again, in the way of the strategy (`unite`).
 ///
-/// What others see of them in between is one model, too: an evaluation works on the mean of the ranks and leaves them
-/// as they were; before a snapshot they unite, whatever the step is, since what a resumed run begins with is what this
-/// one has to go on with.
+/// Between these steps, others still see one model. An evaluation uses the mean of the ranks and leaves them as they
+/// were. Before a snapshot the ranks unite, whatever the step is, because this run must continue with what a resumed
+/// run begins with.
 class LocalSteps : public Strategy {
  public:
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
@@ -25,10 +25,10 @@ class LocalSteps : public Strategy {
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
-  /// Makes the parameters equal on all ranks, which have them of the same step.
+  /// Makes the parameters equal on all ranks, which are at the same step.
   virtual void unite(ArenaEdit& edit) = 0;
 
-  /// Parameters and floating-point buffers become the means over all ranks.
+  /// Replaces parameters and floating-point buffers by their means over all ranks.
   void average(ArenaEdit& edit) const;
 
   void after_update(std::uint64_t step, ArenaEdit& edit) final;
@@ -43,7 +43,7 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< There was an update since the ranks were one.
+  bool apart_ = false;  ///< True if there was an update since the ranks were equal.
 };
 
 }  // namespace trainyard

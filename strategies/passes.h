@@ -12,11 +12,11 @@
 
 namespace trainyard {
 
-/// What has to be kept while a forward pass runs: autocast, if the run has it, and the rank's turn at random numbers,
-/// if the pass may draw some. Nothing of another rank may be waited for meanwhile.
+/// What is held while a forward pass runs: autocast, if the run uses it, and the rank's turn at random numbers, if the
+/// pass may draw some. A rank must not wait for another rank meanwhile.
 class ForwardScope {
  public:
-  /// `type`: what is computed in under autocast; none: no autocast. `generator` may be null.
+  /// `type` is the type of computation under autocast; empty means no autocast. `generator` may be null.
   ForwardScope(at::DeviceType device, std::optional<at::ScalarType> type, RankGenerator* generator) {
     if (generator != nullptr) turn_.emplace(*generator);
     if (type) autocast_.emplace(device, *type);
@@ -28,34 +28,36 @@ class ForwardScope {
 };
 
 /// The forward and the backward pass of a rank, as its run wants them: under autocast, with the rank's random numbers,
-/// with a look for losses that are not finite.
+/// and with a check for losses that are not finite.
 class Passes {
  public:
   struct Options {
-    std::string where;  ///< For errors.
+    std::string where;  ///< The beginning of errors.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType> autocast;  ///< What is computed in; none: in the type of the parameters.
-    bool detect_anomaly = false;             ///< Refuse a loss that is not finite.
-    RankGenerator* generator = nullptr;      ///< Whose turn it is to draw; null: nobody waits for a turn.
-    StepTrace* trace = nullptr;              ///< What was done when is written there; null: nowhere.
+    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
+    bool detect_anomaly = false;             ///< True to refuse a loss that is not finite.
+    RankGenerator* generator = nullptr;      ///< Takes turns to draw; if null, nobody waits for a turn.
+    StepTrace* trace = nullptr;              ///< Records what was done when; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
 
-  /// Forward of one micro-batch; its loss, ready for backward(). Throws as loss() does.
+  /// Computes the forward pass of one micro-batch and returns its loss, ready for backward(). Throws what loss()
+  /// throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
-  /// Adds gradients times `weight` to what is there already. Returns the loss without its graph.
+  /// Adds the gradients times `weight` to those that are there already. Returns the loss without its graph.
   at::Tensor backward(at::Tensor loss, double weight);
 
-  // For whoever takes the forward pass apart.
+  // These are for strategies that take the forward pass apart.
 
-  /// To be kept while a part of a forward pass runs that belongs to a training step; or one that draws no numbers.
+  /// Must be held while a part of a training step's forward pass runs (training), or a part of a pass that draws no
+  /// numbers (evaluation).
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// What is differentiated for a loss that a model gave. Throws kInvalidArgument, naming the batch, if anomalies are
-  /// looked for and it is not finite.
+  /// The loss to differentiate, given the one that a model returned. Throws kInvalidArgument, naming the batch, if
+  /// anomalies are to be detected and the loss is not finite.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
  private:

@@ -12,24 +12,24 @@
 
 namespace trainyard {
 
-/// A flat tensor in host memory, as collectives are told of it.
+/// A flat tensor in host memory, in the form that collectives take.
 Elements elements_of(const at::Tensor& host);
 
 /// A group of ranks, with operations on flat, contiguous tensors.
 ///
-/// What lies in host memory is worked on in place, and the operation is under way when the call returns. What lies
-/// elsewhere goes through a copy in host memory, and the operation is done when the call returns.
+/// Operations work in place on host memory, and are under way when the call returns. Other memory goes through a copy
+/// in host memory, and the operation is done when the call returns.
 ///
-/// A rank that is alone makes a group, too: its operations leave everything as it is. So nobody asks whether there are
+/// A single rank forms a group, too: its operations leave everything as it is, so nobody has to ask whether there are
 /// others. All ranks of a group call the same operations in the same order.
 class RankGroup {
  public:
-  /// A rank alone.
+  /// A group of a single rank.
   RankGroup() = default;
   explicit RankGroup(std::unique_ptr<Collective> collective) : collective_(std::move(collective)) {}
 
   bool is_alone() const { return collective_ == nullptr; }
-  std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }  ///< In the group.
+  std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }  ///< The rank within the group.
   std::uint32_t size() const { return collective_ ? collective_->size() : 1; }
 
   // See Collective for what each of them does. Bounds are counted in elements.
@@ -39,28 +39,28 @@ class RankGroup {
   Work all_gather(const at::Tensor& flat, std::span<const std::uint64_t> bounds);
 
   // These wait.
-  double sum(double value);  ///< Of what all ranks have.
+  double sum(double value);  ///< The sum of what all ranks have.
   bool any(bool here);       ///< True if it is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
   /// Lets operations that are under way go on.
   void progress();
 
-  /// A flat tensor on which operations need no copy, where that is possible. Every rank asks for as much, in the same
-  /// order. Its values are undefined.
+  /// A flat tensor on which operations need no copy, if that is possible. Every rank asks for the same size, in the
+  /// same order. Its values are undefined.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
   /// This rank cannot go on: the others fail at once, with an error that names it, instead of waiting for it.
   void abort(const std::string& reason) noexcept;
 
-  /// Tells that operations will work on this memory; see Collective.
+  /// Announces that operations will work on this memory; see Collective.
   void use(const Buffer& memory);
 
-  /// Everything else that a collective can do. Not for a rank alone.
+  /// Gives access to everything else that a collective can do. Not for a single rank.
   Collective& collective() { return *collective_; }
 
  private:
-  std::unique_ptr<Collective> collective_;  ///< Null for a rank alone.
+  std::unique_ptr<Collective> collective_;  ///< Null for a single rank.
 };
 
 }  // namespace trainyard

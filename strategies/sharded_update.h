@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// What zero1 and zero2 share: every rank has all parameters, but updates only its part of them; afterwards the ranks
-/// give each other what they have updated. The optimizer's state is needed for the own part alone.
+/// What zero1 and zero2 share: every rank has all parameters but updates only its part of them. Afterwards the ranks
+/// send each other what they have updated. A rank needs the optimizer's state only for its own part.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {
@@ -26,20 +26,21 @@ class ShardedUpdate {
   /// For a collective over `bytes` bytes at `offset` of a flat block: where the ranks' parts begin, in elements.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Every rank has restored its own part, if there was a checkpoint; buffers are those of rank 0.
+  /// Called when every rank has restored its own part, if there was a checkpoint. Buffers are taken from rank 0.
   void synchronise(ArenaEdit& edit);
 
-  /// Every rank has updated its part: all get it.
+  /// Called when every rank has updated its part: all ranks get all parts.
   void gather_parameters(ArenaEdit& edit);
 
-  /// What this rank holds without what a strategy needs beside it.
+  /// What this rank holds, apart from what a strategy needs besides.
   Holdings holdings() const;
 
  private:
   World& world_;
   const Arena& arena_;
   StepTrace* trace_;
-  std::vector<std::uint64_t> bounds_;  ///< Of the ranks' parts of the flat blocks, in bytes; see shard_bounds.
+  /// The bounds of the ranks' parts of the flat blocks, in bytes; see shard_bounds.
+  std::vector<std::uint64_t> bounds_;
 };
 
 }  // namespace trainyard

@@ -24,63 +24,63 @@ namespace trainyard {
 
 class Accelerator;
 
-/// What a strategy is made with: its rank is in the PluginContext.
+/// What a strategy is constructed with. Its rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  // Of this rank; null while only the declaration is wanted. The model is built by the time shard() is asked for.
+  /// The accelerator and model of this rank, or null while only the declaration is wanted. The model is built by the
+  /// time shard() is called.
   Accelerator* accelerator = nullptr;
   Model* model = nullptr;
 };
 
-/// How the gradients of the ranks are related when a step ends. What the ranks have to tell each other about them
-/// follows from it.
+/// How the gradients of the ranks are related when a step ends. It determines what the ranks have to tell each other
+/// about them.
 enum class GradientsOfRanks : std::uint8_t {
-  kEqual,        ///< Every rank has the same ones.
-  kParts,        ///< Every rank has a part of the same ones.
-  kOwn,          ///< Every rank has its own, but a step that one rank skips is skipped by all.
-  kIndependent,  ///< Every rank has its own, and skips steps by itself.
+  kEqual,        ///< Every rank has the same gradients.
+  kParts,        ///< Every rank has a part of the same gradients.
+  kOwn,          ///< Every rank has its own gradients, but a step that one rank skips is skipped by all.
+  kIndependent,  ///< Every rank has its own gradients and skips steps by itself.
 };
 
-/// What the planner and the host have to know of a strategy before anything is started.
+/// What the planner and the accelerator host must know about a strategy before anything is started.
 struct StrategyTraits {
   std::uint32_t min_ranks = 1;
-  std::uint32_t max_ranks = 0;  ///< 0 = any number.
-  bool one_process = false;     ///< All ranks are threads of one process; placed in others, they are refused.
-  bool same_data = false;       ///< Every rank is given the same batches, not a part of the data of its own.
+  std::uint32_t max_ranks = 0;  ///< 0 means any number.
+  bool one_process = false;  ///< All ranks are threads of one process; a plan that places them in several is refused.
+  bool same_data = false;    ///< Every rank gets the same batches, instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 };
 
-/// The parts of a rank that its strategy works on. They live as long as the strategy does.
+/// The parts of a rank on which its strategy works. They live as long as the strategy does.
 struct RankParts {
   Model* model = nullptr;
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< Where it says what it does when; null if nobody wants to know.
+  StepTrace* trace = nullptr;  ///< Where the strategy records what it does when; null if this is not wanted.
 };
 
-/// What is wanted of the gradients at the end of a step.
+/// What is wanted from the gradients at the end of a step.
 struct StepEnd {
-  bool check_finite = false;  ///< Find out whether any of them overflowed.
-  double clip_value = 0;      ///< Their largest absolute value, as they are in the arena; 0 = any.
-  bool norm = false;          ///< Compute their norm, after that.
+  bool check_finite = false;  ///< True to find out whether any of them overflowed.
+  double clip_value = 0;      ///< The largest absolute value of a gradient, as it is in the arena; 0 means any.
+  bool norm = false;          ///< True to compute their norm, after that.
 };
 
 /// What is true of the gradients of all ranks together, and therefore the same on every rank.
 struct StepSummary {
   bool finite = true;  ///< False only if that was asked for.
-  double norm = 0;     ///< L2, of all gradients; 0 if it was not asked for.
+  double norm = 0;     ///< The L2 norm of all gradients; 0 if it was not asked for.
 };
 
-/// How the ranks work together on one model. Lives inside the accelerator host, because it works on its arena in place;
-/// hardware-neutral code calls the strategy, the strategy calls the accelerator.
+/// How the ranks work together on one model. A strategy lives inside the accelerator host, because it works on its
+/// arena in place. Hardware-neutral code calls the strategy, and the strategy calls the accelerator.
 ///
 /// There are two kinds. Replicas, whose ranks all have the whole model and differ in how they reduce gradients, derive
-/// from ReplicaStrategy and implement little beside `reduce`. The others derive from this class and implement the step
+/// from ReplicaStrategy and implement little besides `reduce`. The others derive from this class and implement the step
 /// (`compute`), which by default every rank makes for itself.
 ///
-/// The public functions below are the host's. They are called in one order, on every rank alike, and they call the
-/// hooks further below, whose defaults do nothing unless said otherwise:
-///
+/// The accelerator host calls the public functions below. It calls them in one order, the same on every rank, and they
+/// call the hooks further below, whose defaults do nothing unless stated otherwise:
 // clang-format off
 ///     set_up            -> prepare
 ///     start             -> synchronise
@@ -97,7 +97,7 @@ struct StepSummary {
 ///         begin_snapshot                       -> before_snapshot
 // clang-format on
 ///
-/// Hooks that may change parameters are given an edit; the others must not.
+/// Hooks that may change parameters are given an edit; the others must not change them.
 class Strategy : public Configurable {
  public:
   static constexpr const char* kKind = "strategy";
@@ -107,62 +107,63 @@ class Strategy : public Configurable {
 
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Which part of the flat blocks this rank keeps; asked once, before the arena is made.
+  /// The part of the flat blocks that this rank keeps. It is asked once, before the arena is made.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
-  /// What it holds and has sent, for the training metrics: "gradient_bytes", ...
+  /// What the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
   virtual std::vector<Scalar> stats() const { return {}; }
 
-  /// Throws kUnsupported if `world_size` is not among the traits, naming what is.
+  /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
   void check_world_size(std::uint32_t world_size) const;
 
-  /// Model and arena are there. Throws kUnsupported if the ranks must share a process and do not.
+  /// Called when the model and the arena are there. Throws kUnsupported if the ranks must share a process and do not.
   void set_up(const RankParts& parts);
 
-  /// A checkpoint, if there is one, has been restored into the arena.
+  /// Called when a checkpoint, if there is one, has been restored into the arena.
   void start();
 
-  /// Forward and backward of one micro-batch. Returns the loss without its graph, or an undefined tensor if the batch
-  /// is empty.
+  /// Computes forward and backward of one micro-batch. Returns the loss without its graph, or an undefined tensor if
+  /// the batch is empty.
   at::Tensor train(const MicroBatch& batch);
 
-  /// The micro-batches of the step are through: makes the gradients those that the optimizer shall see.
+  /// Called after the last micro-batch of the step: makes the gradients those that the optimizer should see.
   StepSummary end_step(const StepEnd& wanted);
 
-  /// Forgets the gradients of a step, also before its end.
+  /// Discards the gradients of a step, even before its end.
   void drop_step();
 
-  /// The optimizer is about to be given the gradients of step `step`. Returns the number that their update has for the
-  /// optimizer; 0: there is none, since another rank makes it.
+  /// Called before the optimizer is given the gradients of step `step`. Returns the number that their update has for
+  /// the optimizer, or 0 if there is none because another rank makes it.
   std::uint64_t begin_update(std::uint64_t step) { return claim_update(step); }
 
-  /// The optimizer has changed the parameters that were announced, or there was no update to make here.
+  /// Called when the optimizer has changed the parameters that were announced, or when there was no update to make
+  /// here.
   void end_update(std::uint64_t step);
 
   /// Around evaluations and predictions, on all ranks. What follows one that was broken off ends it.
   Evaluation& begin_evaluation();
   void end_evaluation();
 
-  /// What the arena announces is about to be copied, on all ranks.
+  /// Called before what the arena announces is copied, on all ranks.
   void begin_snapshot();
 
-  /// The traits in words; what the planner and `trainyard plugin info` know of a strategy.
+  /// The traits in words, which is what the planner and `trainyard plugin info` know about a strategy.
   std::map<std::string, std::string> facts() const final;
 
  protected:
-  // Hooks, in the order in which they are called.
+  // The hooks, in the order in which they are called.
 
-  /// Take memory, make groups.
+  /// Takes memory and makes groups.
   virtual void prepare() {}
 
-  /// Make all ranks start from the same parameters and buffers. By default those of rank 0.
+  /// Makes all ranks start from the same parameters and buffers. By default they take those of rank 0.
   virtual void synchronise(ArenaEdit& edit) { take_from_rank_0(edit); }
 
-  /// Forward and backward of one micro-batch, and what the ranks do together for it; see train(). By default the rank
-  /// computes alone.
+  /// Computes forward and backward of one micro-batch, and does what the ranks do together for it; see train(). By
+  /// default the rank computes alone.
   virtual at::Tensor compute(const MicroBatch& batch);
 
-  /// Wait until the arena holds the gradients that the optimizer shall see.
+  /// Waits until the arena holds the gradients that the optimizer should see.
   virtual void complete_gradients() {}
 
   /// Forget gradients that are elsewhere or on their way; those in the arena are zeroed after it.
@@ -171,13 +172,13 @@ class Strategy : public Configurable {
   /// See begin_update.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// The update is made: exchange parameters, if the strategy does.
+  /// Called when the update is made: exchanges parameters, if the strategy does that.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
-  /// An evaluation begins. By default one of ranks that have the whole model.
+  /// Called when an evaluation begins. By default it is one for ranks that have the whole model.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
-  /// Have current values in what was announced, buffers included.
+  /// Makes sure that what was announced, buffers included, has its current values.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
   // What hooks work with.
@@ -193,7 +194,7 @@ class Strategy : public Configurable {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// Rows that this rank has been given in the present step, and whether end_step was called for it.
+  /// The rows that this rank has been given in the current step, and whether end_step was called for it.
   std::uint64_t step_samples() const { return step_samples_; }
   bool step_has_ended() const { return step_has_ended_; }
 
@@ -208,13 +209,13 @@ class Strategy : public Configurable {
 
   StrategyContext context_;
   RankParts parts_;
-  std::unique_ptr<Evaluation> evaluation_;  ///< Under way; else null.
+  std::unique_ptr<Evaluation> evaluation_;  ///< The evaluation under way, or null.
   std::uint64_t step_samples_ = 0;
   bool step_has_ended_ = false;
 };
 
 }  // namespace trainyard
 
-/// Registers a strategy; the last line of its .cpp, inside no namespace.
+/// Registers a strategy. It is the last line of the strategy's .cpp, outside of any namespace.
 #define TRAINYARD_STRATEGY(Class, name, description) \
   TRAINYARD_PLUGIN("strategy", ::trainyard::Strategy, ::trainyard::StrategyContext, Class, name, "1", description)

@@ -10,15 +10,15 @@
 
 namespace trainyard {
 
-/// All ranks of a run, from the place of one of them.
+/// All ranks of a run, as one of them sees them.
 class World : public RankGroup {
  public:
-  /// Meets the other ranks. `timeout`: how long one of them that does not move is waited for. Throws kTimeout naming
-  /// those that do not come.
+  /// Meets the other ranks. `timeout` is how long it waits for a rank that does not move. Throws kTimeout, naming those
+  /// that do not come.
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
-  /// Makes and connects a further group. Its members, and they alone, call this with the same name and ranks, which are
-  /// those of the run, ascending.
+  /// Makes and connects a further group. Exactly its members call this, with the same name and ranks, which are those
+  /// of the run, ascending.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const;
 
   std::chrono::milliseconds timeout() const { return timeout_; }

@@ -12,95 +12,97 @@
 
 namespace trainyard {
 
-/// Where everything would lie if one rank had it all: known before any memory is taken.
+/// Where everything would lie if one rank had it all. It is known before any memory is allocated.
 struct ArenaLayout {
-  std::vector<ArenaEntry> entries;    ///< Parameters, then buffers.
-  std::uint64_t parameter_bytes = 0;  ///< Of all parameters, padding included.
+  std::vector<ArenaEntry> entries;    ///< The parameters, then the buffers.
+  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, padding included.
   std::uint64_t buffer_bytes = 0;
-  DType dtype = DType::kFloat32;  ///< Of the parameters.
+  DType dtype = DType::kFloat32;  ///< The type of the parameters.
 
-  /// Throws kInvalidArgument for a name that is used twice or a tensor that cannot be moved, kUnsupported for mixed
+  /// Throws kInvalidArgument for a name that is used twice or a tensor that cannot be moved, and kUnsupported for mixed
   /// dtypes.
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The part of the parameters that a rank has, in bytes of the whole block, and what of its memory is cut down to that.
-/// By itself a rank has everything.
+/// The part of the parameters that a rank has, in bytes of the whole block, and which of its blocks hold only that
+/// part. By default a rank has everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
   std::uint64_t begin = 0;   ///< A multiple of Arena::kAlignment.
-  std::uint64_t end = kEnd;  ///< The same, or kEnd.
-  bool gradients = false;    ///< The block of gradients holds the shard alone ...
-  bool parameters = false;   ///< ... and so does that of the parameters.
-  /// Autograd adds to the block of gradients, wherever all of a parameter lies in it. False: the strategy brings them.
+  std::uint64_t end = kEnd;  ///< A multiple of Arena::kAlignment, or kEnd.
+  bool gradients = false;    ///< True if the block of gradients holds only the shard ...
+  bool parameters = false;   ///< ... and if the block of parameters does.
+  /// True if autograd adds to the block of gradients, for every parameter that lies in it completely. Otherwise the
+  /// strategy brings the gradients.
   bool in_place = true;
 };
 
 /// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third.
 ///
-/// Every entry starts at a multiple of 64 bytes; what lies between entries is padding and stays zero, so that norms,
+/// Every entry starts at a multiple of 64 bytes. What lies between entries is padding and stays zero, so norms,
 /// optimizers and reductions may run over whole blocks. The model's tensors become views of the blocks: values are
-/// moved in once, autograd then accumulates into the gradient block in place.
+/// moved in once, and autograd then accumulates into the gradient block in place.
 ///
-/// What is announced is host memory. Where the device has memory of its own, the model's tensors live there and the
-/// host memory mirrors them: `publish` makes the device's values visible to the other components, an edit takes theirs.
-/// Everywhere else there is one memory and these do nothing.
+/// What is announced to other components is host memory. If the device has memory of its own, the model's tensors live
+/// there and the host memory mirrors them: `publish` makes the device's values visible to the other components, and an
+/// edit fetches theirs. Everywhere else there is one memory, and these do nothing.
 ///
-/// A rank may have only a shard. Parameters that do not lie in it as a whole keep the memory that the model gave them:
-/// who asked for the shard looks after them.
+/// A rank may have only a shard. Parameters that do not lie completely in it keep the memory that the model gave them;
+/// whoever asked for the shard looks after them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
 
-  /// Gives zeroed host memory, aligned to kAlignment.
+  /// Allocates zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
   /// Moves everything in. All parameters must have one dtype and be leaves that require a gradient. Throws what
-  /// ArenaLayout::of throws, and kInvalidArgument for a shard that is none.
+  /// ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Flat views of the blocks, where kernels work on them, with the dtype of the parameters. Parameters are changed by
-  /// the optimizer, and by whoever holds an ArenaEdit.
+  /// Flat views of the blocks on which kernels work, with the dtype of the parameters. Only the optimizer and the
+  /// holders of an ArenaEdit change parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
-  /// The rank's own part of them: what the optimizer works on.
+  /// The rank's own part of them, on which the optimizer works.
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
-  /// All entries, and the part of the parameters that is this rank's; its end is a number of bytes.
+  /// All entries, and this rank's part of the parameters, whose end is a number of bytes.
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
-  /// The host memory of the blocks, which other processes can map. Empty for no buffers.
+  /// The host memory of the blocks, which other processes can map. It is empty if there are no buffers.
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
   const Buffer& buffer_memory() const { return buffers_.host(); }
   at::Tensor buffers() const { return buffers_.flat(); }
-  /// Kernels do not work on the host memory.
+  /// True if kernels do not work on the host memory.
   bool is_mirrored() const { return parameters_.is_mirrored(); }
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Is called whenever parameters have changed, by the optimizer or through an edit.
+  /// Sets what is called whenever the optimizer or an edit has changed parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Hands a step's gradients to the optimizer, which zeroes those that it sees; those of the device are zeroed here.
+  /// Makes a step's gradients visible to the optimizer, which zeroes those that it sees. Those on the device are zeroed
+  /// here.
   void publish_gradients() const;
 
-  /// Before a snapshot.
+  /// Makes the buffers visible, before a snapshot.
   void publish_buffers() const { buffers_.to_host(); }
 
-  /// Lets the optimizer change these parameters instead: those of a server, which lie once for all ranks, laid out as
-  /// the parameters are.
+  /// Lets the optimizer change these parameters instead: those of a server, which exist once for all ranks and have the
+  /// layout of the parameters.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
-  /// Trainable numbers, without padding.
+  /// The number of trainable values, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
 
-  /// Bytes of all blocks.
+  /// The size of all blocks.
   std::uint64_t bytes() const;
 
   /// The message that lets the optimizer and the checkpoint writer work on the same memory.
@@ -121,14 +123,15 @@ class Arena {
   std::uint64_t parameter_count_ = 0;
   MirroredBlock parameters_;
   MirroredBlock gradients_;
-  MirroredBlock buffers_;  ///< Of bytes: buffers may have different dtypes.
-  Buffer server_;          ///< See serve_from; empty: none.
+  MirroredBlock buffers_;  ///< A block of bytes, because buffers may have different dtypes.
+  Buffer server_;          ///< See serve_from; empty if there is none.
   std::function<void()> on_change_;
 };
 
-/// The right to change parameters, for as long as it lives. When it ends, the changes are visible to optimizer and
-/// checkpoint writer, and whoever keeps something that depends on the parameters is told. An edit through which nothing
-/// was changed costs nothing. It ends without a trace if an exception passes through: nobody goes on after that.
+/// The right to change parameters, for as long as it lives. When it ends, the changes become visible to the optimizer
+/// and the checkpoint writer, and whoever keeps something that depends on the parameters is told. An edit through which
+/// nothing was changed costs nothing. If an exception passes through, the edit has no effect, because nobody continues
+/// after that.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);
@@ -136,7 +139,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// The flat parameters, to be changed.
+  /// The flat parameters, which may be changed.
   const at::Tensor& parameters();
 
   /// Takes what the optimizer has made of the parameters.
@@ -146,8 +149,8 @@ class ArenaEdit {
 
  private:
   Arena& arena_;
-  int exceptions_;        ///< In flight when the edit began.
-  bool changed_ = false;  ///< Here ...
+  int exceptions_;        ///< The exceptions in flight when the edit began.
+  bool changed_ = false;  ///< True if parameters were changed here ...
   bool fetched_ = false;  ///< ... or by others.
 };
 

@@ -6,13 +6,13 @@
 
 namespace trainyard::ddp {
 
-/// In what form gradients travel between the ranks of ddp.
+/// The form in which the ranks of ddp send gradients to each other.
 class Compression {
  public:
   virtual ~Compression() = default;
 
-  /// What ReplicaStrategy asks for: starts to average a bucket over all ranks, in place, and returns at once; then does
-  /// what is left to do with it.
+  /// What ReplicaStrategy asks for: `reduce` starts to average a bucket over all ranks, in place, and returns at once;
+  /// `finish` does what is left to do with it.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
   virtual void finish(const Bucket& bucket, const at::Tensor& gradients) = 0;
 };

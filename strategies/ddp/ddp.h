@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-/// Distributed data parallel: every rank has the whole model and a part of the data; gradients are averaged, in
-/// buckets, while backward still runs, so all ranks make the same update.
+/// Distributed data parallel: every rank has the whole model and a part of the data. Gradients are averaged in buckets
+/// while backward still runs, so all ranks make the same update.
 ///
-/// Gradients may travel compressed, where the way between ranks is slow; what is lost is said by the compressions.
+/// Where communication between ranks is slow, gradients may be sent compressed; each compression says what is lost.
 ///
 /// Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" (2020).
 class Ddp final : public ReplicaStrategy {
@@ -36,7 +36,7 @@ class Ddp final : public ReplicaStrategy {
                                                "powersgd: steps that are not compressed before it begins",
                                                at_least(0) | in_unit("steps")};
 
-  std::unique_ptr<ddp::Compression> compression_;  ///< Null for none.
+  std::unique_ptr<ddp::Compression> compression_;  ///< Null if there is no compression.
 };
 
 }  // namespace trainyard

@@ -5,7 +5,7 @@
 
 namespace trainyard::ddp {
 
-/// Gradients travel as float16 or bfloat16.
+/// Sends gradients as float16 or bfloat16.
 class HalfCompression final : public Compression {
  public:
   HalfCompression(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type) : half_(ranks, gradients, type) {}

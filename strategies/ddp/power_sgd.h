@@ -9,24 +9,26 @@
 
 namespace trainyard::ddp {
 
-/// PowerSGD: the gradient of a matrix travels as two thin ones, the best that one power iteration finds in the
+/// PowerSGD: the gradient of a matrix is sent as two thin matrices, the best that one power iteration finds in the
 /// direction of the last step's. What is lost on a rank is added to its next gradient (error feedback), so nothing is
 /// lost for good.
 ///
-///     M = gradient + error      P = mean of M Q over ranks, orthonormalised
-///     q = transposed(M) P       error = M - P transposed(q)
-///     Q = mean of q             gradient = P transposed(Q)
+///    M = gradient + error      P = mean of M Q over ranks, orthonormalised
+///    q = transposed(M) P       error = M - P transposed(q)
+///    Q = mean of q             gradient = P transposed(Q)
 ///
-/// Tensors that would not become half as large at least, such as biases, travel whole beside the P. All ranks compute
-/// the same P and Q, bit for bit where they have the same processors. Costs an error as large as the gradients.
+/// Tensors that would not shrink to half their size, such as biases, are sent whole beside the P. All ranks compute the
+/// same P and Q, bit for bit if they have the same processors. The method needs memory for an error as large as the
+/// gradients.
 ///
 /// Source: Vogels et al., "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization" (2019).
 class PowerSgd final : public Compression {
  public:
   struct Options {
-    std::int64_t rank = 2;         ///< Columns of P and Q.
-    std::uint64_t start_step = 0;  ///< Steps before that travel whole, counted from the start of this process.
-    std::uint64_t seed = 0;        ///< Of the first Q; the same on all ranks.
+    std::int64_t rank = 2;  ///< The columns of P and Q.
+    /// Gradients of earlier steps are sent whole. Steps are counted from the start of this process.
+    std::uint64_t start_step = 0;
+    std::uint64_t seed = 0;  ///< The seed of the first Q, which is the same on all ranks.
   };
 
   PowerSgd(RankGroup& ranks, const Arena& arena, const Options& options);
@@ -37,13 +39,13 @@ class PowerSgd final : public Compression {
  private:
   /// One parameter.
   struct Part {
-    std::uint64_t offset_bytes = 0;  ///< In the block of gradients.
-    at::Tensor gradient;             ///< As a matrix; one row for a vector.
-    bool whole = false;              ///< It travels as it is, in the place of `p`, and has nothing of the rest.
-    at::Tensor p, q;                 ///< In the memory that travels.
+    std::uint64_t offset_bytes = 0;  ///< The place in the block of gradients.
+    at::Tensor gradient;             ///< The gradient as a matrix; a vector is one row.
+    bool whole = false;  ///< True if it is sent as it is, in the place of `p`. The members below are then unused.
+    at::Tensor p, q;     ///< They lie in the memory that is sent.
     at::Tensor error;
   };
-  /// Those of a bucket: neighbours.
+  /// The neighbouring parameters of a bucket.
   struct Range {
     std::size_t begin = 0, end = 0;
   };
@@ -54,7 +56,7 @@ class PowerSgd final : public Compression {
   Range parts_of(const Bucket& bucket) const;
   bool travels_whole() const { return step_ <= options_.start_step; }
   void start_anew(const Range& range);
-  /// The mean over all ranks of neighbouring places; nothing if there are none.
+  /// Averages neighbouring places over all ranks. Does nothing if there are none.
   Work average_places(at::Tensor Part::*place, const Range& range);
 
   RankGroup& ranks_;

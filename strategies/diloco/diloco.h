@@ -6,12 +6,12 @@
 
 namespace trainyard {
 
-/// DiLoCo: ranks step alone for long; then the way that they have gone on average is the gradient of an outer
-/// optimizer, SGD with Nesterov momentum, whose parameters (the anchor) all of them go on from.
+/// DiLoCo: ranks step alone for a long time. Then the average distance that they have moved serves as the gradient of
+/// an outer optimizer, SGD with Nesterov momentum, and all ranks continue from its parameters (the anchor).
 ///
-/// Anchor and outer momentum are the same on every rank and are kept on each: twice the memory of the parameters. They
-/// are not part of checkpoints: a resumed run begins with the restored parameters as its anchor and without momentum.
-/// The inner optimizer's state stays with its rank.
+/// The anchor and the outer momentum are the same on every rank and are kept on each, which takes twice the memory of
+/// the parameters. They are not part of checkpoints: a resumed run begins with the restored parameters as its anchor
+/// and without momentum. The inner optimizer's state stays with its rank.
 ///
 /// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023).
 class Diloco final : public LocalSteps {
@@ -27,7 +27,7 @@ class Diloco final : public LocalSteps {
   Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "weight of the outer optimizer's last steps",
                                     between(0, 1)};
 
-  // Float32 at least, as long as the block of parameters.
+  // These are at least float32, and as long as the block of parameters.
   at::Tensor anchor_;
   at::Tensor velocity_;
 };

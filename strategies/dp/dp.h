@@ -5,8 +5,7 @@
 namespace trainyard {
 
 /// Data parallel in one process: every rank is a thread with a device of its own, the whole model and a part of the
-/// data; gradients are averaged when backward is through. For machines where one process is enough, or all there may
-/// be.
+/// data. Gradients are averaged after backward. It is for machines where one process is enough, or all that is allowed.
 class Dp final : public ReplicaStrategy {
  public:
   explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}

@@ -10,8 +10,8 @@
 namespace trainyard {
 
 /// Fully sharded data parallel: every rank keeps a part of the parameters, of the gradients and of the optimizer's
-/// state. A stage of the model is brought together on all ranks just before it is used, forward and backward, and let
-/// go afterwards; its gradients are averaged and cut up as soon as they are there. What stages share stays together
+/// state. All ranks gather a stage of the model just before it is used, forward and backward, and release it
+/// afterwards. Its gradients are averaged and divided as soon as they are there. What stages share stays gathered
 /// during a step.
 ///
 /// Beyond its part a rank needs memory for the largest stage (for two of them with `prefetch`), for what is shared, and
@@ -42,10 +42,10 @@ class Fsdp final : public Strategy {
 
   Parameter<bool> prefetch_{*this, "prefetch", true, "bring the next stage together while one computes"};
 
-  std::vector<Stage> stages_;  ///< Empty: the model is one piece, and everything is shared.
+  std::vector<Stage> stages_;  ///< Empty if the model is one piece; everything is then shared.
   std::optional<fsdp::StageGroups> groups_;
-  std::vector<at::Tensor> inputs_;   ///< Of the stages, in a step, and of the loss.
-  std::vector<at::Tensor> outputs_;  ///< The same.
+  std::vector<at::Tensor> inputs_;   ///< The inputs of the stages and of the loss, during a step.
+  std::vector<at::Tensor> outputs_;  ///< Their outputs, likewise.
   at::Tensor loss_;
 };
 

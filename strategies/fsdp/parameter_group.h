@@ -8,7 +8,7 @@
 
 namespace trainyard::fsdp {
 
-/// Parameters that are brought together, and let go, at the same moments. All numbers are bytes.
+/// Parameters that are gathered and released at the same moments. All numbers are bytes.
 struct ParameterGroup {
   /// A run of neighbours in the flat block of all parameters, and where it lies in the memory of the group.
   struct Run {
@@ -17,17 +17,17 @@ struct ParameterGroup {
     std::uint64_t place = 0;
   };
   struct Member {
-    std::size_t parameter = 0;  ///< Its number in the arena.
-    std::uint64_t place = 0;    ///< In the memory of the group.
+    std::size_t parameter = 0;  ///< Its index in the arena.
+    std::uint64_t place = 0;    ///< The place in the memory of the group.
   };
 
   std::vector<Run> runs;
   std::vector<Member> members;
-  std::uint64_t bytes = 0;  ///< Of all runs, padding included.
+  std::uint64_t bytes = 0;  ///< The size of all runs, padding included.
 };
 
-/// A group for every stage, of the parameters that it alone uses; then one of those that belong to several stages or
-/// to none.
+/// Makes a group for every stage, of the parameters that only it uses, then one group of those that belong to several
+/// stages or to none.
 std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, const ArenaLayout& layout);
 
 }  // namespace trainyard::fsdp

@@ -12,28 +12,28 @@
 
 namespace trainyard::fsdp {
 
-/// A group of parameters of which this rank has a part: brings the whole together from all ranks, in memory that is
-/// lent to it, and gives every rank its part of the gradients.
+/// A group of parameters of which this rank has a part. It gathers the whole from all ranks, in memory that is lent to
+/// it, and gives every rank its part of the gradients.
 class ShardedGroup {
  public:
-  /// `parts`: where the ranks' parts of the flat block begin, in bytes. The model's parameters lose their memory: from
-  /// now on they have what is lent.
+  /// `parts` says where the ranks' parts of the flat block begin, in bytes. The model's parameters lose their memory:
+  /// from now on they have what is lent to them.
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Elements, of the parameters' type.
+  /// The number of elements, of the parameters' type.
   std::int64_t elements() const { return block_.flat().numel(); }
   bool is_gathered() const { return block_.has_memory(); }
   bool is_coming() const { return coming_.defined(); }
 
-  /// Starts to bring the parameters together in `memory`, which has room for them; wait() makes them usable.
+  /// Starts to gather the parameters in `memory`, which has room for them. wait() makes them usable.
   void gather(const at::Tensor& memory);
   void wait();
-  /// Lets them go.
+  /// Releases the parameters.
   void release() { block_.take_back(); }
 
-  /// Autograd adds the gradients of the members to `memory`, which is zeroed, until reduce().
+  /// Makes autograd add the gradients of the members to `memory`, which is zeroed, until reduce().
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the gradients over the ranks.
   void reduce();
@@ -41,12 +41,12 @@ class ShardedGroup {
   void add_reduced();
 
  private:
-  /// A run, in elements: of the group's memory, of which this rank has a part.
+  /// A run of the group's memory, in elements, of which this rank has a part.
   struct Part {
     std::int64_t place = 0;
     std::int64_t count = 0;
-    std::vector<std::uint64_t> bounds;  ///< Of all ranks' parts, from `place`.
-    std::int64_t own_place = 0;         ///< The own part, in the group's memory ...
+    std::vector<std::uint64_t> bounds;  ///< The bounds of all ranks' parts, counted from `place`.
+    std::int64_t own_place = 0;         ///< This rank's part in the group's memory ...
     std::int64_t own_count = 0;
     std::int64_t shard_place = 0;  ///< ... and in the rank's blocks of the arena.
   };
@@ -54,13 +54,13 @@ class ShardedGroup {
 
   RankGroup& ranks_;
   ParameterGroup group_;
-  std::vector<at::Tensor> members_;  ///< As `group_.members`.
+  std::vector<at::Tensor> members_;  ///< As in `group_.members`.
   std::vector<Part> parts_;
-  at::Tensor own_parameters_;  ///< The rank's, of all groups.
+  at::Tensor own_parameters_;  ///< This rank's, of all groups.
   at::Tensor own_gradients_;
   BorrowedBlock block_;
-  at::Tensor coming_;     ///< Memory in which parameters arrive.
-  at::Tensor gradients_;  ///< Memory in which they are collected.
+  at::Tensor coming_;     ///< The memory in which parameters arrive.
+  at::Tensor gradients_;  ///< The memory in which gradients are collected.
   std::vector<Work> under_way_;
 };
 

@@ -10,15 +10,15 @@
 
 namespace trainyard {
 
-/// Data parallel over hosts of several ranks each: gradients are added up inside every host, then among the first ranks
-/// of the hosts, whose result goes back to the others of the host. Between hosts, where the way is slow, only one rank
-/// of each talks.
+/// Data parallel over hosts with several ranks each. Gradients are added up inside every host, then among the first
+/// ranks of the hosts, which pass the result back to the other ranks of their host. Between hosts, where communication
+/// is slow, only one rank of each takes part.
 ///
-///     rank 0 \                      / rank 0
-///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added up in another order
-///               rank 1      rank 3 <- rank 3
+///    rank 0 \                      / rank 0
+///    rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added up in another order
+///              rank 1      rank 3 <- rank 3
 ///
-/// The first two stages of a bucket run while backward does; the third one when it is through.
+/// The first two stages of a bucket run while backward does; the third one runs after backward.
 ///
 /// Source: what PyTorch Lightning had as DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {
@@ -36,9 +36,9 @@ class Hierarchical final : public ReplicaStrategy {
   /// A bucket that is being reduced.
   struct Stages {
     at::Tensor gradients;
-    at::Tensor host;  ///< The same, or a copy in host memory.
+    at::Tensor host;  ///< The same tensor, or a copy in host memory.
     Work inside, across, back;
-    bool crossing = false;  ///< The second stage has begun.
+    bool crossing = false;  ///< True when the second stage has begun.
   };
 
   std::vector<std::vector<std::uint32_t>> hosts() const;
@@ -51,8 +51,8 @@ class Hierarchical final : public ReplicaStrategy {
       *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
 
   RankGroup inside_;              ///< The ranks of this host.
-  RankGroup across_;              ///< The first rank of every host; each of the others has a group of its own.
-  std::deque<Stages> under_way_;  ///< Of this step, in the order of the buckets.
+  RankGroup across_;              ///< The first rank of every host. Each of the other ranks has a group of its own.
+  std::deque<Stages> under_way_;  ///< The buckets of this step, in order.
 };
 
 }  // namespace trainyard

@@ -13,17 +13,17 @@
 
 namespace trainyard {
 
-/// Data parallel with tensor fusion: gradients are not cut into buckets beforehand; at every cycle, those that all
+/// Data parallel with tensor fusion. Gradients are not cut into buckets beforehand; in every cycle, those that all
 /// ranks have ready by then are averaged as one.
 ///
-/// What Horovod's coordinator decides is the outcome of a vote here: the number of gradients that a rank has ready, of
-/// which the ranks take the smallest (an all-reduce of one number). The next vote is held a cycle later. Gradients
-/// become ready in one order and lie in the arena in that order, so fusing them copies nothing.
+/// What Horovod's coordinator decides is decided by a vote here: each rank says how many gradients it has ready, and
+/// the smallest number counts (an all-reduce of one number). The next vote is held a cycle later. Gradients become
+/// ready in one order and lie in the arena in that order, so fusing them copies nothing.
 ///
-/// No rank can wait for one that does not come: votes and reductions are asynchronous, every rank asks for the same
-/// ones in the same order (each follows from the outcome of the vote before), and holds votes until one says that
-/// everything is ready. How often that is depends on time, and so does what is fused; the sum of an element does not,
-/// where the collective adds up in the order of the ranks.
+/// No rank waits for one that does not come: votes and reductions are asynchronous, and every rank asks for the same
+/// ones in the same order, because each follows from the outcome of the vote before. Votes are held until one says that
+/// everything is ready. How often that happens depends on time, and so does what is fused. The sum of an element does
+/// not depend on it if the collective adds in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
 class Horovod final : public ReplicaStrategy {
@@ -33,7 +33,7 @@ class Horovod final : public ReplicaStrategy {
   std::vector<Scalar> stats() const override;
 
  protected:
-  /// Every parameter is a bucket.
+  /// Makes every parameter a bucket.
   std::uint64_t bucket_bytes() const override { return 1; }
   void prepare_reduction() override;
   Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
@@ -64,18 +64,18 @@ class Horovod final : public ReplicaStrategy {
   Parameter<std::string> compression_{*this, "compression", "none", "in what form gradients travel",
                                       one_of({"none", "fp16"})};
 
-  std::optional<HalfGradients> half_;  ///< With compression.
+  std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 
-  // Of the present step; gradients are counted in the order in which they become ready.
-  std::vector<Bucket> ready_;      ///< That this rank has.
-  std::size_t total_ = 0;          ///< Of the model.
-  std::size_t sent_ = 0;           ///< That are being reduced, on all ranks.
-  std::vector<Fused> reductions_;  ///< Of those that were sent.
+  // The following describe the current step. Gradients are counted in the order in which they become ready.
+  std::vector<Bucket> ready_;      ///< Those that this rank has.
+  std::size_t total_ = 0;          ///< Those of the whole model.
+  std::size_t sent_ = 0;           ///< Those that are being reduced, on all ranks.
+  std::vector<Fused> reductions_;  ///< The reductions of those that were sent.
   std::optional<Work> voting_;     ///< The vote under way.
-  std::int64_t ballot_ = 0;        ///< Before it is done what this rank has ready, then what all have.
+  std::int64_t ballot_ = 0;        ///< During a vote, what this rank has ready; afterwards, what all ranks have.
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;
-  std::uint64_t fused_ = 0;  ///< Reductions of the last step.
+  std::uint64_t fused_ = 0;  ///< The number of reductions in the last step.
 };
 
 }  // namespace trainyard

@@ -4,8 +4,9 @@
 
 namespace trainyard {
 
-/// Local SGD: every rank makes its own steps with its own optimizer; every few steps parameters are replaced by their
-/// mean over all ranks. Exchanges 1 / every_steps of what ddp does, for updates that are not quite the same.
+/// Local SGD: every rank makes its own steps with its own optimizer, and every few steps the parameters are replaced by
+/// their mean over all ranks. It exchanges 1 / every_steps of what ddp does, and its updates differ slightly from those
+/// of ddp.
 ///
 /// The optimizer's state stays with its rank: momentum is local, as in the literature.
 ///

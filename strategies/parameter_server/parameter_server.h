@@ -7,21 +7,21 @@
 
 namespace trainyard {
 
-/// Parameters and the optimizer's state lie once, in shared memory that rank 0 makes: the server. All ranks are
-/// workers. A worker computes with a copy of its own; at the end of a step its optimizer updates the server's
-/// parameters with its gradients, then it takes a new copy. One worker at a time.
+/// Keeps one copy of the parameters and of the optimizer's state, in shared memory that rank 0 makes: the server. All
+/// ranks are workers. A worker computes with a copy of its own. At the end of a step its optimizer updates the server's
+/// parameters with the worker's gradients, then the worker takes a new copy. One worker does this at a time.
 ///
-/// mode    sync     gradients are averaged and rank 0 makes one update of them; equals ddp
+/// mode    sync     gradients are averaged and rank 0 makes one update from them; equals ddp
 ///         bounded  every worker makes an update of its own, and begins a step only when no other one is more than
 ///                  `staleness` steps behind; with 0, all updates of a step are made before anybody begins the next
 ///         async    the same without the bound
 ///
-/// In the last two, a step of the run is an update by each rank, so with the same learning rate the parameters move up
-/// to as many times as far as there are ranks. What gradients of a worker overflow, or a worker without samples, makes
-/// no update; its clock goes on.
+/// In bounded and async, a step of the run is an update by each rank, so with the same learning rate the parameters
+/// move up to as many times as far as there are ranks. A worker whose gradients overflow, or that has no samples, skips
+/// the update; its clock goes on.
 ///
-/// Evaluations and predictions wait for all workers, and all use the same parameters. Snapshots need no meeting: no
-/// rank sends gradients before the copy is made.
+/// Evaluations and predictions wait for all workers, and all use the same parameters. Snapshots need no meeting,
+/// because no rank sends gradients before the copy is made.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
@@ -64,7 +64,7 @@ class ParameterServer final : public ReplicaStrategy {
   Buffer memory_;      ///< The server's parameters; empty for a single rank, which needs no server.
   at::Tensor server_;  ///< A flat view of them.
   std::optional<parameter_server::WorkerTable> table_;
-  std::optional<std::uint64_t> first_step_;  ///< Steps that were done before this run, known from the first update on.
+  std::optional<std::uint64_t> first_step_;  ///< The steps done before this run, known from the first update on.
 };
 
 }  // namespace trainyard

@@ -8,48 +8,52 @@
 
 namespace trainyard::parameter_server {
 
-/// What the workers of one server share beside the parameters: whose turn it is to update, how far each of them is, and
-/// how many updates were made. Lies in memory that all have mapped, each in a process or on a thread of its own.
+/// What the workers of one server share besides the parameters: whose turn it is to update, how far each worker is, and
+/// how many updates were made. The table lies in memory that all workers have mapped, each in a process or on a thread
+/// of its own.
 ///
-/// A worker's clock is the number of steps it has ended. It begins its next step only when it has the parameters for
-/// it; that moment is told as well.
+/// A worker's clock is the number of steps it has ended. A worker begins its next step only when it has the parameters
+/// for it, and the table records that moment as well.
 ///
-/// Nothing waits without end; see Patience. After an error the table is of no use any more.
+/// Every wait ends. If the awaited worker has died, the error (kPeerLost) names it; if it does not move for as long as
+/// the timeout, the error (kTimeout) names it, too. A slow worker that moves may take its time, and a worker that only
+/// waits for others is not blamed. After an error the table cannot be used any more.
 class WorkerTable {
  public:
   using Member = parameter_server::Member;
 
   static std::size_t bytes(std::uint32_t ranks) { return Board::bytes(ranks); }
 
-  /// `memory`: the same for all members, of `bytes(ranks)`, zeroed before the first one came.
+  /// `memory` must be the same for all members, have `bytes(ranks)`, and be zeroed before the first member comes.
   WorkerTable(Buffer memory, Member self);
 
-  /// Gives back what it has, and is not waited for any more.
+  /// Gives back what it holds. Nobody waits for this worker any more.
   ~WorkerTable();
   WorkerTable(const WorkerTable&) = delete;
   WorkerTable& operator=(const WorkerTable&) = delete;
 
-  /// The turn to touch what the server has: one worker's at a time.
+  /// Takes and gives up the turn to touch what the server has; one worker has it at a time.
   void lock();
   void unlock();
-  bool is_locked() const;  ///< By this worker.
+  bool is_locked() const;  ///< True if this worker holds it.
 
-  /// Counts one more update, in one's turn; its number, from 1.
+  /// Counts one more update, and returns its number, from 1. The worker must have its turn.
   std::uint64_t count_update();
   std::uint64_t updates() const;
 
-  std::uint64_t ended() const;  ///< The own clock.
+  std::uint64_t ended() const;  ///< This worker's clock.
   void end_step();
-  /// The parameters of the next step are here. Records how far behind the slowest worker is now.
+  /// Called when the parameters of the next step are here. Records how far behind the slowest worker is now.
   void begin_step();
-  /// The most steps that a worker was behind another one that began its next.
+  /// The most steps that a worker was behind another one that began its next step.
   std::uint64_t widest_spread() const;
 
-  /// True if no worker is more than `steps` behind the own clock. One that has come to a meeting is not behind.
+  /// True if no worker is more than `steps` behind this worker's clock. A worker that has come to a meeting is not
+  /// behind.
   bool is_near(std::uint64_t steps) const;
   void wait_until_near(std::uint64_t steps);
 
-  /// Waits until every worker has begun the step that is `steps` behind the one that is under way here.
+  /// Waits until every worker has begun the step that is `steps` behind the one under way here.
   void wait_until_begun(std::uint64_t steps);
 
   /// Waits until `rank` has ended more steps than this worker.
@@ -58,10 +62,10 @@ class WorkerTable {
   /// Returns when all workers have come.
   void meet();
 
-  /// Sets the own clock to the most advanced one; between two meetings.
+  /// Sets this worker's clock to the most advanced one. Called between two meetings.
   void level();
 
-  /// Who waits for others at present.
+  /// The workers that wait for others at present.
   std::vector<std::uint32_t> waiting() const;
 
  private:

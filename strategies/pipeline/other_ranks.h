@@ -6,14 +6,14 @@
 
 namespace trainyard::pipeline {
 
-/// What the other ranks of a pipeline have of the model: parameters, which have no memory here but to predict, and
-/// buffers, which are known where their stage is.
+/// What the other ranks of a pipeline have of the model: parameters, which have memory here only during predictions,
+/// and buffers, whose values are known where their stage is.
 class OtherRanks {
  public:
-  /// Takes the memory of all parameters that other ranks have.
+  /// Takes away the memory of all parameters that other ranks have.
   OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
 
-  /// Brings all parameters to every rank, until release(); the second time nothing is left to do.
+  /// Brings all parameters to every rank, until release(). A second call has nothing left to do.
   void gather_parameters();
   void release() { parameters_.take_back(); }
 
@@ -24,7 +24,7 @@ class OtherRanks {
   const Arena& arena_;
   const Segment& segment_;
   World& world_;
-  BorrowedBlock parameters_;  ///< What they are views of.
+  BorrowedBlock parameters_;  ///< The block of which they are views.
 };
 
 }  // namespace trainyard::pipeline

@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-/// The stages of a model over the ranks: each rank has the parameters, gradients and optimizer state of its own stages
-/// alone. Batches, which all ranks are given alike, are cut into micro-batches that follow each other through the
-/// ranks.
+/// Divides the stages of a model among the ranks: each rank has only the parameters, gradients and optimizer state of
+/// its own stages. All ranks get the same batches. These are cut into micro-batches, which follow each other through
+/// the ranks.
 ///
 /// Sources: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism" (2019);
 /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
@@ -42,9 +42,9 @@ class Pipeline final : public Strategy {
   /// A part of the batch on its way through this rank.
   struct Part {
     MicroBatch batch;
-    double share = 1;   ///< Of the samples of the whole batch.
-    at::Tensor input;   ///< From forward to backward, with its gradient then.
-    at::Tensor output;  ///< The same; of the last rank it is the loss.
+    double share = 1;   ///< The share of the samples of the whole batch.
+    at::Tensor input;   ///< Kept from forward to backward, and then has its gradient.
+    at::Tensor output;  ///< Kept likewise; on the last rank it is the loss.
   };
 
   pipeline::Placement placement(const ArenaLayout& layout) const;
@@ -61,7 +61,7 @@ class Pipeline final : public Strategy {
 
   std::optional<pipeline::Segment> segment_;
   std::optional<pipeline::OtherRanks> others_;
-  double loss_ = 0;  ///< Of the batch that is trained on, on the last rank.
+  double loss_ = 0;  ///< The loss of the batch being trained on, on the last rank.
   std::size_t held_ = 0;
   std::size_t most_held_ = 0;
 };

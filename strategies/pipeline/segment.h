@@ -15,7 +15,7 @@
 
 namespace trainyard::pipeline {
 
-/// The stages of a model that lie on this rank, with the ways to the ranks before and behind it.
+/// The stages of a model that lie on this rank, with the links to the ranks before and behind it.
 class Segment {
  public:
   /// Takes the stages of `model` that `placement` gives to this rank.
@@ -26,26 +26,27 @@ class Segment {
   bool is_first() const { return rank() == 0; }
   bool is_last() const { return rank() + 1 == ranks(); }
   const Placement& placement() const { return placement_; }
-  /// All of the model, on whichever rank they lie.
+  /// All stages of the model, whatever their ranks.
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// What the first of the own stages is given: of the model, or of the rank before, for which it waits.
+  /// The input of the first of this rank's stages: from the batch, or from the rank before, for which it waits.
   at::Tensor input_of(const ModelBatch& batch);
   at::Tensor run(at::Tensor values) const;
   void send_output(const at::Tensor& output, const ModelBatch& batch);
   /// Waits for the gradient of an output, from the rank behind.
   at::Tensor gradient_of_output(const ModelBatch& batch);
-  /// Sends the gradient of an input to the rank before. `next`: the batch whose input will be wanted next; null if that
-  /// of none is. It is asked for first, since neighbours must not both wait for the other to take what they send.
+  /// Sends the gradient of an input to the rank before. `next` is the batch whose input will be needed next, or null if
+  /// none is. That input is requested first, because neighbours must not both wait for the other to take what they
+  /// send.
   void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
 
   /// Waits until everything that was sent has gone.
   void flush();
 
-  /// The numbers of the last rank, on all.
+  /// The last rank's numbers, on all ranks.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
-  /// "stages 'embedding' to 'block1'"
+  /// Names the stages for people: "stages 'embedding' to 'block1'".
   std::string text() const;
 
  private:

@@ -12,20 +12,20 @@
 
 namespace trainyard::pipeline {
 
-/// The way between two neighbours of a pipeline: one of its two ends.
+/// One of the two ends of the link between two neighbours of a pipeline.
 ///
-/// Tensors come in the order in which they were sent. The receiver need not know their shapes: it is told the first
-/// time that something is sent for a `key`, which both ends choose alike, and from then on what comes for that key has
-/// the same shape and type.
+/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes: it is told the shape
+/// the first time that something is sent for a `key`, which both ends choose alike. From then on, what comes for that
+/// key has the same shape and type.
 class StageLink {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// `device`: where what is received shall be.
+  /// `device` is where received tensors will lie.
   StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device)
       : world_(ranks.collective()), peer_(peer), device_(device) {}
 
-  /// Returns at once where the collective does; the memory of `values` is kept until it has gone.
+  /// Returns at once if the collective does. The memory of `values` is kept until it has gone.
   void send(const at::Tensor& values, const Key& key);
 
   /// Asks for the next tensor before it is needed: the one that receive() will return.
@@ -51,10 +51,10 @@ class StageLink {
   Collective& world_;
   std::uint32_t peer_;
   at::Device device_;
-  std::set<Key> told_;              ///< Keys whose shape the peer knows.
-  std::map<Key, Shape> known_;      ///< Shapes that the peer has told.
+  std::set<Key> told_;              ///< The keys whose shape the peer knows.
+  std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
   std::deque<Transfer> leaving_;    ///< Not known to have gone.
-  std::optional<Transfer> coming_;  ///< Asked for, not received.
+  std::optional<Transfer> coming_;  ///< Requested, but not received.
 };
 
 }  // namespace trainyard::pipeline

@@ -8,9 +8,9 @@
 
 namespace trainyard {
 
-/// ZeRO, stage 1: the optimizer's state is shared out. Every rank has the whole model and a part of the data, as with
-/// ddp; but of the averaged gradients it gets its part alone, and updates that. The same numbers as with ddp, bit for
-/// bit, for the same traffic and 1/N of the optimizer's memory and work.
+/// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. Every rank has the whole model and a part of
+/// the data, as with ddp, but it receives only its part of the averaged gradients and updates that part. The numbers
+/// are those of ddp, bit for bit, for the same traffic and 1/N of the optimizer's memory and work.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero1 final : public ReplicaStrategy {
@@ -29,8 +29,8 @@ class Zero1 final : public ReplicaStrategy {
 
  private:
   BucketSize bucket_size_{*this};
-  std::optional<ShardedUpdate> sharded_;  ///< From the start on.
-  bool told_ = false;                     ///< What is held has been logged.
+  std::optional<ShardedUpdate> sharded_;  ///< Set from the start on.
+  bool told_ = false;                     ///< True when what is held has been logged.
 };
 
 }  // namespace trainyard

@@ -13,9 +13,10 @@ namespace trainyard {
 class GradientBuckets;
 struct Bucket;
 
-/// ZeRO, stage 2: the optimizer's state and the gradients are shared out. What backward has finished is reduced bucket
-/// by bucket, every rank keeps the averages of its part, and the rest is given up at once. Every micro-batch is
-/// reduced, so accumulating costs traffic here. The same numbers as with ddp, bit for bit without accumulation.
+/// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. What backward has finished
+/// is reduced bucket by bucket; every rank keeps the averages of its part, and the rest is given up at once. Every
+/// micro-batch is reduced, so accumulation costs traffic here. The numbers are those of ddp, bit for bit without
+/// accumulation.
 ///
 /// Beyond its part a rank needs two pieces of memory in which gradients are reduced, and whatever autograd holds until
 /// a bucket is complete.
@@ -46,8 +47,8 @@ class Zero2 final : public Strategy {
   /// Memory in which one run after another is reduced.
   struct Staging {
     at::Tensor memory;
-    Run run;    ///< What is in it; empty: nothing.
-    Work work;  ///< Its reduction.
+    Run run;    ///< What the memory holds; empty if it holds nothing.
+    Work work;  ///< The reduction of that run.
   };
 
   std::uint64_t piece_bytes() const;
@@ -68,7 +69,7 @@ class Zero2 final : public Strategy {
   std::array<Staging, 2> stagings_;
   std::size_t next_ = 0;          ///< The staging memory that has waited longest.
   std::uint64_t peak_bytes_ = 0;  ///< The most that autograd has held.
-  bool told_ = false;             ///< What is held has been logged.
+  bool told_ = false;             ///< True when what is held has been logged.
 };
 
 }  // namespace trainyard
