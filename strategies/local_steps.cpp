@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Works on the mean of the ranks, and gives every rank its own values back.
+/// Uses the mean of the ranks, and gives every rank its own values back.
 class LocalSteps::OfTheMean final : public Evaluation {
  public:
   OfTheMean(const LocalSteps& strategy, ArenaEdit& edit) : strategy_(strategy) {

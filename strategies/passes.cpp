@@ -14,7 +14,7 @@ at::Tensor Passes::forward(Model& model, const MicroBatch& batch) const {
   return loss(model.training_step(batch.data), batch);
 }
 
-/// Weight and loss scale enter as the seed of the backward pass: the loss itself needs no further operation.
+/// The weight and the loss scale enter as the seed of the backward pass, so the loss itself needs no further operation.
 at::Tensor Passes::backward(at::Tensor loss, double weight) {
   const TraceSpan span(options_.trace, "backward", "compute");
   if (!weight_.defined() || weight_value_ != weight) {
@@ -22,7 +22,7 @@ at::Tensor Passes::backward(at::Tensor loss, double weight) {
     weight_value_ = weight;
   }
   loss.backward(weight_);
-  return loss.detach();  // The graph goes with the argument, so that nothing holds on to the batch.
+  return loss.detach();  // The graph is dropped with the argument, so that nothing holds on to the batch.
 }
 
 /// Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.

@@ -25,7 +25,7 @@ void Strategy::check_world_size(std::uint32_t world_size) const {
 
 void Strategy::set_up(const RankParts& parts) {
   parts_ = parts;
-  // Before anything else: what follows may need memory that threads share.
+  // This comes before anything else, because what follows may need memory that threads share.
   if (traits().one_process) check_one_process(world(), where());
   // Shards have different sizes, so nobody can work on them in place.
   if (!arena().shard().parameters) world().use(arena().parameter_memory());
@@ -79,12 +79,12 @@ StepSummary Strategy::summary_of_step(const StepEnd& wanted) {
 double Strategy::norm_of_all(const at::Tensor& own_gradients) const {
   const double own = l2_norm(own_gradients);
   if (traits().gradients != GradientsOfRanks::kParts) return own;
-  // On every rank, also on one that happens to have everything: the others would wait for it.
+  // This happens on every rank, even on one that happens to have everything, because the others would wait for it.
   const double all = world().sum(own * own);
   return all == own * own ? own : std::sqrt(all);
 }
 
-/// One pass tells of all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
+/// One pass checks all gradients: their norm is finite unless one of them is not (or is beyond 1e19, which no scale
 /// makes useful).
 bool Strategy::finite_everywhere(double norm) const {
   const bool overflow = !std::isfinite(norm);

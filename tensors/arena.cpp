@@ -22,15 +22,15 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
-/// The tensor keeps its identity (the model holds it), its bytes move.
+/// The tensor stays the same object, which the model holds, but its bytes move.
 void move_into(const NamedTensor& named, const at::Tensor& place) {
   const at::NoGradGuard no_gradients;
   place.copy_(named.tensor);
   replace_data(named.tensor, place);
 }
 
-/// The dtype that all parameters share, after a look at what cannot be moved: one flat view needs one type, and
-/// autograd only accumulates into leaves.
+/// The dtype that all parameters share, after checking that each can be moved: one flat view needs one type, and
+/// autograd accumulates only into leaves.
 DType dtype_of_parameters(const std::vector<NamedTensor>& parameters) {
   if (parameters.empty()) throw Error(Code::kInvalidArgument, "the model has {} parameters; at least 1 is needed", 0);
   const NamedTensor& first = parameters.front();
@@ -54,7 +54,7 @@ void check_names_differ(const std::vector<ArenaEntry>& entries) {
   if (twice != names.end()) throw Error(Code::kInvalidArgument, "the model has two tensors named '{}'", *twice);
 }
 
-/// Appends an entry for every tensor, one after the other; returns the bytes of the block.
+/// Appends an entry for every tensor, one after the other, and returns the size of the block.
 std::uint64_t append(const std::vector<NamedTensor>& tensors, const std::string& block,
                      std::vector<ArenaEntry>& entries) {
   std::uint64_t offset = 0;
@@ -90,7 +90,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
              const Allocate& allocate, const DeviceMemory& own, const ArenaShard& shard)
     : layout_(ArenaLayout::of(parameters, buffers)), shard_(shard) {
   check_shard();
-  // A rank may own nothing; a block has some memory all the same.
+  // A rank may own nothing, but a block has some memory all the same.
   const auto bytes_of = [this](bool cut) {
     return cut ? std::max(shard_.end - shard_.begin, kAlignment) : layout_.parameter_bytes;
   };
@@ -124,7 +124,7 @@ bool Arena::holds(const ArenaEntry& entry) const {
   return entry.offset_bytes >= shard_.begin && entry.offset_bytes + bytes <= shard_.end;
 }
 
-/// A gradient that is defined before the first backward pass is the place that autograd adds to.
+/// Autograd adds to a gradient that is defined before the first backward pass.
 void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry) {
   if (!shard_.parameters || holds(entry)) {
     move_into(named, parameters_.entry(relative(entry, shard_.parameters ? shard_.begin : 0)));
@@ -136,7 +136,7 @@ void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry)
   }
 }
 
-/// The bytes of a parameter that lie in the shard, of one that lies there in part.
+/// The bytes of a parameter that lie in the shard, if only a part of it does.
 void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
   const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
   const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);

@@ -96,7 +96,7 @@ TEST(ArenaTest, WhatCannotBeMovedInIsRefusedByName) {
             "parameter 'b' is Double while 'a' is Float; all must have one dtype");
 }
 
-/// Two parameters of 24 and 16 elements, that is 128 and 64 bytes of the block.
+/// Two parameters of 24 and 16 elements, which take 128 and 64 bytes of the block.
 TEST(ArenaTest, AShardHoldsItsBytesOfTheParametersAndOfTheGradients) {
   const at::Tensor weight = at::arange(24, at::kFloat), bias = at::ones({16});
   const ArenaShard shard{.begin = 64, .end = 192, .gradients = true, .parameters = true};

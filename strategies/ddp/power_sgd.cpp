@@ -31,7 +31,7 @@ PowerSgd::Part PowerSgd::make_part(const ArenaEntry& entry, const at::Tensor& gr
           .whole = options_.rank > std::min(rows, columns) || 2 * options_.rank * (rows + columns) > count};
 }
 
-/// Parts that are neighbours in the arena are neighbours in the memory that travels, so that a bucket is one run there.
+/// Parts that are neighbours in the arena are neighbours in the memory that is sent, so a bucket is one run there.
 void PowerSgd::lay_out(at::ScalarType type) {
   std::int64_t p_elements = 0, q_elements = 0;
   const auto next = [](std::int64_t& end, std::int64_t count) { return std::exchange(end, end + count); };
@@ -80,7 +80,7 @@ Work PowerSgd::reduce(const Bucket& bucket, const at::Tensor& gradients) {
       part.p.copy_(part.gradient);
       continue;
     }
-    part.error.add_(part.gradient);  // M, until finish() takes away what has travelled.
+    part.error.add_(part.gradient);  // This is M, until finish() subtracts what has been sent.
     part.p.copy_(at::mm(part.error, part.q.to(part.error.device())));
   }
   return average_places(&Part::p, range);
@@ -100,7 +100,7 @@ Work PowerSgd::average_places(at::Tensor Part::*place, const Range& range) {
                                         ReduceOp::kMean);
 }
 
-/// P is the same on all ranks, so they all go the same way here.
+/// P is the same on all ranks, so they all take the same branch here.
 void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   if (travels_whole()) return;
   const Range range = parts_of(bucket);
@@ -108,7 +108,7 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
     Part& part = parts_[i];
     if (!std::isfinite(part.p.sum().item<double>())) return start_anew(range);
     if (part.whole) continue;
-    // Householder's way has orthonormal columns also for a P of lower rank than it has columns.
+    // Householder's method has orthonormal columns even if the rank of P is lower than its number of columns.
     part.p.copy_(std::get<0>(at::linalg_qr(part.p)));
     const at::Tensor p = part.p.to(part.error.device());
     const at::Tensor q = at::mm(part.error.t(), p);
@@ -122,7 +122,7 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   }
 }
 
-/// Gradients overflowed on some rank. It must be seen by whoever looks at them, and may not stay in the error.
+/// Gradients overflowed on some rank. Whoever looks at them must see this, and it may not stay in the error.
 void PowerSgd::start_anew(const Range& range) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];

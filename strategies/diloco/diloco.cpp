@@ -13,7 +13,7 @@ void Diloco::synchronise(ArenaEdit& edit) {
   velocity_ = at::zeros_like(anchor_);
 }
 
-/// As torch.optim.SGD makes its step with nesterov=True.
+/// Makes the step that torch.optim.SGD makes with nesterov=True.
 void Diloco::unite(ArenaEdit& edit) {
   average(edit);
   at::Tensor gradient = anchor_ - edit.parameters();

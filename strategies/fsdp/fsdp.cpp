@@ -7,7 +7,7 @@
 namespace trainyard {
 namespace {
 
-/// Stages are brought together one after the other; for predictions, which models make as a whole, all at once.
+/// Stages are gathered one after the other. For predictions, which models make as a whole, all are gathered at once.
 class StagewiseEvaluation final : public Evaluation {
  public:
   StagewiseEvaluation(const std::vector<Stage>& stages, fsdp::StageGroups& groups) : stages_(stages), groups_(groups) {}
@@ -66,12 +66,12 @@ void Fsdp::tell() const {
       context().rank, held.parameters, held.whole_parameters, groups_->text(), held.gradients, held.whole_parameters);
 }
 
-/// All ranks have drawn the same parameters, or restored each its own part.
+/// All ranks have drawn the same parameters, or each has restored its own part.
 void Fsdp::synchronise(ArenaEdit& /*edit*/) {
   if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-/// Without samples it takes part in what the others do, with gradients of zero.
+/// Without samples the rank takes part in what the others do, with gradients of zero.
 at::Tensor Fsdp::compute(const MicroBatch& batch) {
   groups_->use_shared();
   forward_stages(batch);
@@ -83,7 +83,7 @@ at::Tensor Fsdp::compute(const MicroBatch& batch) {
   return std::exchange(loss_, at::Tensor());
 }
 
-/// The last stage stays: backward begins with it.
+/// The last stage stays, because backward begins with it.
 void Fsdp::forward_stages(const MicroBatch& batch) {
   if (stages_.empty() && !batch.empty()) loss_ = passes().forward(model(), batch);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {

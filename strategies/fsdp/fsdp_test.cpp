@@ -67,7 +67,7 @@ TEST(ShardedGroupTest, TheRankPutsInItsPartAndTakesItsPartOut) {
     return buffer;
   };
   Arena arena(all, {}, zeroed, {}, {.begin = 64, .end = 256, .gradients = true, .parameters = true, .in_place = false});
-  RankGroup alone;  // Nobody brings the parts of the others.
+  RankGroup alone;  // Nobody provides the parts of the others.
   ShardedGroup group(group_parameters({}, layout)[0], arena, all, parts, alone);
   EXPECT_FALSE(group.is_gathered());
   group.gather(at::zeros({100}));

@@ -43,7 +43,7 @@ void StageGroups::use_shared() {
   shared().wait();
 }
 
-/// The place may still be on its way, with the gradients of the stage before.
+/// The memory may still be in use, with the gradients of the stage before.
 void StageGroups::collect_gradients(std::size_t stage) {
   finish_reduction();
   groups_[stage].collect_gradients(gradient_place_);

@@ -37,7 +37,7 @@ std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
   return hosts;
 }
 
-/// The first stage: a reduce-scatter of which the first rank gets everything.
+/// The first stage is a reduce-scatter in which the first rank gets everything.
 Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients) {
   Stages& stages = under_way_.emplace_back();
   stages.host = gradients.device().is_cpu() ? gradients : gradients.to(at::kCPU);
@@ -49,7 +49,7 @@ Work Hierarchical::reduce(const Bucket& /*bucket*/, const at::Tensor& gradients)
   return {};
 }
 
-/// Buckets cross in their order, so that all first ranks let the same one cross at a time.
+/// Buckets cross in their order, so that all first ranks work on the same one at a time.
 void Hierarchical::progress() {
   inside_.progress();
   if (across_.is_alone()) return;

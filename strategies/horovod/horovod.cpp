@@ -47,7 +47,7 @@ void Horovod::count_votes() {
   reduce_up_to(static_cast<std::size_t>(ballot_));
 }
 
-/// In pieces of the size of the fusion buffer; a gradient is never cut.
+/// Reduces in pieces of the size of the fusion buffer; a gradient is never cut.
 void Horovod::reduce_up_to(std::size_t end) {
   while (sent_ < end) {
     const std::size_t begin = sent_++;

@@ -30,7 +30,7 @@ void ParameterServer::prepare_reduction() {
           .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = world().timeout()});
 }
 
-/// Memory of rank 0, which makes it; the others map it.
+/// The memory of rank 0, which makes it; the others map it.
 Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const {
   const std::string key = "parameter_server/" + name;
   if (context().rank == 0) {
@@ -46,11 +46,11 @@ Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const 
     throw Error(Code::kShapeMismatch, "{}: rank 0 has {} bytes of '{}' for the others, rank {} needs {}", where(),
                 handle.bytes, name, context().rank, bytes);
   }
-  // Not counted, like all permanent memory: the number of this process does not matter.
+  // It is not counted, like all permanent memory, so the number of this process does not matter.
   return core::SharedImports(0).open(handle);
 }
 
-/// A checkpoint may have been restored into the server's memory; the model's buffers are each rank's own.
+/// A checkpoint may have been restored into the server's memory. The model's buffers are each rank's own.
 void ParameterServer::synchronise(ArenaEdit& edit) {
   if (!table_) return;
   gather(edit);
@@ -61,7 +61,8 @@ Work ParameterServer::reduce(const Bucket& /*bucket*/, const at::Tensor& gradien
   return is_sync() ? world().all_reduce(gradients, ReduceOp::kMean) : Work();
 }
 
-/// At the end of a step it means that the step is skipped: this worker goes on without an update. In sync all do.
+/// At the end of a step this means that the step is skipped: this worker goes on without an update. In sync mode all
+/// do.
 void ParameterServer::drop_gradients(ArenaEdit& edit) {
   if (table_ && step_has_ended() && !is_sync()) finish_step(edit);
 }
@@ -74,7 +75,7 @@ std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   const TraceSpan span(trace(), "wait for the server", "communication");
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
-  // A resumed run goes on where the ranks' updates had brought it.
+  // A resumed run continues where the ranks' updates had brought it.
   return *first_step_ * context().world_size + table_->count_update();
 }
 
@@ -84,7 +85,7 @@ void ParameterServer::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   is_sync() ? take_over_update(edit) : finish_step(edit);
 }
 
-/// Rank 0 has made the update for all. It makes no other before all have this one: it would need their gradients.
+/// Rank 0 has made the update for all. It makes no other before all have this one, because it needs their gradients.
 void ParameterServer::take_over_update(ArenaEdit& edit) {
   if (context().rank == 0) {
     table_->count_update();
@@ -96,7 +97,7 @@ void ParameterServer::take_over_update(ArenaEdit& edit) {
   pull(edit);
 }
 
-/// The parameters are copied in one's turn, so that nobody changes them meanwhile.
+/// The parameters are copied while this worker has its turn, so that nobody changes them meanwhile.
 void ParameterServer::finish_step(ArenaEdit& edit) {
   table_->end_step();
   if (is_bounded() && !table_->is_near(bound())) {

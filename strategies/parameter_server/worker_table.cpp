@@ -57,7 +57,7 @@ void WorkerTable::begin_step() {
   board_.changed();
 }
 
-/// Has come to a meeting that this worker is still on the way to.
+/// True if the worker has come to a meeting to which this one is still on the way.
 bool WorkerTable::is_away(std::uint32_t rank) const { return board_.worker(rank).meetings > own().meetings; }
 
 Ranks WorkerTable::behind(std::uint64_t ended) const {

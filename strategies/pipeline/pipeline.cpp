@@ -16,15 +16,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// A batch goes through the ranks as a whole; the last one tells the others what came out. Models predict as a whole:
-/// the parameters of all ranks are brought together until the evaluation ends.
+/// A batch goes through the ranks as a whole, and the last one tells the others the result. Models predict as a whole,
+/// so the parameters of all ranks are gathered until the evaluation ends.
 class EvaluationAlongRanks final : public Evaluation {
  public:
   EvaluationAlongRanks(pipeline::Segment& segment, pipeline::OtherRanks& others, World& world)
       : segment_(segment), others_(others), world_(world) {}
 
   std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) override {
-    if (batch.tensors.empty()) return {};  // On all ranks, since they are given the same batches.
+    if (batch.tensors.empty()) return {};  // This is so on all ranks, since they get the same batches.
     const at::Tensor output = segment_.run(segment_.input_of(batch));
     std::vector<NamedMetric> metrics;
     if (segment_.is_last()) {
@@ -60,7 +60,7 @@ class EvaluationAlongRanks final : public Evaluation {
   pipeline::Segment& segment_;
   pipeline::OtherRanks& others_;
   World& world_;
-  std::vector<std::string> names_;  ///< Of the metrics; known from the first batch on.
+  std::vector<std::string> names_;  ///< The names of the metrics, known from the first batch on.
 };
 
 }  // namespace
@@ -85,12 +85,12 @@ void Pipeline::prepare() {
                       arena().shard().end - arena().shard().begin, arena().layout().parameter_bytes);
 }
 
-/// All ranks have drawn the same parameters, or restored each its own.
+/// All ranks have drawn the same parameters, or each has restored its own part.
 void Pipeline::synchronise(ArenaEdit& /*edit*/) {
   if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-/// As PyTorch's tensor_split does it: sizes differ by one at most.
+/// As in PyTorch's tensor_split, sizes differ by at most one.
 std::vector<Pipeline::Part> Pipeline::cut(const MicroBatch& batch) const {
   const std::int64_t samples = batch.data.tensors.at(0).size(0);
   const std::int64_t wanted = *micro_batches_ > 0 ? *micro_batches_ : static_cast<std::int64_t>(segment_->ranks());
@@ -121,7 +121,7 @@ std::vector<pipeline::Action> Pipeline::schedule(std::size_t parts) const {
 }
 
 at::Tensor Pipeline::compute(const MicroBatch& batch) {
-  if (batch.empty()) return {};  // On all ranks, since they are given the same batches.
+  if (batch.empty()) return {};  // This is so on all ranks, since they get the same batches.
   std::vector<Part> parts = cut(batch);
   const std::vector<pipeline::Action> actions = schedule(parts.size());
   loss_ = 0;

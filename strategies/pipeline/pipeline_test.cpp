@@ -105,7 +105,7 @@ TEST(ScheduleTest, OneForwardOneBackwardHoldsNoMoreThanThePipelineIsDeepFromHere
   }
 }
 
-/// Neighbours see the same order of messages, or they would wait for each other for ever; see backward_one().
+/// Neighbours must see the same order of messages, or they would wait for each other for ever; see backward_one().
 TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
   const auto with_next = [](const std::vector<Action>& actions) {
     std::string order;

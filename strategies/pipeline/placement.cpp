@@ -12,7 +12,7 @@ namespace {
 /// The first entry of the arena that each stage has, and its bytes.
 struct StageParameters {
   std::vector<std::uint64_t> bytes;
-  std::map<std::string, std::size_t> first_user;  ///< By parameter.
+  std::map<std::string, std::size_t> first_user;  ///< Indexed by parameter.
 };
 
 StageParameters parameters_of(const std::vector<Stage>& stages) {
@@ -48,7 +48,7 @@ std::size_t Placement::rank_of_stage(std::size_t stage) const {
   return static_cast<std::size_t>(std::ranges::upper_bound(stages, stage) - stages.begin()) - 1;
 }
 
-/// By dynamic programming: the best cut of the first `end` weights into `part` runs, for all of both.
+/// Finds the best cut of the first `end` weights into `part` runs, for all of both, by dynamic programming.
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts) {
   const std::size_t count = weights.size();
   constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
@@ -57,7 +57,7 @@ std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, s
   heaviest[0][0] = 0;
   for (std::size_t part = 1; part <= parts; ++part) {
     for (std::size_t end = part; end <= count; ++end) {
-      std::uint64_t last = 0;  // What the last of the runs weighs, from `begin`.
+      std::uint64_t last = 0;  // The weight of the last of the runs, which starts at `begin`.
       for (std::size_t begin = end; begin-- >= part;) {
         last += weights[begin];
         const std::uint64_t whole = std::max(heaviest[part - 1][begin], last);
@@ -86,7 +86,7 @@ Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layo
   Placement placement{.stages = cut_evenly(parameters.bytes, ranks),
                       .bytes = std::vector<std::uint64_t>(ranks + 1, layout.parameter_bytes)};
   check_sharing(stages, parameters, placement, where);
-  std::size_t rank = 0;  // Of the entry before.
+  std::size_t rank = 0;  // The rank of the entry before.
   placement.bytes[0] = 0;
   for (const ArenaEntry& entry : layout.entries) {
     if (entry.block != "parameters") continue;

@@ -10,7 +10,7 @@
 namespace trainyard::pipeline {
 namespace {
 
-/// What decides about the shapes between stages: that of the input, and whether autocast may see it otherwise.
+/// What determines the shapes between stages: that of the input, and whether autocast may see it differently.
 StageLink::Key key_of(const ModelBatch& batch) {
   StageLink::Key key = batch.tensors.at(0).sizes().vec();
   key.push_back(at::GradMode::is_enabled() ? 1 : 0);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostDimensions = 8;
 
-/// Type, number of dimensions, sizes.
+/// The type, the number of dimensions, and the sizes.
 using Header = std::array<std::int64_t, 2 + kMostDimensions>;
 
 Elements of(Header& header) { return {header.data(), DType::kInt64, header.size()}; }

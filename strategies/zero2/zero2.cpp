@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-constexpr std::uint64_t kLeastPiece = 64 << 10;  ///< Less than this is not worth a collective of its own.
+constexpr std::uint64_t kLeastPiece = 64 << 10;  ///< Less than this is not worth a collective operation of its own.
 
 at::Tensor elements(const at::Tensor& flat, std::uint64_t begin_bytes, std::uint64_t end_bytes) {
   const auto size = static_cast<std::uint64_t>(flat.element_size());
@@ -41,15 +41,15 @@ void Zero2::prepare() {
     const auto count = static_cast<std::int64_t>(bytes / size_of(arena().layout().dtype));
     staging.memory = world().scratch(count, arena().gradients().options());
   }
-  // The parameters lie as the gradients would, if one rank had them all.
+  // The parameters have the layout that the gradients would have if one rank had them all.
   buckets_ = std::make_unique<GradientBuckets>(
       parameters_, arena().layout().entries, arena().parameters(), bytes, bytes,
       [this](const Bucket& bucket, const at::Tensor& /*parameters*/) { reduce_bucket(bucket); });
   buckets_->on_progress = [this] { world().progress(); };
 }
 
-/// Of the memory in which gradients are reduced: both together are not more than what a rank keeps, so that a large
-/// bucket_mb does not use up what sharing saves.
+/// The size of the memory in which gradients are reduced. Both pieces together are not larger than what a rank keeps,
+/// so that a large bucket_mb does not use up what is saved.
 std::uint64_t Zero2::piece_bytes() const {
   const std::uint64_t share = arena().layout().parameter_bytes / context().world_size / 2;
   std::uint64_t bytes = std::min(std::max(share, kLeastPiece), arena().layout().parameter_bytes);
@@ -57,7 +57,7 @@ std::uint64_t Zero2::piece_bytes() const {
   return std::max(bytes / Arena::kAlignment, std::uint64_t{1}) * Arena::kAlignment;
 }
 
-/// Without samples, what others have computed is averaged with zeros.
+/// Without samples, what the others have computed is averaged with zeros.
 at::Tensor Zero2::compute(const MicroBatch& batch) {
   at::Tensor loss;
   if (!batch.empty()) {
@@ -80,7 +80,7 @@ void Zero2::drop_gradients(ArenaEdit& /*edit*/) {
 
 void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   sharded_->gather_parameters(edit);
-  // Only now: the first step has shown how much memory one takes.
+  // This is done only now, because the first step has shown how much memory a step takes.
   if (!std::exchange(told_, true)) context().log->info("{}: {}", where(), holdings().text(context().rank));
 }
 
@@ -105,7 +105,7 @@ void Zero2::reduce_run(const Run& run, Staging& staging) {
   staging.work = world().reduce_scatter(memory, ReduceOp::kMean, sharded_->bounds_of(run.begin, run.end - run.begin));
 }
 
-/// Zeros where a parameter has no gradient, and between parameters.
+/// The memory is zero where a parameter has no gradient, and between parameters.
 void Zero2::fill(const Run& run, const at::Tensor& memory) const {
   const at::NoGradGuard no_gradients;
   std::uint64_t filled = run.begin;
@@ -123,7 +123,7 @@ void Zero2::fill(const Run& run, const at::Tensor& memory) const {
   elements(memory, filled - run.begin, run.end - run.begin).zero_();
 }
 
-/// Adds what has been reduced of the own part to what earlier micro-batches have left there.
+/// Adds what has been reduced of this rank's part to what earlier micro-batches have left there.
 void Zero2::finish(Staging& staging) {
   staging.work.wait();
   const Run run = std::exchange(staging.run, {});
