@@ -6,20 +6,20 @@ namespace trainyard::core {
 
 namespace {
 
-constexpr std::uint64_t kRing = 64;  ///< Messages between a component's loop and the gateway's.
+constexpr std::uint64_t kRing = 64;  ///< The messages between a component's loop and the gateway's.
 constexpr std::size_t kEarlyRecords = 256;
-/// How long a visitor that went without a word may still be counted.
+/// How long a visitor that went away silently may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-/// The way of one topic to one visitor: an edge out of the component, an input here, an edge to the visitor.
+/// The path of one topic to one visitor: an edge out of the component, an input here, an edge to the visitor.
 ///
 /// The component's list of edges belongs to its own loop, so the relay adds and removes itself there by post(). It must
-/// live until both posts have come back, which is why it goes in three steps: detach, forget, delete.
+/// live until both posts have come back, which is why it is removed in three steps: detach, forget, delete.
 class Gateway::Relay {
  public:
-  // Added on the component's loop by post(): its list of edges must not change under a handler.
+  // It is added on the component's loop by post(), because the list of edges must not change under a handler.
   Relay(Gateway& gateway, OutputBase& output, RemoteEdge& edge)
       : remote(edge),
         output_(output),
@@ -33,8 +33,8 @@ class Gateway::Relay {
     });
   }
 
-  /// Takes the edge off the component's output, on its own loop; then calls `done` on the gateway's.
-  /// In this order: no new messages, no credits looked for, then (on the gateway's loop) nothing more taken out.
+  /// Takes the edge off the component's output, on the component's own loop, then calls `done` on the gateway's. The
+  /// order is: no new messages, no looking for credits, then (on the gateway's loop) nothing more is taken out.
   void detach(EventLoop& home, std::function<void()> done) {
     leaving = true;
     sender_.post([this, &home, done = std::move(done)] {
@@ -75,12 +75,13 @@ class Gateway::Relay {
 
 Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find)
     : Component(context), outlet_(zmq, address, *context.loop, *context.pool), find_(std::move(find)) {
-  // Everything from here on runs on the gateway's own loop, the control thread.
+  // Everything from here on runs on the gateway's own loop, on the control thread.
   outlet_.on_visitor([this](const Subscribe& request, std::string& error) { return admit(request, error); });
   outlet_.on_visitor_gone([this](RemoteEdge& edge) { dismiss(edge); });
   loop().add(outlet_);
   loop().after(kSweepInterval, [this] { sweep(); });
-  // A component only in so far as it has ports and a loop: it is in no plan, and nobody else will activate it.
+  // The gateway is a component only in so far as it has ports and a loop: it is in no plan, and nobody else will
+  // activate it.
   transition(State::kInactive);
   transition(State::kActive);
 }
@@ -88,30 +89,30 @@ Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::stri
 Gateway::~Gateway() = default;
 
 RemoteEdge* Gateway::admit(const Subscribe& request, std::string& error) {
-  // "/log" belongs to the process itself: its records come from every component's logger.
+  // "/log" belongs to the process itself, because its records come from every component's logger.
   const std::vector<OutputBase*> outputs =
       request.topic == kLogTopic ? std::vector<OutputBase*>{&log_} : find_(request.topic);
   if (outputs.empty()) {
     error = "no topic '" + request.topic + "' in this process";
     return nullptr;
   }
-  // Only the plan may hold up a component; a stranger never.
+  // Only the plan may hold up a component; a stranger never may.
   if (request.policy == name_of(Policy::kBlock)) {
     error = "a visitor cannot ask for policy 'block'; allowed: drop_oldest, latest";
     return nullptr;
   }
-  // Whatever else was asked for becomes the default.
+  // Any other policy becomes the default.
   const Policy policy = request.policy == name_of(Policy::kLatest) ? Policy::kLatest : Policy::kDropOldest;
   if (outputs.front() == &log_) return &admit_to_log(request, policy);
   RemoteEdge& edge = outlet_.add_edge(*outputs.front(), request.topic, kVisitorEdge, policy, request.window_messages,
                                       request.window_bytes);
-  // Several components of this process may publish one topic; the visitor sees them in one stream, told apart by
+  // Several components of this process may publish one topic. The visitor sees them in one stream, distinguished by
   // `source`.
   for (OutputBase* output : outputs) relays_.push_back(std::make_unique<Relay>(*this, *output, edge));
   return &edge;
 }
 
-/// The records live on this loop, so no relay is needed. What waits goes out when the subscriber has been answered.
+/// The records live on this loop, so no relay is needed. What waits is sent when the subscriber has been answered.
 RemoteEdge& Gateway::admit_to_log(const Subscribe& request, Policy policy) {
   RemoteEdge& edge =
       outlet_.add_edge(log_, request.topic, kVisitorEdge, policy, request.window_messages, request.window_bytes);
@@ -122,7 +123,7 @@ RemoteEdge& Gateway::admit_to_log(const Subscribe& request, Policy policy) {
   return edge;
 }
 
-// The edge to the visitor may go only after every relay that feeds it.
+// The edge to the visitor may be removed only after every relay that feeds it.
 void Gateway::dismiss(RemoteEdge& edge) {
   // A topic of several publishers has several relays that end in one edge.
   const auto serves = [&edge](const auto& relay) { return &relay->remote == &edge; };
@@ -153,7 +154,7 @@ void Gateway::sweep() {
 
 void Gateway::publish(const LogRecord& record) {
   if (!log_wanted_.load(std::memory_order_relaxed)) return;
-  // Lines are logged by any thread, and an output may be used by its own loop only.
+  // Any thread may log, but only its own loop may use an output.
   loop().post([this, record] { tell(record); });
 }
 
@@ -163,7 +164,7 @@ void Gateway::tell(const LogRecord& record) {
   if (early_.size() > kEarlyRecords) early_.pop_front();
 }
 
-// Sent is counted at the visitor's end, dropped on both hops.
+// What was sent is counted at the visitor's end, what was dropped on both hops.
 std::vector<Gateway::VisitorCounters> Gateway::counters() const {
   std::vector<VisitorCounters> all;
   const auto count = [&all](const RemoteEdge& edge, std::uint64_t dropped) {
