@@ -23,7 +23,7 @@ struct Bucket {
 /// Ranks that each have the whole model and a part of the data: replicas, which reduce their gradients. A strategy of
 /// this kind says how a bucket of gradients is reduced; this class decides when.
 ///
-///    prepare_reduction, { reduce of every bucket, finish of every bucket, complete_reduction } of every step
+///     prepare_reduction, { reduce of every bucket, finish of every bucket, complete_reduction } of every step
 ///
 /// None of these is called on a single rank.
 class ReplicaStrategy : public Strategy {

@@ -81,6 +81,7 @@ struct StepSummary {
 ///
 /// The accelerator host calls the public functions below. It calls them in one order, the same on every rank, and they
 /// call the hooks further below, whose defaults do nothing unless stated otherwise:
+///
 // clang-format off
 ///     set_up            -> prepare
 ///     start             -> synchronise

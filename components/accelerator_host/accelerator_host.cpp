@@ -51,14 +51,15 @@ void AcceleratorHost::on_finalize() {
   if (runner_) runner_->finish();
 }
 
-/// Everything heavy happens here, not in the constructor: the device is claimed, the model made, the arena filled.
+/// All heavy work happens here and not in the constructor: the device is claimed, the model is built, and the arena is
+/// filled.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   reporter_->count_in(data.unit, data.units_per_sample);
   runner_->build(data);
   arena_.send(runner_->arena_info());
 }
 
-/// The arena holds the restored parameters already; what is left is where the run stands.
+/// The arena holds the restored parameters already. What is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
   position_ = host::position_of(state);
   if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);

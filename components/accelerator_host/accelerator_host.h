@@ -27,8 +27,8 @@ namespace trainyard {
 /// Computes what the orders say on one device: forward, backward, accumulation and clipping. It holds the model and the
 /// arena; the optimizer changes the parameters there between Gradients and Parameters.
 ///
-///    dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
-///    /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
+///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
+///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
 /// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes what
 /// comes in to the current order and decides which one is next.
@@ -52,7 +52,7 @@ class AcceleratorHost final : public Component {
   void on_run_state(const RunState& state);
   void on_snapshot_taken();
 
-  // What happens next.
+  // These functions decide what happens next.
   void become_ready();
   void proceed();
   bool can_compute() const;

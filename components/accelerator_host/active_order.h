@@ -25,7 +25,7 @@ struct Workplace {
   Reporter& reporter;
   Output<Gradients>& gradients;
   Output<Prediction>& predictions;
-  /// These are read anew for every step, because they may be set while the run goes on.
+  /// The parameters below are read anew for every step, because they may be set while the run goes on.
   const Parameter<double>& clip_norm;
   const Parameter<double>& clip_value;
   const Parameter<std::int64_t>& log_every_steps;
@@ -33,7 +33,7 @@ struct Workplace {
 
 /// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
 ///
-///    begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
+///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///
 /// In between it may be busy, which means that it waits for the optimizer or the checkpoint writer; it is then given no
 /// batch. A stop ends it by abandon() instead.
@@ -76,9 +76,9 @@ class ActiveOrder {
   virtual void use(const Batch& batch) = 0;
   /// Ends what was begun, and adds to the answer, which has everything else already.
   virtual void conclude(OrderDone&) {}
-  /// The number of the update that the optimizer was asked for; 0: it was not asked.
+  /// The number of the update that the optimizer was asked for; 0 if it was not asked.
   virtual std::uint64_t awaited_update() const { return 0; }
-  /// The optimizer has made it.
+  /// Called when the optimizer has made that update.
   virtual void update_made(double /*learning_rate*/) {}
 
   const Order& order() const { return *order_; }

@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-/// Views on the message's memory, moved to the device if that has memory of its own.
+/// Makes views of the memory of the message, and moves them to the device if that has memory of its own.
 std::vector<at::Tensor> DeviceBatches::move(const Batch& batch) {
   std::vector<at::Tensor> tensors;
   tensors.reserve(batch.tensors.size());

@@ -14,25 +14,25 @@
 
 namespace trainyard {
 
-/// Brings batches to the device, in the type that the model computes with. A batch may be asked for before it is
-/// wanted, where the device has memory of its own; everywhere else the model works on the message's memory.
+/// Brings batches to the device, in the type with which the model computes. If the device has memory of its own, a
+/// batch can be requested before it is needed; everywhere else the model works on the memory of the message.
 class DeviceBatches {
  public:
-  /// `own_memory`: kernels do not work on the host's memory.
+  /// `own_memory` says that kernels do not work on the memory of the host.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Begins to move a batch that take() will be asked for later.
+  /// Begins to move a batch for which take() will be called later.
   void prefetch(const Batch& batch);
 
-  /// The batch on the device, valid until release(). Of a batch of zero rows there are no tensors.
+  /// Returns the batch on the device, which is valid until release(). For a batch of zero rows there are no tensors.
   ModelBatch take(const Batch& batch);
 
-  /// Gives the message's memory back.
+  /// Gives back the memory of the message.
   void release() { views_.release(); }
 
  private:
-  /// A batch that is on its way to the device; known by its place in the run.
+  /// A batch that is on its way to the device. It is identified by its place in the run.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

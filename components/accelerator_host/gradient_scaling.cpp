@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-constexpr double kNormEpsilon = 1e-6;  ///< Of torch.nn.utils.clip_grad_norm_, whose results are matched.
+constexpr double kNormEpsilon = 1e-6;  ///< The value in torch.nn.utils.clip_grad_norm_, whose results are matched.
 
 }  // namespace
 
@@ -16,7 +16,7 @@ GradientScaling::GradientScaling(Options options) : options_(std::move(options))
   if (options_.loss) scaler_.emplace(*options_.loss);
 }
 
-/// Clipping may have been switched on since the plan was made, by a parameter.
+/// A parameter may have switched on clipping since the plan was made.
 void GradientScaling::check_allowed(const Clipping& clipping) const {
   if (options_.clipping_allowed || (clipping.norm <= 0 && clipping.value <= 0)) return;
   throw Error(Code::kUnsupported,
@@ -25,9 +25,8 @@ void GradientScaling::check_allowed(const Clipping& clipping) const {
               options_.where, clipping.norm, clipping.value, options_.accelerator);
 }
 
-/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. The scale is left
-/// to the optimizer, whose pass reads every gradient anyway: what lies in the arena is `1 / scale` times the gradient
-/// until then.
+/// Clipping comes after the reduction, so that all ranks see the norm of the same, averaged gradient. Scaling is left
+/// to the optimizer, which reads every gradient anyway. Until then the arena holds `1 / scale` times the gradient.
 StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clipping) {
   check_allowed(clipping);
   const double loss_scale = scaler_ ? scaler_->scale() : 1;

@@ -29,7 +29,8 @@ std::unique_ptr<Kind> make(const PluginSpec& spec, const ComponentContext& conte
   return made;
 }
 
-/// 0 for an accelerator that is not available, and for a broken one, which must not keep others from being chosen.
+/// The rank of an accelerator, which is 0 if it is not available or broken: a broken one must not keep others from
+/// being chosen.
 int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
   try {
     const auto one = make<Accelerator>(spec, context, inner_context<Accelerator>(spec, context));
@@ -40,7 +41,7 @@ int automatic_rank(const PluginSpec& spec, const ComponentContext& context) {
   }
 }
 
-/// The available accelerator that ranks highest; among equals the first by name.
+/// The available accelerator that ranks highest; among equals, the first by name.
 std::string best_accelerator(const ComponentContext& context) {
   std::string best;
   int best_rank = 0;

@@ -31,13 +31,13 @@ class OrderQueue {
   /// Removes and returns the batch that is here, if any.
   std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
 
-  /// This order was answered; ids only grow, so those before it are done with, too.
+  /// Records that this order was answered. Ids only grow, so all earlier orders are done as well.
   void finished(std::uint64_t order);
   /// Admits another batch, or keeps batches out. Whoever has used the queue calls this last, because a batch that comes
   /// in calls back.
   void regulate_batches();
 
-  /// Drops everything, now and later, because the run is ending, so that nobody who still sends is blocked.
+  /// Drops everything from now on, because the run is ending, so that nobody who still sends is blocked.
   void close();
   bool closed() const { return closed_; }
 

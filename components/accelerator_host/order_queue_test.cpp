@@ -8,7 +8,7 @@
 namespace trainyard::host {
 namespace {
 
-/// Passes every batch that comes to a queue.
+/// Offers every batch that it receives to its queue.
 class Taker final : public Component {
  public:
   explicit Taker(ComponentContext& context) : Component(context) {}

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// The line of `text` that holds `place`.
+/// The line of `text` that contains `place`.
 std::string line_at(const std::string& text, std::string::const_iterator place) {
   const auto offset = static_cast<std::size_t>(place - text.begin());
   const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;

@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-// What happens to a model between the moment at which it is built and that at which it moves into the arena.
+// These functions prepare a model after it is built and before it moves into the arena.
 
 /// Gives parameters and buffers the type of the run. Models are built in float32, so that the seed draws the same
 /// numbers for every precision.
 void apply_precision(Model& model, const Precision& precision);
 
-/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. To be called before anything
-/// of one rank meets anything of another: what does not fit is told by name then, not by a count of bytes.
+/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. It must be called before the
+/// ranks exchange anything, so that an error names what does not fit instead of counting bytes.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

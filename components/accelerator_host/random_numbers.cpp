@@ -3,7 +3,7 @@
 namespace trainyard {
 namespace {
 
-/// Different for every rank; a step of splitmix64.
+/// A seed that differs from rank to rank, which is one step of splitmix64.
 std::uint64_t seed_of_rank(std::uint64_t seed, std::uint32_t rank) {
   std::uint64_t mixed = seed + 0x9e3779b97f4a7c15ULL * (rank + 1ULL);
   mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -38,7 +38,7 @@ class Reporter {
   /// Sets the unit of throughput.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Training goes on, has used up a batch, or pauses. The time of a pause does not count as training time.
+  /// Records that training goes on, has used a batch, or pauses. The time of a pause does not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }

@@ -22,7 +22,7 @@ std::uint64_t batch_bytes(const DatasetInfo& data) {
   return bytes * data.batch_size;
 }
 
-/// Optimizer and checkpoint writer work on host memory whatever the device is; see docs/decisions/0007.
+/// The optimizer and the checkpoint writer work on host memory, whatever the device is; see docs/decisions/0007.
 DeviceMemory own_memory_of(ClaimedDevice& device) {
   return {.device = device.torch_device(),
           .copy = [&device](at::Tensor to, const at::Tensor& from) { device.copy_block(std::move(to), from); }};
@@ -42,7 +42,7 @@ Runner::Runner(const RunnerOptions& options, const ComponentContext& context)
   device_index();
 }
 
-/// What the plan should have refused already; a host that is started by hand finds it here.
+/// The plan should have refused this already. A host that is started by hand finds it here.
 void Runner::check_precision() const {
   const std::vector<std::string> served = accelerator_->traits().precisions;
   if (std::ranges::find(served, options_.precision.name) != served.end()) return;
@@ -71,7 +71,7 @@ void Runner::build(const DatasetInfo& data) {
   apply_precision(*model_, options_.precision);
   world_.emplace(context_, options_.collective, options_.collective_timeout);
   check_same_model(*model_, *world_, context_.where);
-  // Of its own: what a model asks for must not come between what the strategy has under way.
+  // The model gets ranks of its own, because what it asks for must not come between the operations of the strategy.
   if (!world_->is_alone()) {
     model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
   }
@@ -98,7 +98,7 @@ void Runner::make_arena() {
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
 }
 
-/// Of forward and loss where it differs from that of the parameters, if LibTorch can.
+/// The type of forward and loss if it differs from that of the parameters and LibTorch supports it.
 std::optional<at::ScalarType> Runner::autocast_type() const {
   const Precision& precision = options_.precision;
   const bool lacks_half =
@@ -107,7 +107,7 @@ std::optional<at::ScalarType> Runner::autocast_type() const {
   return precision.computation;
 }
 
-/// For 16-mixed where LibTorch cannot compute in float16.
+/// Serves 16-mixed if LibTorch cannot compute in float16.
 void Runner::emulate_half() {
   const Precision& precision = options_.precision;
   if (precision.computation != at::kHalf || !precision.mixed() || autocast_type()) return;
@@ -125,7 +125,7 @@ void Runner::emulate_half() {
       context_.where, precision.name);
 }
 
-/// The planner cannot know how large a model becomes; this is the first moment at which anybody does.
+/// The planner cannot know how large a model becomes. This is the first moment at which its size is known.
 void Runner::check_memory(const DatasetInfo& data) const {
   const std::uint64_t limit = accelerator_->traits().memory_limit_bytes;
   const std::uint64_t batch = batch_bytes(data);
@@ -205,7 +205,7 @@ void Runner::finish() {
   trace_->write(fmt::format("{}/timeline.rank{}.json", folder, context_.rank));
 }
 
-/// Says where the announced blocks are, not where kernels work.
+/// Describes where the announced blocks are, which is not always where kernels work.
 ArenaInfo Runner::arena_info() const { return arena_->info(context_.rank, "cpu", options_.model.plugin); }
 
 ModelInfo Runner::model_info() const {

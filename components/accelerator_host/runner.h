@@ -35,8 +35,8 @@ struct RunnerOptions {
   bool timeline = false;     ///< True to record what is done when.
 };
 
-/// The computing half of the accelerator host: puts together device, model, arena, ranks and strategy, and lets them
-/// compute. Knows no messages' order and sends nothing; everything runs on the caller's thread.
+/// The computing half of the accelerator host. It puts together device, model, arena, ranks and strategy, and lets them
+/// compute. It knows nothing about the order of messages and sends none. Everything runs on the thread of the caller.
 class Runner {
  public:
   /// Makes the plugins and checks that they fit together. Throws kUnsupported, kNotFound or kInvalidArgument.
@@ -81,7 +81,7 @@ class Runner {
   /// For a batch of zero rows there are no metrics and no prediction, but the rank takes part in what the others do.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Something that the model generates from nothing.
+  /// Lets the model generate something from nothing.
   Prediction generate(const std::string& split);
 
   /// Lets the checkpoint writer see what the optimizer does not change.
@@ -92,7 +92,7 @@ class Runner {
   std::vector<Scalar> state() const { return scaling_->state(); }
   void restore(const std::vector<Scalar>& state) { scaling_->restore(state); }
 
-  /// See RandomNumbers.
+  /// The state of the random numbers; see RandomNumbers.
   std::vector<std::uint8_t> rng_state() const { return random_->state(); }
   void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) { random_->restore(state, step); }
 
@@ -125,7 +125,7 @@ class Runner {
   std::unique_ptr<Model> model_;
   std::optional<StepTrace> trace_;
 
-  // What `build` makes.
+  // These members are made by `build`.
   std::unique_ptr<ClaimedDevice> device_;
   std::optional<RandomNumbers> random_;
   std::optional<DeviceBatches> batches_;
@@ -134,9 +134,9 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  std::unique_ptr<Strategy> strategy_;  ///< It comes after what it works on, so that it ends before.
-  Evaluation* evaluation_ = nullptr;    ///< Of the strategy, while one is under way.
-  bool training_ = true;                ///< What the model was told last.
+  std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
+  Evaluation* evaluation_ = nullptr;    ///< The evaluation of the strategy, while one is under way.
+  bool training_ = true;                ///< The mode that the model was told last.
 };
 
 }  // namespace trainyard

@@ -110,7 +110,7 @@ void TrainOrder::end_step(double learning_rate) {
 
 void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }
 
-// The one case in which somebody other than the optimizer zeroes gradients.
+// This is the only case in which something other than the optimizer zeroes gradients.
 void TrainOrder::abandon() {
   if (micro_batch_ > 0) workplace().runner.give_up_step();
   workplace().reporter.not_training();

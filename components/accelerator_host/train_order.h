@@ -11,8 +11,8 @@ namespace trainyard::host {
 /// Trains: every `micro_batches` batches make a step, whose gradients go to the optimizer. The last step of the order
 /// may have fewer.
 ///
-///    kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
-///                 \--> kCopying: a snapshot is pending --^
+///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
+///                  \--> kCopying: a snapshot is pending --^
 ///
 /// A step whose scaled gradients overflow is skipped: the optimizer never hears of it, but its batches are used up.
 class TrainOrder final : public ActiveOrder {
@@ -25,13 +25,13 @@ class TrainOrder final : public ActiveOrder {
   void on_snapshots_taken() override;
 
  private:
-  /// The step needs another micro-batch.
+  /// Where the current step is.
   enum class Phase {
-    kAccumulating,  ///< The parameters belong to the optimizer until it answers.
-    kCopying,       ///< Its gradients are complete, but the optimizer would change what is being copied.
-    kUpdating,      ///< Changes the phase, which nothing else does. Throws kInternal for a change that is not allowed.
+    kAccumulating,  ///< The step needs another micro-batch.
+    kCopying,       ///< The gradients are complete, but the optimizer would change what is being copied.
+    kUpdating,      ///< The parameters belong to the optimizer until it answers.
   };
-  /// The only place that changes the phase; throws kInternal for a change that there is not.
+  /// Changes the phase; nothing else does. Throws kInternal for a change that is not allowed.
   void enter(Phase next);
 
   void use(const Batch& batch) override;
@@ -47,12 +47,12 @@ class TrainOrder final : public ActiveOrder {
   void end_step(double learning_rate);
 
   Phase phase_ = Phase::kAccumulating;
-  // Of the present step.
-  std::uint64_t micro_batch_ = 0;    ///< The following describe the current step.
-  std::uint64_t micro_batches_ = 0;  ///< The micro-batches done.
-  std::uint64_t update_ = 0;         ///< The micro-batches that it will have.
-  bool reported_ = false;            ///< Its number for the optimizer; 0 if the optimizer gets none.
-  StepOutcome outcome_;              ///< True if it ends with metrics.
+  // These members describe the current step.
+  std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
+  std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
+  std::uint64_t update_ = 0;         ///< The number of its update for the optimizer; 0 if the optimizer gets none.
+  bool reported_ = false;            ///< True if the step ends with metrics.
+  StepOutcome outcome_;              ///< The outcome, whose losses are kept only if the step will be reported.
 };
 
 }  // namespace trainyard::host

@@ -13,11 +13,11 @@
 
 namespace trainyard::manager {
 
-/// Merges what ranks say about the same stage and step. Any rank may have nothing to say: since ranks train in step, a
-/// rank is waited for only until it has got further.
+/// Merges what ranks say about the same stage and step. Any rank may have nothing to say: because ranks train in step,
+/// the merger waits for a rank only until that rank has got further.
 ///
-///    rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
-///    rank 1: train 10,           train 30
+///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
+///     rank 1: train 10,           train 30
 ///
 /// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; for a rank that is
 /// missing, its last totals count.
@@ -33,7 +33,7 @@ class MetricsMerger {
   /// given.
   void answered(const OrderDone& done);
 
-  /// Nothing more will come, so what is there is complete.
+  /// Completes what is there, because nothing more will come.
   void finish();
 
   /// What has become complete, by step. For each stage, steps never go back.

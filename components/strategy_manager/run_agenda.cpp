@@ -81,7 +81,7 @@ Order RunAgenda::issue(Task task) {
   return open_.back().order;
 }
 
-// What all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
+// Fills in what all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
 Order RunAgenda::order_of(OrderKind kind) const {
   Order order;
   order.kind = kind;

@@ -20,11 +20,11 @@ namespace trainyard::manager {
 
 /// Why a checkpoint is taken. In orders and file names it is a word.
 enum class CheckpointReason : std::uint8_t {
-  kInterval,     ///< checkpoint_every_steps or checkpoint_every_epochs.
-  kValidation,   ///< After one that was not the best so far.
-  kBest,         ///< After one that was.
+  kInterval,     ///< It was due by checkpoint_every_steps or checkpoint_every_epochs.
+  kValidation,   ///< A validation that was not the best so far came before it.
+  kBest,         ///< The best validation so far came before it.
   kFinal,        ///< The training is done.
-  kRequested,    ///< By a person.
+  kRequested,    ///< A person asked for it.
   kInterrupted,  ///< The run was stopped.
 };
 constexpr auto words_of(CheckpointReason) {
@@ -40,7 +40,7 @@ constexpr auto words_of(CheckpointReason) {
 ///
 /// A fit of 100 steps that validates every 50, with steps_per_order = 32:
 ///
-///    train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
+///     train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
 ///
 /// A task moves from the agenda (planned) to the open ones (sent), and is closed by its last rank's answer.
 class RunAgenda {
@@ -85,14 +85,14 @@ class RunAgenda {
   using Place = std::array<std::uint64_t, 3>;
   static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.batch}; }
 
-  // Whether an evaluation counts: for early stopping, only as a result, or not at all.
+  // Whether an evaluation counts: for early stopping as well, only as a result, or not at all.
   enum class Purpose { kPlanned, kRequested, kSanity };
 
   struct Task {
     Order order;
     bool waits = false;  ///< True if it waits for all open orders.
     Purpose purpose = Purpose::kPlanned;
-    CheckpointReason reason = CheckpointReason::kInterval;  ///< Of a checkpoint.
+    CheckpointReason reason = CheckpointReason::kInterval;  ///< The reason, if the order is a checkpoint.
     std::uint32_t answers = 0;
     std::uint64_t step = 0;  ///< The step in the first answer.
     /// Indexed by rank and added up in this order, whichever rank answered first.

@@ -8,7 +8,7 @@ namespace trainyard::manager {
 
 /// What the other components have said before the run begins. It is fixed from then on.
 struct RunFacts {
-  /// Per epoch, by split: the smallest number that any rank has announced.
+  /// The number of batches per epoch, indexed by split: the smallest one that any rank has announced.
   std::map<std::string, std::uint64_t> batches;
   std::uint32_t ranks = 1;  ///< The number of accelerator hosts that will answer.
   bool writes_checkpoints = false;

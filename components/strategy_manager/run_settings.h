@@ -19,12 +19,12 @@ struct RunSettings {
   std::int64_t max_epochs = -1;
   double max_time_s = 0;  ///< 0 means no limit.
   std::int64_t accumulate_grad_batches = 1;
-  std::int64_t limit_train_batches = -1;  ///< Per epoch.
-  std::int64_t limit_val_batches = -1;    ///< Per split; 0 means no validation.
+  std::int64_t limit_train_batches = -1;  ///< The limit for each epoch.
+  std::int64_t limit_val_batches = -1;    ///< The limit for each split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  std::int64_t overfit_batches = 0;  ///< Every epoch is the first so many batches; 0 means off.
-  bool fast_dev_run = false;         ///< One batch of everything, without checkpoints.
+  std::int64_t overfit_batches = 0;  ///< Every epoch consists of this many batches, the first ones; 0 means off.
+  bool fast_dev_run = false;         ///< True to run one batch of everything, without checkpoints.
 
   std::int64_t validate_every_steps = 0;
   std::int64_t validate_every_epochs = -1;  ///< -1 means every epoch, unless validate_every_steps is given.
@@ -40,7 +40,7 @@ struct RunSettings {
   bool checkpoint_at_end = true;
 
   std::string monitor = "loss";
-  bool monitor_max = false;                  ///< True if large is good.
+  bool monitor_max = false;                  ///< True if a larger value is better.
   std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
   double early_stopping_min_delta = 0;
 

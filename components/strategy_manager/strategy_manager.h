@@ -23,9 +23,9 @@ namespace trainyard {
 /// Directs the run: what is trained, validated and saved when, and when the run is over. RunAgenda decides; this class
 /// sends its orders and passes on the answers.
 ///
-///    dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
-///    /order_done, /checkpoints ----> [what next] --> finish_run
-///    /rank_metrics ----------------> [merge] --> /metrics
+///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
+///     /order_done, /checkpoints ----> [what next] --> finish_run
+///     /rank_metrics ----------------> [merge] --> /metrics
 ///
 /// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
 /// micro-batch.
@@ -155,8 +155,8 @@ class StrategyManager final : public Component {
   std::optional<manager::MetricsMerger> merger_;
   std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
   std::optional<RunState> start_;
-  std::optional<manager::RunAgenda> agenda_;       ///< From the begin of the run on.
-  std::optional<core::EventLoop::TimerId> clock_;  ///< Of max_time_s.
+  std::optional<manager::RunAgenda> agenda_;       ///< Set when the run begins.
+  std::optional<core::EventLoop::TimerId> clock_;  ///< The timer of max_time_s.
   bool finished_ = false;
 };
 

@@ -83,7 +83,7 @@ std::string Timeline::why_over() const {
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
-// The nearest of all that may end an order; at least 1 while not over().
+// The number of steps to the nearest place at which an order may have to end; at least 1 while not over().
 std::uint64_t Timeline::steps_until_due() const {
   std::uint64_t steps = steps_for(epoch_batches_ - batch_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));

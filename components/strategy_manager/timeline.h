@@ -44,7 +44,7 @@ class Timeline {
   std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
 
  private:
-  // Rounded up, because the last step of an epoch may have fewer batches.
+  // The number of steps, rounded up because the last step of an epoch may have fewer batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
   // How far the next piece may go.

@@ -9,7 +9,7 @@
 namespace trainyard::manager {
 namespace {
 
-/// Does what a plain training loop does, as the oracle.
+/// The oracle: does what a plain training loop does.
 struct Loop {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;

@@ -12,11 +12,11 @@ namespace trainyard {
 
 /// Holds a component's beginning back until everything that it needs has come, and then begins, once.
 ///
-///    Gate ready_{[this] { begin(); }};
-///    Gate::Need restored_{ready_, run_state_};  // Met at once if nobody is connected to this optional input.
-///    Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
+///     Gate ready_{[this] { begin(); }};
+///     Gate::Need restored_{ready_, run_state_};  // Met at once if nobody is connected to this optional input.
+///     Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
 ///
-///    void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
+///     void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
 ///
 /// Needs are members of the component and come after their gate. All of it runs on the component's event loop.
 class Gate {

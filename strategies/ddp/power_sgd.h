@@ -13,9 +13,9 @@ namespace trainyard::ddp {
 /// direction of the last step's. What is lost on a rank is added to its next gradient (error feedback), so nothing is
 /// lost for good.
 ///
-///    M = gradient + error      P = mean of M Q over ranks, orthonormalised
-///    q = transposed(M) P       error = M - P transposed(q)
-///    Q = mean of q             gradient = P transposed(Q)
+///     M = gradient + error      P = mean of M Q over ranks, orthonormalised
+///     q = transposed(M) P       error = M - P transposed(q)
+///     Q = mean of q             gradient = P transposed(Q)
 ///
 /// Tensors that would not shrink to half their size, such as biases, are sent whole beside the P. All ranks compute the
 /// same P and Q, bit for bit if they have the same processors. The method needs memory for an error as large as the

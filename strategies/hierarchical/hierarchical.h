@@ -14,9 +14,9 @@ namespace trainyard {
 /// ranks of the hosts, which pass the result back to the other ranks of their host. Between hosts, where communication
 /// is slow, only one rank of each takes part.
 ///
-///    rank 0 \                      / rank 0
-///    rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added up in another order
-///              rank 1      rank 3 <- rank 3
+///     rank 0 \                      / rank 0
+///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added up in another order
+///               rank 1      rank 3 <- rank 3
 ///
 /// The first two stages of a bucket run while backward does; the third one runs after backward.
 ///
