@@ -1,4 +1,4 @@
-// What every strategy must do, whatever it is; one that a later change adds is found here by itself.
+// Tests what every strategy must do. A strategy that a later change adds is found here automatically.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ std::string readable(const ::testing::TestParamInfo<std::string>& info) {
   return name;
 }
 
-/// Rows of every rank in a step; a rank may have none.
+/// The rows of every rank in each step; a rank may have none.
 constexpr std::int64_t kRows[][kRanks] = {{4, 4, 4}, {4, 3, 0}, {0, 2, 5}, {1, 0, 0}, {3, 3, 3}};
 
 class StrategyContractTest : public ::testing::TestWithParam<std::string> {
@@ -43,7 +43,7 @@ class StrategyContractTest : public ::testing::TestWithParam<std::string> {
     ranks_ = std::max(traits_.min_ranks, most);
   }
 
-  /// What `rank` is given in this step: its own rows, or all that there are where ranks want the same.
+  /// The rows that `rank` gets in this step: its own, or all rows if the ranks want the same data.
   ModelBatch rows_of(std::size_t step, std::uint32_t rank) const {
     if (traits_.same_data) return made_up_rows(step, 6);
     return made_up_rows(100 * rank + step, kRows[step][rank]);

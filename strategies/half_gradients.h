@@ -27,7 +27,7 @@ class HalfGradients {
 
   RankGroup& ranks_;
   std::int64_t begin_;  ///< Where the block begins in its storage, in elements.
-  at::Tensor narrow_;   ///< As long as the block, in memory of the collective.
+  at::Tensor narrow_;   ///< The block in 16 bits, in memory of the collective.
 };
 
 }  // namespace trainyard

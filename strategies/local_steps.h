@@ -39,7 +39,7 @@ class LocalSteps : public Strategy {
   class OfTheMean;
 
   void unite_if_apart(ArenaEdit& edit);
-  /// Everything that average() changes.
+  /// All tensors that average() changes.
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;

@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// The other rank says what this one says, but for the first digit of its process.
+/// The other rank answers what this one says, except for the first digit of its process.
 void answer_like_another_process(const collectives::Operation& operation) {
   const std::size_t half = operation.bytes() / 2;
   auto* second = static_cast<char*>(operation.data.data) + half;

@@ -25,7 +25,7 @@ at::Tensor Passes::backward(at::Tensor loss, double weight) {
   return loss.detach();  // The graph is dropped with the argument, so that nothing holds on to the batch.
 }
 
-/// Half of a loss scale, or of a weight such as 1/3, does not fit into 16 bits.
+/// A loss of 16 bits is widened, because a loss scale, or a weight such as 1/3, does not fit into 16 bits.
 at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
   if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
   if (!options_.detect_anomaly) return loss;

@@ -32,11 +32,11 @@ class ForwardScope {
 class Passes {
  public:
   struct Options {
-    std::string where;  ///< The beginning of errors.
+    std::string where;  ///< The beginning of error messages.
     at::DeviceType device = at::kCPU;
     std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
     bool detect_anomaly = false;             ///< True to refuse a loss that is not finite.
-    RankGenerator* generator = nullptr;      ///< Takes turns to draw; if null, nobody waits for a turn.
+    RankGenerator* generator = nullptr;      ///< Gives out turns to draw; if null, nobody waits for a turn.
     StepTrace* trace = nullptr;              ///< Records what was done when; null to record nothing.
   };
 
@@ -51,8 +51,8 @@ class Passes {
 
   // These are for strategies that take the forward pass apart.
 
-  /// Must be held while a part of a training step's forward pass runs (training), or a part of a pass that draws no
-  /// numbers (evaluation).
+  /// The first must be held while a part of the forward pass of a training step runs, the second while a part of a pass
+  /// runs that draws no numbers.
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
@@ -62,8 +62,8 @@ class Passes {
 
  private:
   Options options_;
-  at::Tensor weight_;        ///< 0-dimensional: the newest weight.
-  double weight_value_ = 0;  ///< What `weight_` holds.
+  at::Tensor weight_;        ///< The newest weight, as a tensor without dimensions.
+  double weight_value_ = 0;  ///< The value that `weight_` holds.
 };
 
 }  // namespace trainyard

@@ -53,7 +53,7 @@ class ReplicaStrategy : public Strategy {
   virtual void progress() { world().progress(); }
 
  private:
-  /// A bucket on its way.
+  /// A bucket that is being reduced.
   struct Reduction {
     Bucket bucket;
     at::Tensor gradients;

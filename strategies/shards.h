@@ -15,8 +15,8 @@ namespace trainyard {
 /// units than ranks, some are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
-/// The bounds for a collective over the run of `bytes` bytes at `offset`: where its parts begin and end, counted in
-/// elements of `element_bytes` from the beginning of the run. Parts may be empty.
+/// The bounds for a collective operation over the run of `bytes` bytes at `offset`: where its parts begin and end,
+/// counted in elements of `element_bytes` from the beginning of the run. Parts may be empty.
 std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t element_bytes);
 

@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// Records what a rank did when, for people: a file in Chrome's trace format (a JSON array of complete events), which
-/// chrome://tracing or Perfetto can open. An event costs two clock readings. Thread-safe.
+/// Records what a rank did and when, for people. The file is in Chrome's trace format (a JSON array of complete
+/// events), which chrome://tracing or Perfetto can open. An event costs two clock readings. All functions are
+/// thread-safe.
 class StepTrace {
  public:
   using Clock = std::chrono::steady_clock;

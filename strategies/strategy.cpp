@@ -52,7 +52,7 @@ void Strategy::start() {
 }
 
 at::Tensor Strategy::train(const MicroBatch& batch) {
-  end_evaluation();  // Of one that was broken off.
+  end_evaluation();  // An evaluation may have been broken off.
   step_samples_ += batch.samples;
   return together([&] { return compute(batch); });
 }
@@ -113,7 +113,7 @@ void Strategy::begin_step() {
 }
 
 Evaluation& Strategy::begin_evaluation() {
-  end_evaluation();  // Of one that was broken off.
+  end_evaluation();  // An evaluation may have been broken off.
   ArenaEdit edit(arena());
   evaluation_ = make_evaluation(edit);
   return *evaluation_;
@@ -126,7 +126,7 @@ void Strategy::end_evaluation() {
 }
 
 void Strategy::begin_snapshot() {
-  end_evaluation();  // Of one that was broken off.
+  end_evaluation();  // An evaluation may have been broken off.
   ArenaEdit edit(arena());
   before_snapshot(edit);
   arena().publish_buffers();

@@ -68,7 +68,7 @@ struct StepEnd {
 
 /// What is true of the gradients of all ranks together, and therefore the same on every rank.
 struct StepSummary {
-  bool finite = true;  ///< False only if that was asked for.
+  bool finite = true;  ///< False only if some gradient overflowed and check_finite was set.
   double norm = 0;     ///< The L2 norm of all gradients; 0 if it was not asked for.
 };
 
@@ -141,7 +141,8 @@ class Strategy : public Configurable {
   /// here.
   void end_update(std::uint64_t step);
 
-  /// Around evaluations and predictions, on all ranks. What follows one that was broken off ends it.
+  /// Called before and after evaluations and predictions, on all ranks. If an evaluation was broken off, the next call
+  /// of the host ends it.
   Evaluation& begin_evaluation();
   void end_evaluation();
 
@@ -167,10 +168,10 @@ class Strategy : public Configurable {
   /// Waits until the arena holds the gradients that the optimizer should see.
   virtual void complete_gradients() {}
 
-  /// Forget gradients that are elsewhere or on their way; those in the arena are zeroed after it.
+  /// Discards gradients that are elsewhere or on their way. Those in the arena are zeroed afterwards.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
-  /// See begin_update.
+  /// Returns what begin_update() returns; see there. By default every rank makes the update of its step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
   /// Called when the update is made: exchanges parameters, if the strategy does that.
@@ -182,9 +183,9 @@ class Strategy : public Configurable {
   /// Makes sure that what was announced, buffers included, has its current values.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
-  // What hooks work with.
+  // The following functions are what hooks work with.
 
-  /// Parameters and buffers of every rank become those of rank 0.
+  /// Replaces the parameters and buffers of every rank by those of rank 0.
   void take_from_rank_0(ArenaEdit& edit);
   void zero_gradients() { at::Tensor(arena().gradients()).zero_(); }
 

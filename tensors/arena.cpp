@@ -69,7 +69,7 @@ std::uint64_t append(const std::vector<NamedTensor>& tensors, const std::string&
   return offset;
 }
 
-/// Its place in a block that begins at `begin` of the whole one.
+/// The place of an entry in a block that begins at `begin` of the whole one.
 ArenaEntry relative(ArenaEntry entry, std::uint64_t begin) {
   entry.offset_bytes -= begin;
   return entry;
@@ -136,7 +136,7 @@ void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry)
   }
 }
 
-/// The bytes of a parameter that lie in the shard, if only a part of it does.
+/// Copies the bytes of a parameter that lie in the shard, if only a part of it does.
 void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
   const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
   const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);

@@ -130,8 +130,8 @@ class Arena {
 
 /// The right to change parameters, for as long as it lives. When it ends, the changes become visible to the optimizer
 /// and the checkpoint writer, and whoever keeps something that depends on the parameters is told. An edit through which
-/// nothing was changed costs nothing. If an exception passes through, the edit has no effect, because nobody continues
-/// after that.
+/// nothing was changed costs nothing. If an exception passes through, the changes are not announced, because nobody
+/// continues after that.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);

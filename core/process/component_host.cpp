@@ -24,7 +24,7 @@ ComponentHost::ComponentHost(const PlanView& plan, Reports reports)
   }
 }
 
-// A log line must not reach a listener that is going, too.
+// A log line must not reach a listener that is being destroyed as well.
 ComponentHost::~ComponentHost() {
   logs_.listen({});
   stop();
@@ -56,8 +56,8 @@ ComponentContext ComponentHost::context_for(const ComponentPlan& plan) {
   return context;
 }
 
-// The component is constructed on the control thread, before its worker's thread exists; all that follows runs on the
-// worker's.
+// The component is constructed on the control thread, before the thread of its worker exists. Everything that follows
+// runs on the thread of the worker.
 void ComponentHost::make(const ComponentPlan& plan) {
   ComponentContext context = context_for(plan);
   // The library is the one that the launcher found: all processes of a run load the same file.

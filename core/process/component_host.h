@@ -20,7 +20,7 @@ namespace trainyard::core {
 /// between ranks, the log. Everything here belongs to the control thread, unless it says otherwise.
 class ComponentHost {
  public:
-  /// What components say on their own account. Called on the component's thread.
+  /// Reports that components make on their own account. They are called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
@@ -29,7 +29,7 @@ class ComponentHost {
   /// Makes a worker for every thread of the plan, since components refer to their loops; makes no component yet. `plan`
   /// must outlive the host.
   ComponentHost(const PlanView& plan, Reports reports);
-  /// Threads end first: they use everything else.
+  /// Ends the threads first, because they use everything else.
   ~ComponentHost();
 
   /// Makes one component of this process, before its thread runs. Throws what the plugin's constructor throws.
@@ -40,15 +40,15 @@ class ComponentHost {
   /// Ends the threads and waits for them.
   void stop();
 
-  /// By its index in the plan; it must be one of this process.
+  /// Returns a component by its index in the plan. It must be one of this process.
   Component& component(std::uint32_t index) const { return *components_.at(index); }
   const std::map<std::uint32_t, Component*>& components() const { return components_; }
-  /// Null if this process has none of that name.
+  /// Returns a component by its name, or null if this process has none of that name.
   Component* find(const std::string& name) const;
   /// The outputs that publish a topic here. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;
 
-  /// The worker that a component of this process lives on.
+  /// The worker on which a component of this process lives.
   Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
   const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
 
@@ -62,11 +62,11 @@ class ComponentHost {
   const PlanView& plan_;
   Reports reports_;
   LogHub logs_;
-  PluginLoader plugins_;  ///< One for the process: a library that two components need is loaded once.
+  PluginLoader plugins_;  ///< There is one for the process, so that a library that two components need is loaded once.
   SharedPool pool_;
   std::unique_ptr<Rendezvous> rendezvous_;
-  std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< By thread.
-  std::map<std::uint32_t, Component*> components_;          ///< By index; owned by their workers.
+  std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< Indexed by thread.
+  std::map<std::uint32_t, Component*> components_;          ///< Indexed as in the plan; owned by their workers.
 };
 
 }  // namespace trainyard::core

@@ -5,7 +5,7 @@ namespace trainyard::core {
 ControlLink::ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint)
     : socket_(make_socket(context, zmq::socket_type::dealer)) {
   check_address(endpoint);
-  // Before connect(): the identity is part of the handshake.
+  // This comes before connect(), because the identity is part of the handshake.
   socket_.set(zmq::sockopt::routing_id, process);
   socket_.connect(endpoint);
 }

@@ -6,14 +6,14 @@ namespace trainyard::core {
 
 namespace {
 
-constexpr std::uint64_t kRing = 64;  ///< The messages between a component's loop and the gateway's.
+constexpr std::uint64_t kRing = 64;  ///< The most messages that wait between a component's loop and the gateway's.
 constexpr std::size_t kEarlyRecords = 256;
 /// How long a visitor that went away silently may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-/// The path of one topic to one visitor: an edge out of the component, an input here, an edge to the visitor.
+/// The path of one topic to one visitor: an edge out of the component, an input here, and an edge to the visitor.
 ///
 /// The component's list of edges belongs to its own loop, so the relay adds and removes itself there by post(). It must
 /// live until both posts have come back, which is why it is removed in three steps: detach, forget, delete.

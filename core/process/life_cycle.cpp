@@ -9,10 +9,10 @@
 namespace trainyard::core {
 namespace {
 
-/// Draining is waited for by looking: it happens once in a run, and most edges are empty by then.
+/// The interval at which draining is checked. It happens once in a run, and most edges are empty by then.
 constexpr auto kDrainInterval = std::chrono::milliseconds(1);
 
-/// Readers of dropping edges are not waited for; a visitor must not delay the end.
+/// Readers of dropping edges do not count, because a visitor must not delay the end.
 bool drained(const Component& component) {
   return std::ranges::all_of(component.outputs(), [](const OutputBase* output) {
     return std::ranges::all_of(output->edges(),
@@ -59,19 +59,20 @@ void LifeCycle::bring(Component& component, State target) {
 void LifeCycle::change(Component& component, State target) {
   // A failure has been reported, and nothing more can be asked of that component.
   if (component.state() == State::kError) return report_later(component, target, "");
-  // Asked again, because a second component has failed meanwhile: it is there and says so when it is drained.
+  // It is asked again because a second component has failed meanwhile. It is in that state already, and reports when it
+  // is drained.
   if (target == State::kInactive && component.state() == State::kInactive) return;
-  // Configuring ends in the same state, with nothing sent; only the way out drains.
+  // Configuring ends in the same state, but nothing has been sent. Only the way out drains.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
-    // The hook may block, for a checkpoint to be written, say; only this loop waits.
+    // The hook may block, for example until a checkpoint is written. Only this loop waits.
     component.transition(target);
   } catch (...) {
     return report_later(component, State::kError, describe_current_exception());
   }
   if (!drains) return report_later(component, target, "");
   for (OutputBase* output : component.outputs()) {
-    // Receivers return credit at half a window; without being asked the last few would never come.
+    // Receivers return credit at half a window. Unless they are asked, the last few credits would never come.
     for (Edge* edge : output->edges()) edge->request_flush();
   }
   report_when_drained(component);
@@ -88,7 +89,7 @@ void LifeCycle::report_later(const Component& component, State state, const std:
 
 void LifeCycle::report(const Component& component, State state, const std::string& error) {
   reports_.state_changed(component.name(), state, error);
-  // The first report of each component is that of its configuration.
+  // The first report of each component is about its configuration.
   const bool last_answer = unconfigured_.erase(component.name()) != 0 && unconfigured_.empty();
   if (state == State::kFinalized) {
     if (unfinished_.erase(component.name()) == 0 || !unfinished_.empty()) return;

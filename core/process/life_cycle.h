@@ -12,22 +12,22 @@ namespace trainyard::core {
 
 /// Where a process is in its life.
 enum class ProcessPhase {
-  kWaiting,      ///< For its plan.
+  kWaiting,      ///< The process waits for its plan.
   kConfiguring,  ///< Its components take memory and open files, each on its own thread.
   kConfigured,   ///< Every component has answered; the launcher moves them from here.
   kFailed,       ///< The plan could not be carried out. The process stays and answers until the launcher ends it.
   kEnded,        ///< Every component is finalized.
 };
 
-/// The changes that the life of a process has; there are no others.
+/// True if the life of a process has this change.
 bool may_follow(ProcessPhase now, ProcessPhase next);
 
-/// Moves the components of a process through their states, as the launcher asks, and knows how far the process has
-/// come by that. Everything here belongs to the control thread; hooks of components run on their own loops, and the
-/// control loop never waits for one.
+/// Moves the components of a process through their states, as the launcher asks, and thereby knows how far the process
+/// has come. Everything here belongs to the control thread. Hooks of components run on their own loops, and the control
+/// loop never waits for one.
 class LifeCycle {
  public:
-  /// Called on the control loop.
+  /// Reports of what happens, which are called on the control loop.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
     std::function<void()> configured;  ///< Every component was asked, and the last one has succeeded.
@@ -38,21 +38,21 @@ class LifeCycle {
 
   ProcessPhase phase() const { return phase_; }
 
-  /// Configures all components of the host, whose threads run, side by side.
+  /// Configures all components of the host side by side. The threads of the host must run.
   void configure(const ComponentHost& host);
 
-  /// Asks a component to change its state; what becomes of it is reported.
+  /// Asks a component to change its state. The result is reported.
   void bring(Component& component, State target);
 
-  /// A component has failed by itself.
+  /// Records that a component has failed by itself.
   void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
 
-  /// The plan could not be carried out.
+  /// Records that the plan could not be carried out.
   void plan_failed() { enter(ProcessPhase::kFailed); }
 
  private:
   void enter(ProcessPhase next);
-  // On the component's loop; reports back to the control loop.
+  // Runs on the loop of the component, and reports to the control loop.
   void change(Component& component, State target);
   // Looks on the component's loop until everything that it sent has been handled.
   void report_when_drained(Component& component);

@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Fails in the hook that it is told to fail in.
+/// A component that fails in the hook in which it is told to fail.
 class Fragile final : public Component {
  public:
   explicit Fragile(ComponentContext& context) : Component(context) {}

@@ -7,21 +7,22 @@
 
 namespace trainyard::core {
 
-/// The plan of the run as one of its processes sees it. Does not change once it is made, so every thread may read it.
+/// The plan of the run as one of its processes sees it. It does not change once it is made, so every thread may read
+/// it.
 class PlanView {
  public:
-  /// `process`: whose view it is.
+  /// `process` is the process whose view it is.
   PlanView(ProcessPlan plan, std::string process) : plan_(std::move(plan)), process_(std::move(process)) {}
 
   const ProcessPlan& plan() const { return plan_; }
   const std::string& process() const { return process_; }
 
-  /// Every component of the run has an index, those of other processes too.
+  /// A component by its index. Every component of the run has one, including those of other processes.
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
-  /// Where a thread of this process publishes. The launcher gives the addresses; what it does not name, such as the
-  /// gateway, lies in the run's directory.
+  /// The address at which a thread of this process publishes. The launcher gives the addresses. What it does not name,
+  /// such as the gateway, lies in the directory of the run.
   std::string address_of(const std::string& thread) const;
 
  private:

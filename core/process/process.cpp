@@ -10,7 +10,7 @@ namespace trainyard::core {
 
 namespace {
 
-/// The launcher reports a silence of thirty of these.
+/// The launcher reports a silence of thirty of these intervals.
 constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
 }  // namespace
@@ -32,15 +32,15 @@ Process::Process(std::string name, const std::string& control_endpoint)
   });
 }
 
-// Threads end first: they use the gateway, the wiring and this object's loop. Log lines must not reach the gateway
-// while it goes.
+// Threads end first, because they use the gateway, the wiring and the loop of this object. Log lines must not reach the
+// gateway while it is being destroyed.
 Process::~Process() {
   if (!host_) return;
   host_->logs().listen({});
   host_->stop();
 }
 
-// The first word is ours: the launcher answers it with the plan.
+// The process speaks first, and the launcher answers with the plan.
 int Process::run() {
   link_.send(Hello{name_, ::getpid(), std::string(host_abi_tag())});
   loop_.after(kHeartbeat, [this] { beat(); });
@@ -53,7 +53,7 @@ void Process::beat() {
   loop_.after(kHeartbeat, [this] { beat(); });
 }
 
-// Components speak on their own loops, and the link belongs to the control loop.
+// Components report on their own loops, but the link belongs to the control loop.
 ComponentHost::Reports Process::host_reports() {
   return {.run_finished =
               [this](const std::string& component, const std::string& reason, bool success) {
@@ -83,7 +83,7 @@ void Process::on_plan(const ProcessPlan& plan) {
   try {
     carry_out(at);
   } catch (...) {
-    // The process stays and answers: the launcher decides when it ends.
+    // The process stays and answers, because the launcher decides when it ends.
     link_.send(StateChanged{at, std::string(name_of(State::kError)), describe_current_exception()});
     life_.plan_failed();
   }
@@ -92,7 +92,7 @@ void Process::on_plan(const ProcessPlan& plan) {
 void Process::carry_out(std::string& at) {
   for (const ComponentPlan& component : plan_->plan().components) {
     at = component.name;
-    // The plan lists all components of the run; the others are only known by name here.
+    // The plan lists all components of the run. Those of other processes are known here only by name.
     if (component.process == name_) host_->make(component);
   }
   at.clear();
@@ -102,7 +102,7 @@ void Process::carry_out(std::string& at) {
   life_.configure(*host_);
 }
 
-// The gateway is described by no plugin, so its context is made by hand.
+// No plugin describes the gateway, so its context is made by hand.
 void Process::open_gateway() {
   ComponentContext context;
   context.where = "process '" + name_ + "'";

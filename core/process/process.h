@@ -52,9 +52,10 @@ class Process {
   int run();
 
  private:
-  // All on the control thread.
+  // These run on the control thread.
   void on_plan(const ProcessPlan& plan);
-  // Makes everything that the plan asks for. `at`: whom to blame, a component or (empty) the process.
+  // Makes everything that the plan asks for. `at` says what to blame for an error: a component, or the process if it is
+  // empty.
   void carry_out(std::string& at);
   void open_gateway();
   void on_transition(const Transition& transition);
@@ -64,13 +65,13 @@ class Process {
   ComponentHost::Reports host_reports();
   LifeCycle::Reports life_reports();
 
-  // In this order for destruction: what asks goes before what is asked.
+  // The order matters for destruction: what asks is destroyed before what is asked.
   std::string name_;
   EventLoop loop_{"control"};
   zmq::context_t sockets_;
   ControlLink link_;
   LifeCycle life_;
-  std::optional<PlanView> plan_;  ///< This and what follows is there once the plan has come.
+  std::optional<PlanView> plan_;  ///< This and what follows exist once the plan has come.
   std::optional<ComponentHost> host_;
   std::optional<Wiring> wiring_;
   std::unique_ptr<Gateway> gateway_;

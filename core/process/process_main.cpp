@@ -1,4 +1,4 @@
-// trainyard-process: one operating-system process of a run. Started by the launcher, not by people.
+// trainyard-process is one operating-system process of a run. The launcher starts it, not people.
 
 #include <csignal>
 #include <cstdio>
@@ -19,7 +19,7 @@ constexpr const char* kUsage =
     "       trainyard-process --describe FILE [--parameters JSON]  print a plugin's declaration as JSON\n"
     "Started by `trainyard launch`; see `trainyard --help`.\n";
 
-/// In a process of its own, since loading a library runs its code.
+/// Describes a plugin. This happens in a process of its own, because loading a library runs its code.
 int describe(const std::string& path, const std::string& parameters) {
   trainyard::core::PluginLoader loader({});
   std::printf("%s\n", to_json(trainyard::core::describe_plugin(loader, path, parameters)).dump().c_str());
@@ -28,7 +28,7 @@ int describe(const std::string& path, const std::string& parameters) {
 
 int run(int argc, char** argv) {
   std::string control, name, described, parameters;
-  // By hand: this program is started by ours alone, and links no parser for it.
+  // The arguments are read by hand, because only our own programs start this one, and it links no parser.
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--describe") == 0) described = argv[i + 1];
     if (std::strcmp(argv[i], "--parameters") == 0) parameters = argv[i + 1];
@@ -40,8 +40,8 @@ int run(int argc, char** argv) {
     std::fputs(kUsage, argc == 2 && std::strcmp(argv[1], "--help") == 0 ? stdout : stderr);
     return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
   }
-  // A stop comes from the launcher as messages; the signals of its ladder keep their default meaning, but Ctrl-C of the
-  // terminal is the launcher's alone.
+  // A stop comes from the launcher as a message. The signals that the launcher sends after that keep their default
+  // meaning, but Ctrl-C of the terminal concerns only the launcher.
   std::signal(SIGPIPE, SIG_IGN);
   return trainyard::core::Process(name, control).run();
 }

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// What every component can be asked, whatever services it declares.
+/// The requests that every component answers, whatever services it declares.
 enum class ParameterQuestion { kList, kGet, kSet };
 
 constexpr std::array<std::pair<const char*, ParameterQuestion>, 3> kParameterQuestions{
@@ -32,7 +32,7 @@ std::optional<ParameterQuestion> parameter_question(const std::string& method) {
   return {};
 }
 
-/// What `param.list`, `param.get` and `param.set` answer.
+/// The answer of `param.list`, `param.get` and `param.set`.
 json describe(const ParameterBase& parameter) {
   const ParameterInfo& info = parameter.info();
   return {{"name", info.name},          {"value", parameter.value()},
@@ -47,7 +47,7 @@ json list_parameters(const Component& component) {
   return all;
 }
 
-/// The answer of a declared service; the built-in methods are listed with them when the name is unknown.
+/// Returns the answer of a declared service. If the name is unknown, the error lists the built-in methods, too.
 std::string service_or_throw(Component& component, const Request& request) {
   std::vector<std::string> known;
   for (const auto& [word, question] : kParameterQuestions) known.emplace_back(word);
@@ -78,7 +78,8 @@ std::string perform(Component& component, const Request& request) {
   return answer_about_parameter(component, request, *question);
 }
 
-/// Read from the control thread while the edge's own thread counts on: each number is right, their sum may not be.
+/// The counters are read on the control thread while the edge counts on its own. Each number is right, but they may not
+/// fit each other.
 json describe(const Edge& edge, const std::string& topic) {
   const EdgeCounters& counters = edge.counters();
   return {{"topic", topic},
@@ -93,7 +94,7 @@ json describe(const Edge& edge, const std::string& topic) {
 
 void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
-    // The only thing that is asked of a process as such.
+    // This is the only request to the process itself.
     const bool known = request.method == "counters";
     return reply_({request.id, known, known ? counters() : "a process answers only to 'counters'"});
   }
@@ -105,7 +106,7 @@ void RequestDesk::serve(const Request& request) {
 }
 
 void RequestDesk::answer(Component& component, const Request& request) {
-  // What goes wrong in a call is the caller's error: the component is not failed by it.
+  // What goes wrong in a call is the error of the caller and does not fail the component.
   Reply reply{.id = request.id};
   try {
     reply.body = perform(component, request);
@@ -117,12 +118,12 @@ void RequestDesk::answer(Component& component, const Request& request) {
 }
 
 std::string RequestDesk::counters() const {
-  // Edges know their number, and people topics.
+  // Edges know only their number, but people need topics.
   std::map<std::uint32_t, std::string> topics;
   json edges = json::array();
   if (host_ != nullptr) {
     for (const EdgePlan& plan : plan_->plan().edges) topics[plan.id] = plan.topic;
-    // Only lists that do not change once the workers run; the counters themselves are atomic.
+    // These lists do not change once the workers run, and the counters themselves are atomic.
     for (const auto& [thread, worker] : host_->workers()) {
       for (const auto& edge : worker->edges) edges.push_back(describe(*edge, topics[edge->id()]));
       if (worker->outlet == nullptr) continue;

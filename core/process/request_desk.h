@@ -10,29 +10,30 @@
 
 namespace trainyard::core {
 
-/// Answers what is asked of a process and its components while it runs.
+/// Answers requests to a process and its components while the process runs.
 ///
-/// A question comes in on the control loop, is answered on the component's loop, and its answer goes out on the control
-/// loop again. So a handler never sees a parameter change in its middle, and a handler that runs for long holds up only
-/// the answer: the launcher has a deadline for that.
+/// A request comes in on the control loop, is answered on the loop of the component, and its answer goes out on the
+/// control loop. So a parameter never changes while a handler runs, and a handler that runs for long delays only the
+/// answer, for which the launcher has a deadline.
 class RequestDesk {
  public:
   /// `reply` is called on the control loop.
   RequestDesk(std::string process, EventLoop& control, std::function<void(const Reply&)> reply)
       : process_(std::move(process)), control_(control), reply_(std::move(reply)) {}
 
-  // Somebody may ask before the plan has come, or after it could not be carried out: what is not open yet is not there.
+  // A request may come before the plan, or after the plan could not be carried out. What is not open yet cannot be
+  // asked.
   void open(const PlanView& plan, const ComponentHost& host) {
     plan_ = &plan;
     host_ = &host;
   }
   void open(const Gateway& gateway) { gateway_ = &gateway; }
 
-  /// On the control loop.
+  /// Serves one request. Called on the control loop.
   void serve(const Request& request);
 
  private:
-  // On the component's loop.
+  // Runs on the loop of the component.
   void answer(Component& component, const Request& request);
   std::string counters() const;
 

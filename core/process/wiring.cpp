@@ -9,7 +9,8 @@
 namespace trainyard::core {
 namespace {
 
-/// The plan was made from a description of the plugin; the library may have been built anew since.
+/// Finds the port of an edge. It may be missing: the plan was made from a description of the plugin, and the library
+/// may have been rebuilt since.
 template <class Port>
 Port& find_port(const Component& component, const std::vector<Port*>& ports, const std::string& name) {
   const auto found = std::ranges::find(ports, name, [](const Port* port) { return port->name(); });
@@ -18,7 +19,8 @@ Port& find_port(const Component& component, const std::vector<Port*>& ports, con
               component.where(), name);
 }
 
-/// Nothing waits any more for the receivers of these edges, unless one was started again and is here already.
+/// Makes nothing wait any more for the receivers of these edges, unless a receiver was started again and is here
+/// already.
 void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
   for (const auto& edge : outlet.edges()) {
     if (!lost.contains(edge->id()) || edge->reader_lives()) continue;
@@ -38,8 +40,8 @@ void Wiring::make_edges() {
   for (const EdgePlan& edge : log_edges()) count_connection(edge);
 }
 
-// The receiving end of an edge from another process is made later, in connect(), when its publisher's address is known;
-// all that is done for it here is to count it.
+// The receiving end of an edge from another process is made later, in connect(), when the address of its publisher is
+// known. Here it is only counted.
 void Wiring::make_edge(const EdgePlan& edge) {
   const Policy policy = policy_named(edge.policy);
   if (plan_.is_mine(edge.to)) count_connection(edge);
@@ -47,7 +49,7 @@ void Wiring::make_edge(const EdgePlan& edge) {
   const Component& from = host_.component(edge.from);
   OutputBase& output = find_port(from, from.outputs(), edge.output);
   if (plan_.is_mine(edge.to)) return make_inner_edge(edge, output, policy);
-  // To another process: the sender's thread publishes, and whoever it is for will subscribe.
+  // The edge leads to another process: the thread of the sender publishes, and the receiver will subscribe.
   const std::string address = plan_.address_of(plan_.component(edge.from).thread);
   Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool());
   output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
@@ -80,9 +82,9 @@ void Wiring::count_connection(const EdgePlan& edge) {
   input.set_connections(input.connections() + 1);
 }
 
-/// Who of this process listens to the log. It has no sender that a plan could name, since every process publishes it;
-/// so each reader subscribes at every gateway, its own included, as a visitor does: over the socket, and never holding
-/// up anybody.
+/// The edges to the components of this process that listen to the log. The log has no sender that a plan could name,
+/// because every process publishes it. So each reader subscribes at every gateway, its own included, as a visitor does:
+/// over the socket, and without ever delaying anybody.
 std::vector<EdgePlan> Wiring::log_edges() const {
   std::vector<EdgePlan> edges;
   for (const auto& [index, component] : host_.components()) {
@@ -116,7 +118,7 @@ std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& 
   };
   for (const EdgePlan& edge : plan_.plan().edges) {
     if (plan_.is_mine(edge.from) || !plan_.is_mine(edge.to)) continue;
-    // The key under which the publisher announced its address (Configured).
+    // This is the key under which the publisher announced its address (Configured).
     want(edge, plan_.component(edge.from).process + "/" + plan_.component(edge.from).thread);
   }
   for (const EdgePlan& edge : log_edges()) {
@@ -129,12 +131,12 @@ std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& 
 
 void Wiring::connect(const Connect& connect) {
   const std::map<std::string, WantedInlet> wanted = wanted_inlets(connect);
-  // All are listed before the first is connected: an answer that comes quickly must not look like the last.
+  // All are listed before the first is connected, because an answer that comes quickly must not look like the last.
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
   for (const auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
-    // A publisher that is not up has no address and is told in a later Connect. Until then its inlet stays unconnected,
-    // and the launcher's deadline names it.
+    // A publisher that is not up has no address, and comes in a later Connect. Until then its inlet stays unconnected,
+    // and the launcher names it when its deadline has passed.
     if (endpoint == connect.endpoints.end()) continue;
     each.worker->loop.post(
         [this, inlet = inlet, each = each, address = endpoint->second] { open_inlet(inlet, each, address); });
@@ -159,7 +161,7 @@ void Wiring::subscribe(const std::string& inlet, const WantedInlet& wanted, cons
   auto& made = worker.inlets[wanted.from];
   made = std::make_unique<Inlet>(sockets_, endpoint, plan_.plan().process_index, worker.loop);
   made->on_connected([this, inlet] { control_.post([this, inlet] { acknowledge(inlet); }); });
-  // A refused subscription fails the component that wanted it: it is the one that cannot work.
+  // A refused subscription fails the component that wanted it, because that is the one that cannot work.
   made->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
   for (const EdgePlan& edge : wanted.edges) made->subscribe(input_of(edge), edge);
   worker.loop.add(*made);
@@ -173,7 +175,7 @@ void Wiring::acknowledge(const std::string& inlet) {
 void Wiring::peer_gone(const PeerGone& peer) {
   // This comes first of all, so that memory is free before anybody waits for it.
   host_.pool().forget(peer.process_index);
-  std::set<std::uint32_t> lost;  // Edges whose receiver has died; those of visitors are none of the plan's.
+  std::set<std::uint32_t> lost;  // The edges whose receiver has died. Edges to visitors are not in the plan.
   for (const EdgePlan& edge : plan_.plan().edges) {
     if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
   }

@@ -17,8 +17,8 @@ namespace trainyard::core {
 /// belongs to the control thread, unless it says otherwise.
 class Wiring {
  public:
-  /// `connected`: every subscription at other processes has been acknowledged; called on the control loop, again after
-  /// every connect(). All references must outlive this.
+  /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
+  /// again after every connect(). All references must outlive this object.
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets,
          std::function<void()> connected);
 
@@ -26,10 +26,10 @@ class Wiring {
   /// that the plugin does not have.
   void make_edges();
 
-  /// Subscribes at the publishers whose addresses are known now.
+  /// Subscribes at the publishers whose addresses are known by now.
   void connect(const Connect& connect);
 
-  /// Another process is dead: takes back what it held, and lets nobody wait for it.
+  /// Called when another process is dead: takes back what it held, and lets nobody wait for it.
   void peer_gone(const PeerGone& peer);
 
  private:
@@ -46,7 +46,7 @@ class Wiring {
   void count_connection(const EdgePlan& edge);
   std::vector<EdgePlan> log_edges() const;
   std::map<std::string, WantedInlet> wanted_inlets(const Connect& connect) const;
-  // On the worker's loop.
+  // Runs on the loop of the worker.
   void open_inlet(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint);
   void subscribe(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint);
   void acknowledge(const std::string& inlet);

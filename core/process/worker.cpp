@@ -41,7 +41,7 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// On demand: a thread that only receives binds no socket.
+// It is made on demand, because a thread that only receives binds no socket.
 Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool) {
   if (outlet == nullptr) {
     outlet = std::make_unique<Outlet>(context, address, loop, pool);

@@ -40,7 +40,7 @@ class Worker {
   // before the loop.
   EventLoop loop;
   std::vector<std::unique_ptr<Component>> components;
-  std::vector<std::unique_ptr<Edge>> edges;              ///< Those that start here and end in this process.
+  std::vector<std::unique_ptr<Edge>> edges;              ///< The edges that start here and end in this process.
   std::unique_ptr<Outlet> outlet;                        ///< Null if nothing leaves the process from here.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< Indexed by the key of the sending worker.
 

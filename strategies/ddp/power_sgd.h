@@ -37,7 +37,7 @@ class PowerSgd final : public Compression {
   void finish(const Bucket& bucket, const at::Tensor& gradients) override;
 
  private:
-  /// One parameter.
+  /// What is kept for one parameter.
   struct Part {
     std::uint64_t offset_bytes = 0;  ///< The place in the block of gradients.
     at::Tensor gradient;             ///< The gradient as a matrix; a vector is one row.

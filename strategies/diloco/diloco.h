@@ -6,8 +6,9 @@
 
 namespace trainyard {
 
-/// DiLoCo: ranks step alone for a long time. Then the average distance that they have moved serves as the gradient of
-/// an outer optimizer, SGD with Nesterov momentum, and all ranks continue from its parameters (the anchor).
+/// DiLoCo: ranks step alone for a long time. Then the mean of the changes that they have made to the parameters serves
+/// as the gradient of an outer optimizer, SGD with Nesterov momentum, and all ranks continue from its parameters (the
+/// anchor).
 ///
 /// The anchor and the outer momentum are the same on every rank and are kept on each, which takes twice the memory of
 /// the parameters. They are not part of checkpoints: a resumed run begins with the restored parameters as its anchor

@@ -10,7 +10,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// With a step of 1 and no momentum the outer optimizer goes all the way to the mean.
+/// With a learning rate of 1 and no momentum, the outer optimizer moves all the way to the mean.
 TEST(DilocoTest, WithoutMomentumTheAnchorMovesToTheMeanOfTheRanks) {
   RankTeam team(2, "diloco", R"({"every_steps": 2, "outer_lr": 1, "outer_momentum": 0})");
   RankTeam apart(2, "diloco", R"({"every_steps": 100})");

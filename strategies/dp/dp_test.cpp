@@ -7,7 +7,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// What follows from it, for ranks in several processes, is one_process_test's.
+/// one_process_test shows what follows from this for ranks in several processes.
 TEST(DpTest, NeedsAllRanksInOneProcess) {
   StrategyContext context;
   context.where = "strategy 'dp'";

@@ -55,7 +55,7 @@ TEST(ParameterGroupTest, NeighboursAreOneRun) {
   EXPECT_EQ(groups[0].members.size(), 4u);
 }
 
-/// The second of three parts, which begins and ends in the middle of parameters.
+/// Tests the second of three parts, which begins and ends in the middle of parameters.
 TEST(ShardedGroupTest, TheRankPutsInItsPartAndTakesItsPartOut) {
   const std::vector<NamedTensor> all{parameter("a", 40), parameter("b", 24)};
   const ArenaLayout layout = ArenaLayout::of(all, {});

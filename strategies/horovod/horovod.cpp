@@ -9,7 +9,7 @@ void Horovod::prepare_reduction() {
   if (*compression_ == "fp16") half_.emplace(world(), arena().gradients(), at::kHalf);
 }
 
-/// One more gradient is ready.
+/// Records that one more gradient is ready.
 Work Horovod::reduce(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   if (ready_.empty()) {
     votes_ = fused_ = 0;

@@ -43,7 +43,7 @@ class Horovod final : public ReplicaStrategy {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Gradients that are averaged as one.
+  /// A run of gradients that are averaged as one.
   struct Fused {
     at::Tensor gradients;
     Work work;

@@ -12,42 +12,42 @@ namespace trainyard::parameter_server {
 
 using Ranks = std::vector<std::uint32_t>;
 
-/// The memory that the workers of one server share beside the parameters. All have mapped it, each in a process or on a
-/// thread of its own.
+/// The memory that the workers of one server share besides the parameters. All workers have mapped it, each in a
+/// process or on a thread of its own.
 class Board {
  public:
-  static constexpr std::int32_t kLeft = -1;  ///< In the place of a process: the worker is there no more.
+  static constexpr std::int32_t kLeft = -1;  ///< Stands in the place of a process after its worker has left.
 
-  /// A cache line of its own each: only the worker itself writes there.
+  /// Each worker has a cache line of its own, to which only the worker itself writes.
   struct alignas(64) Worker {
-    std::atomic<std::uint64_t> ended;  ///< Steps.
-    std::atomic<std::uint64_t> begun;  ///< Steps before the one that is under way; `ended`, or one less.
+    std::atomic<std::uint64_t> ended;  ///< The number of steps that it has ended.
+    std::atomic<std::uint64_t> begun;  ///< The number of steps before the one under way: `ended`, or one less.
     std::atomic<std::uint64_t> meetings;
-    std::atomic<std::int32_t> process;  ///< 0: has not come yet.
-    std::atomic<std::uint32_t> waits;   ///< 1: for others.
+    std::atomic<std::int32_t> process;  ///< The process of the worker; 0 until the worker comes.
+    std::atomic<std::uint32_t> waits;   ///< 1 while the worker waits for others.
   };
 
   struct alignas(64) Common {
-    std::atomic<std::uint32_t> events;    ///< The futex: changes with everything that somebody may wait for.
-    std::atomic<std::uint32_t> sleepers;  ///< A killed one stays counted, which costs system calls only.
-    std::atomic<std::uint32_t> holder;    ///< Whose turn it is: rank + 1; 0: nobody's.
+    std::atomic<std::uint32_t> events;    ///< The futex, which changes with everything that a worker may wait for.
+    std::atomic<std::uint32_t> sleepers;  ///< Includes those that were killed, which costs only system calls.
+    std::atomic<std::uint32_t> holder;    ///< The rank that has the turn, plus 1; 0 if no rank has it.
     std::atomic<std::uint64_t> updates;
     std::atomic<std::uint64_t> spread;
   };
 
   static std::size_t bytes(std::uint32_t ranks);
 
-  /// `memory`: the same for all workers, of `bytes(ranks)`, zeroed before the first one came.
+  /// `memory` must be the same for all workers, have `bytes(ranks)`, and be zeroed before the first worker comes.
   Board(Buffer memory, std::uint32_t ranks);
 
   std::uint32_t ranks() const { return ranks_; }
   Common& common() const;
   Worker& worker(std::uint32_t rank) const;
 
-  /// Something has changed: whoever sleeps looks again.
+  /// Wakes all who sleep, because something has changed.
   void changed() const;
 
-  /// Until the next event after number `seen`, or for `longest`.
+  /// Sleeps until the next event after number `seen`, or for `longest`.
   void sleep(std::uint32_t seen, std::chrono::milliseconds longest) const;
 
  private:

@@ -91,7 +91,7 @@ void ParameterServer::take_over_update(ArenaEdit& edit) {
     table_->count_update();
   } else {
     table_->wait_for_step_of(0);
-    zero_gradients();  // No optimizer has seen them here.
+    zero_gradients();  // On this rank, no optimizer has seen them.
   }
   table_->end_step();
   pull(edit);
@@ -115,7 +115,7 @@ void ParameterServer::pull(ArenaEdit& edit) {
   edit.parameters().copy_(server_);
 }
 
-/// Between the two meetings nobody changes anything.
+/// Nobody changes anything between the two meetings.
 void ParameterServer::gather(ArenaEdit& edit) {
   table_->meet();
   pull(edit);

@@ -19,10 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Between two looks at those who are waited for; a change wakes at once.
+/// The time between two looks at the missing workers. A change ends the sleep at once.
 constexpr std::chrono::milliseconds kGlance{20};
 
-/// Also of one that has ended and is not reaped yet, which signals cannot tell.
+/// True also if the process has ended and is not reaped yet, which signals cannot tell.
 bool is_gone(std::int32_t process) {
   if (process == Board::kLeft) return true;
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
@@ -35,7 +35,7 @@ bool is_gone(std::int32_t process) {
 
 }  // namespace
 
-/// While it lives, this worker waits.
+/// Marks this worker as waiting, for as long as the object lives.
 class Patience::Waiting {
  public:
   Waiting(const Board& board, std::uint32_t rank) : board_(board), rank_(rank) {
@@ -54,7 +54,7 @@ class Patience::Waiting {
   std::uint32_t rank_;
 };
 
-/// Who has moved when, since it was made.
+/// Remembers when each worker last moved, since the object was made.
 class Patience::Watch {
  public:
   explicit Watch(const Patience& patience) : patience_(patience), seen_(patience.board_.ranks(), {0, Clock::now()}) {
@@ -80,8 +80,8 @@ class Patience::Watch {
   std::vector<Seen> seen_;
 };
 
-/// Whoever changes something counts an event after it, and an event that comes after the look at what is missing lets
-/// nobody sleep: no change is overslept.
+/// No change is missed: whoever changes something counts an event afterwards, and an event that comes after the check
+/// of what is missing prevents the sleep.
 void Patience::wait(const std::string& purpose, const std::function<Ranks()>& missing) const {
   if (missing().empty()) return;
   const Waiting waiting(board_, self_.rank);
@@ -101,8 +101,8 @@ void Patience::wait(const std::string& purpose, const std::function<Ranks()>& mi
   }
 }
 
-/// Those who are missing but do not wait themselves; else whose turn it is, whom they may wait for; else all who do not
-/// wait.
+/// Returns the missing workers that do not wait themselves. If there are none, returns the worker that has the turn,
+/// for which they may wait, and otherwise all workers that do not wait.
 Ranks Patience::culprits(const Ranks& missing) const {
   const auto idle = [this](std::uint32_t rank) { return rank != self_.rank && board_.worker(rank).waits == 0; };
   Ranks found;
@@ -116,7 +116,7 @@ Ranks Patience::culprits(const Ranks& missing) const {
   return found.empty() ? missing : found;
 }
 
-/// Differs when the worker has moved.
+/// Returns a number that changes when the worker moves.
 std::uint64_t Patience::progress_of(std::uint32_t rank) const {
   const Board::Worker& one = board_.worker(rank);
   return 2 * (one.ended + one.begun + one.meetings) + one.waits + (board_.common().holder == rank + 1 ? 1 : 0);

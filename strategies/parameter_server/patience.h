@@ -9,21 +9,21 @@
 
 namespace trainyard::parameter_server {
 
-/// One worker of a server, as the others know it.
+/// One worker of a server, as the other workers know it.
 struct Member {
-  std::string where;  ///< For errors.
+  std::string where;  ///< The beginning of error messages.
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// How a worker waits for others: not without end. The error names the worker that has died (kPeerLost), or that has
+/// Lets a worker wait for others, but not endlessly. The error names the worker that has died (kPeerLost) or that has
 /// not moved for as long as the timeout (kTimeout), and not the workers that only wait for it.
 class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
 
-  /// Waits until nobody is missing any more. `purpose`, for errors: "for all workers to meet".
+  /// Waits until `missing` returns nobody. `purpose` is for errors, such as "for all workers to meet".
   void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
 
  private:

@@ -59,7 +59,7 @@ class WorkerTable {
   /// Waits until `rank` has ended more steps than this worker.
   void wait_for_step_of(std::uint32_t rank);
 
-  /// Returns when all workers have come.
+  /// Waits until all workers have come.
   void meet();
 
   /// Sets this worker's clock to the most advanced one. Called between two meetings.

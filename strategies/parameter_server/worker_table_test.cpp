@@ -138,7 +138,7 @@ TEST_F(WorkerTableTest, WorkersAtAMeetingHoldNobodyBackAndAllAreLevelAfterIt) {
   for (const auto& one : workers) EXPECT_EQ(one->ended(), 5u);
 }
 
-/// Another process that does something at the table and then nothing any more.
+/// Another process, which does something at the table and then nothing more.
 class Child {
  public:
   explicit Child(const std::function<void()>& action) : pid_(::fork()) {

@@ -40,7 +40,7 @@ class EvaluationAlongRanks final : public Evaluation {
   void end(ArenaEdit& /*edit*/) override { others_.release(); }
 
  private:
-  /// The metrics of the last rank.
+  /// Returns the metrics of the last rank, on every rank.
   std::vector<NamedMetric> told(const std::vector<NamedMetric>& own) {
     if (names_.empty()) {
       std::string names;

@@ -27,7 +27,7 @@ class Pipeline final : public Strategy {
 
   StrategyTraits traits() const override { return {.same_data = true, .gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  /// The most micro-batches whose activations were held at once, and the bytes of parameters on this rank.
+  /// Reports the most micro-batches whose activations were held at once, and the bytes of parameters on this rank.
   std::vector<Scalar> stats() const override;
 
  protected:

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Stages with parameters of so many floats each.
+/// Makes stages whose parameters have these numbers of floats.
 std::vector<Stage> stages_of(const std::vector<std::int64_t>& sizes) {
   std::vector<Stage> stages;
   for (const std::int64_t size : sizes) {
@@ -79,7 +79,7 @@ TEST(PlacementTest, StagesAgainstTheOrderOfTheArenaAreRefused) {
             "strategy 'pipeline': parameter 'stage1.weight' of stage 'stage1' comes after those of later stages");
 }
 
-/// The most micro-batches between forward and backward, and whether each goes through both once, in its order.
+/// Returns the most micro-batches between forward and backward, and checks that each goes through both once, in order.
 std::size_t most_held(const std::vector<Action>& actions, std::size_t micro_batches) {
   std::size_t forward = 0, backward = 0, most = 0;
   for (const Action& action : actions) {

@@ -9,7 +9,7 @@
 namespace trainyard::pipeline {
 namespace {
 
-/// The first entry of the arena that each stage has, and its bytes.
+/// The bytes of parameters of each stage, and the first stage that uses each parameter.
 struct StageParameters {
   std::vector<std::uint64_t> bytes;
   std::map<std::string, std::size_t> first_user;  ///< Indexed by parameter.

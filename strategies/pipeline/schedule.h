@@ -7,7 +7,7 @@
 
 namespace trainyard::pipeline {
 
-/// What a rank of a pipeline does next.
+/// The next action of a rank of a pipeline.
 struct Action {
   enum Kind : std::uint8_t { kForward, kBackward };
   Kind kind = kForward;

@@ -53,8 +53,8 @@ class StageLink {
   at::Device device_;
   std::set<Key> told_;              ///< The keys whose shape the peer knows.
   std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
-  std::deque<Transfer> leaving_;    ///< Not known to have gone.
-  std::optional<Transfer> coming_;  ///< Requested, but not received.
+  std::deque<Transfer> leaving_;    ///< Tensors of which it is not yet known that they have gone.
+  std::optional<Transfer> coming_;  ///< The tensor that is requested, but not received yet.
 };
 
 }  // namespace trainyard::pipeline

@@ -18,11 +18,11 @@
 namespace trainyard::testing {
 namespace {
 
-constexpr std::int64_t kWidth = 40;  ///< No multiple of the alignment, so that there is padding.
+constexpr std::int64_t kWidth = 40;  ///< It is not a multiple of the alignment, so that there is padding.
 constexpr int kStages = 4;
 constexpr double kLearningRate = 0.05;
 
-/// Multiplies its input by the parameters, one stage after the other; the loss is the mean square that is left.
+/// Multiplies its input by the parameters, one stage after the other. The loss is the mean square of the result.
 class StagedModel final : public Model {
  public:
   explicit StagedModel(ModelContext context) : Model(context) {
@@ -126,7 +126,7 @@ RankTeam::RankTeam(std::uint32_t ranks, const std::string& strategy, const std::
   });
 }
 
-// All at once: the end of a rank may need the others.
+// The members end at the same time, because the end of a rank may need the others.
 RankTeam::~RankTeam() {
   on_threads([this](std::uint32_t rank) { members_[rank].reset(); });
 }

@@ -25,8 +25,8 @@ class TeamMember {
   const Arena& arena() const { return *arena_; }
   World& world() { return *world_; }
 
-  /// Makes step number `step` of the run on these rows, which may be none; returns what the strategy says of its
-  /// gradients, which are in `gradients` then.
+  /// Makes step number `step` of the run on these rows, of which there may be none. Returns what the strategy says
+  /// about its gradients; gradients() returns them afterwards.
   StepSummary step(std::uint64_t step, const ModelBatch& rows);
 
   /// A copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
@@ -48,17 +48,18 @@ class TeamMember {
 /// Ranks as threads of the test, each with a strategy of its own, and a real collective between them.
 class RankTeam {
  public:
-  /// `strategy`: a registered name; `parameters`: a JSON object.
+  /// `strategy` is a registered name, and `parameters` is a JSON object.
   RankTeam(std::uint32_t ranks, const std::string& strategy, const std::string& parameters = "{}");
   ~RankTeam();
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
   TeamMember& member(std::uint32_t rank) { return *members_[rank]; }
 
-  /// Runs on every rank's thread at the same time, and waits for all; throws the error of the first rank that failed.
+  /// Runs `action` on the threads of all ranks at the same time, and waits for all. Throws the error of the first rank
+  /// that failed.
   void each(const std::function<void(std::uint32_t rank, TeamMember& member)>& action);
 
-  /// All parameters: those of rank 0, or the parts of the ranks one after the other.
+  /// Returns all parameters: those of rank 0, or the parts of the ranks one after the other.
   at::Tensor whole_parameters();
 
  private:
@@ -70,7 +71,7 @@ class RankTeam {
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
 
-/// `rows` made-up samples for the model of a member, none if it is 0; the same for the same number.
+/// Makes up `rows` samples for the model of a member; none if `rows` is 0. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);
 
 }  // namespace trainyard::testing

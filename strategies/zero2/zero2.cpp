@@ -84,7 +84,7 @@ void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   if (!std::exchange(told_, true)) context().log->info("{}: {}", where(), holdings().text(context().rank));
 }
 
-/// A parameter may be larger than a piece, and lie in several.
+/// A parameter may be larger than a piece, and then lies in several.
 void Zero2::reduce_bucket(const Bucket& bucket) {
   const TraceSpan span(trace(), "reduce", "communication");
   peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());
@@ -134,7 +134,7 @@ void Zero2::finish(Staging& staging) {
       .add_(elements(staging.memory, begin - run.begin, end - run.begin));
 }
 
-/// Frees what autograd has allocated.
+/// Frees the gradients of the run that autograd has allocated.
 void Zero2::give_up_gradients(const Run& run) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const std::uint64_t offset = arena().layout().entries[i].offset_bytes;

@@ -68,7 +68,7 @@ class Zero2 final : public Strategy {
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
   std::size_t next_ = 0;          ///< The staging memory that has waited longest.
-  std::uint64_t peak_bytes_ = 0;  ///< The most that autograd has held.
+  std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes that autograd has held.
   bool told_ = false;             ///< True when what is held has been logged.
 };
 
