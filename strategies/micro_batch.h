@@ -11,7 +11,7 @@ namespace trainyard {
 /// The ranks of a run get equally many micro-batches, but not equally many samples. A rank that has no samples left
 /// gets an empty batch, with which it takes part in whatever the ranks do together. Models never see an empty batch.
 struct MicroBatch {
-  ModelBatch data;            ///< On the rank's device.
+  ModelBatch data;            ///< The rows, on the device of the rank.
   std::uint64_t samples = 0;  ///< The rows of `data`.
   double weight = 1;          ///< Gradients are multiplied by it before they are added up.
   bool last = true;           ///< True if the step is complete after it, so that what is finished may be exchanged.

@@ -38,7 +38,7 @@ class RankGroup {
   Work reduce_scatter(const at::Tensor& flat, ReduceOp op, std::span<const std::uint64_t> bounds);
   Work all_gather(const at::Tensor& flat, std::span<const std::uint64_t> bounds);
 
-  // These wait.
+  // These operations wait until they are done.
   double sum(double value);  ///< The sum of what all ranks have.
   bool any(bool here);       ///< True if it is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
@@ -50,7 +50,7 @@ class RankGroup {
   /// same order. Its values are undefined.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
-  /// This rank cannot go on: the others fail at once, with an error that names it, instead of waiting for it.
+  /// Says that this rank cannot go on: the others fail at once, with an error that names it, instead of waiting for it.
   void abort(const std::string& reason) noexcept;
 
   /// Announces that operations will work on this memory; see Collective.

@@ -29,9 +29,9 @@ struct Holdings {
   std::uint64_t peak_gradients = 0;    ///< Likewise, including what autograd holds and what is being sent.
   std::uint64_t whole_parameters = 0;  ///< What a rank would keep of either if nothing were divided.
 
-  /// For people: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
+  /// A description for people: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
   std::string text(std::uint32_t rank) const;
-  /// For the metrics: "parameter_bytes", "gradient_bytes" and the peaks of both.
+  /// Values for the metrics: "parameter_bytes", "gradient_bytes" and the peaks of both.
   std::vector<Scalar> scalars() const;
 };
 

@@ -10,7 +10,7 @@ namespace trainyard {
 /// How the loss is scaled in 16-mixed.
 struct LossScaling {
   double initial = 65536;             ///< The scale of the first step; > 0.
-  std::uint64_t growth_steps = 2000;  ///< After so many good steps in a row the scale doubles.
+  std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
 /// Finds the largest factor on the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does: a

@@ -77,7 +77,7 @@ class FakeHost {
   };
 
  private:
-  /// Takes no time and never fails.
+  /// Carries out an order, which takes no time and never fails.
   OrderDone carry_out(const Order& order) {
     OrderDone done{.order = order.id, .kind = order.kind, .split = order.split, .epoch = order.epoch};
     if (order.kind == OrderKind::kTrain) step_ += (order.batches + order.micro_batches - 1) / order.micro_batches;

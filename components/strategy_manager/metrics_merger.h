@@ -48,7 +48,7 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< Nothing before this step will come any more.
+    std::uint64_t reached = 0;           ///< The step before which nothing more will come.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The totals of its last message.
   };

@@ -133,7 +133,7 @@ class RunAgenda {
   std::deque<Task> planned_;  ///< Planned, but not sent.
   std::deque<Task> open_;     ///< Sent, but not answered by all ranks.
   std::uint64_t last_id_ = 0;
-  bool ended_ = false;  ///< Nothing more will be planned.
+  bool ended_ = false;  ///< True when nothing more will be planned.
   std::optional<Stop> stop_;
 
   std::optional<std::uint64_t> planned_checkpoint_;  ///< The step of the last one planned.

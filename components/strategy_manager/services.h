@@ -10,7 +10,7 @@ namespace trainyard {
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
-  std::string reason;  ///< For logs and checkpoints; may be empty.
+  std::string reason;  ///< Used in logs and checkpoints; may be empty.
 
   template <class Archive>
   void serialize(Archive& archive) {

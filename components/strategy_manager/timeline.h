@@ -22,7 +22,7 @@ class Timeline {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
     std::uint64_t epoch = 0;
-    LoaderCursor cursor;  ///< Where the stream of batches must stand.
+    LoaderCursor cursor;  ///< The position at which the stream of batches must stand.
   };
 
   /// Returns the next piece and moves past it. Must not be called when over().

@@ -30,8 +30,8 @@ class LifeCycle {
   /// Reports of what happens, which are called on the control loop.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
-    std::function<void()> configured;  ///< Every component was asked, and the last one has succeeded.
-    std::function<void()> ended;       ///< Nothing more can be asked of this process.
+    std::function<void()> configured;  ///< Called when every component was asked and the last one has succeeded.
+    std::function<void()> ended;       ///< Called when nothing more can be asked of this process.
   };
 
   LifeCycle(EventLoop& control, Reports reports) : control_(control), reports_(std::move(reports)) {}

@@ -10,7 +10,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// The gradients of every rank alone, added up in the order of the ranks.
+/// Returns the mean of the gradients that every rank computes by itself, added up in the order of the ranks.
 at::Tensor mean_of_alone(std::uint32_t ranks) {
   at::Tensor sum;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -42,7 +42,7 @@ class PowerSgd final : public Compression {
     std::uint64_t offset_bytes = 0;  ///< The place in the block of gradients.
     at::Tensor gradient;             ///< The gradient as a matrix; a vector is one row.
     bool whole = false;  ///< True if it is sent as it is, in the place of `p`. The members below are then unused.
-    at::Tensor p, q;     ///< They lie in the memory that is sent.
+    at::Tensor p, q;     ///< Both lie in the memory that is sent.
     at::Tensor error;
   };
   /// The neighbouring parameters of a bucket.
@@ -61,7 +61,7 @@ class PowerSgd final : public Compression {
 
   RankGroup& ranks_;
   Options options_;
-  std::vector<Part> parts_;  ///< In the order of the arena.
+  std::vector<Part> parts_;  ///< The parameters, in the order of the arena.
   std::uint64_t step_ = 0;
 };
 

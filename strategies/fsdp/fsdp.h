@@ -45,7 +45,7 @@ class Fsdp final : public Strategy {
   std::vector<Stage> stages_;  ///< Empty if the model is one piece; everything is then shared.
   std::optional<fsdp::StageGroups> groups_;
   std::vector<at::Tensor> inputs_;   ///< The inputs of the stages and of the loss, during a step.
-  std::vector<at::Tensor> outputs_;  ///< Their outputs, likewise.
+  std::vector<at::Tensor> outputs_;  ///< The outputs of the stages, likewise.
   at::Tensor loss_;
 };
 
