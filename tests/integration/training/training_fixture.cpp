@@ -45,12 +45,12 @@ std::vector<std::string> cells(const std::string& line) {
 }
 
 /// Asks the registry of the newest run. Returns null if there is none, or if it does not answer (any more).
-json ask(const std::function<json(RegistryClient&)>& question) {
+json ask(const std::function<json(tools::RegistryClient&)>& question) {
   try {
-    const std::vector<RunInfo> runs = list_runs();
+    const std::vector<launch::RunInfo> runs = launch::list_runs();
     if (runs.empty()) return nullptr;
     zmq::context_t context;
-    RegistryClient registry(context, runs.front().registry);
+    tools::RegistryClient registry(context, runs.front().registry);
     return question(registry);
   } catch (const Error&) {
     return nullptr;
@@ -100,7 +100,7 @@ std::vector<std::string> TrainingTest::losses(const std::string& directory, std:
 }
 
 json TrainingTest::counters() const {
-  return ask([](RegistryClient& registry) { return registry.call("", "counters"); });
+  return ask([](tools::RegistryClient& registry) { return registry.call("", "counters"); });
 }
 
 json TrainingTest::visitors(const std::string& topic) const {
@@ -129,7 +129,7 @@ std::uint64_t TrainingTest::sent(const std::string& topic) const {
 }
 
 json TrainingTest::node(const std::string& component) const {
-  const json nodes = ask([](RegistryClient& registry) { return registry.ask("nodes"); });
+  const json nodes = ask([](tools::RegistryClient& registry) { return registry.ask("nodes"); });
   for (const json& node : nodes) {
     if (node.at("component") == component) return node;
   }
