@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -146,7 +147,7 @@ class StrategyManager final : public Component {
 
   Gate begin_{[this] { begin(); }};
   // The loader of rank 0 stands for those of the other ranks, unless the launch file connects them as well.
-  Gate::Need data_known_{begin_, dataset_};
+  Gate::Need data_known_{begin_, "data sets", [this] { return std::max<std::size_t>(1, dataset_.connections()); }};
   Gate::Need hosts_ready_{begin_, "accelerator hosts", [this]() -> std::size_t { return facts_.ranks; }};
   Gate::Need start_known_{begin_, run_state_};
 

@@ -9,7 +9,7 @@ namespace {
 
 /// This is asked late, because edges are known only once the component is configured.
 std::size_t messages_wanted(const InputBase& input) {
-  return input.options().optional ? input.connections() : std::max<std::size_t>(1, input.connections());
+  return input.options().optional && input.connections() == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -27,8 +27,7 @@ class Gate {
     /// Waits for as many senders as `wanted` says, which is asked whenever something arrives. `what` is a plural for
     /// errors, such as "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Waits for one message from every edge that leads to this input. A declared input without an edge is waited for,
-    /// unless it is optional: then nobody serves it.
+    /// Waits for the first message at this input. An optional input that nobody sends to is not waited for.
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;

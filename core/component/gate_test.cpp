@@ -96,5 +96,16 @@ TEST(GateOfInputsTest, WaitsForAMessageOfEveryInputThatIsConnected) {
   EXPECT_TRUE(starter.begun);
 }
 
+TEST(GateOfInputsTest, TheFirstMessageIsEnoughHoweverManySendersThereAre) {
+  Rig rig;
+  auto& starter = rig.add<Starter>("starter");
+  rig.start();
+  for (InputBase* input : starter.inputs()) input->set_connections(2);
+  rig.send("parameters", Parameters{});
+  rig.send("run_state", RunState{});
+  rig.run_until_idle();
+  EXPECT_TRUE(starter.begun);
+}
+
 }  // namespace
 }  // namespace trainyard::testing

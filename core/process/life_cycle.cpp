@@ -65,6 +65,8 @@ void LifeCycle::change(Component& component, State target) {
   // Configuring ends in the same state, but nothing has been sent. Only the way out drains.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
+    // A failure elsewhere may end a component that has become active without the launcher having heard of it yet.
+    if (target == State::kFinalized && component.state() == State::kActive) component.transition(State::kInactive);
     // The hook may block, for example until a checkpoint is written. Only this loop waits.
     component.transition(target);
   } catch (...) {

@@ -67,6 +67,13 @@ TEST_F(LifeCycleTest, ReportsWhyAComponentFailsAndThenAsksNothingMoreOfIt) {
   EXPECT_THAT(reports_, ElementsAre("fragile inactive", "fragile error: no strength", "fragile finalized"));
 }
 
+// The launcher asks for this when a failure elsewhere ends the run before the report of the activation has arrived.
+TEST_F(LifeCycleTest, AnActiveComponentCanBeFinalizedAtOnce) {
+  for (const State state : {State::kInactive, State::kActive, State::kFinalized}) bring(state);
+  EXPECT_EQ(component_.state(), State::kFinalized);
+  EXPECT_THAT(reports_, ElementsAre("fragile inactive", "fragile active", "fragile finalized"));
+}
+
 TEST_F(LifeCycleTest, AProcessWhosePlanFailedCannotBecomeAnythingElse) {
   life_.plan_failed();
   EXPECT_EQ(life_.phase(), ProcessPhase::kFailed);
