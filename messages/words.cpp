@@ -2,13 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 #include "messages/nearest.h"
 
 namespace trainyard {
 
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known) {
-  return fmt::format("'{}' is no {}{}", given.substr(0, 200), noun, suggestion(given, {known.begin(), known.end()}));
+  // The word may be a stranger's bytes, which must neither end the text nor steer a terminal.
+  std::string shown(given.substr(0, 200));
+  std::ranges::replace_if(
+      shown, [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return fmt::format("'{}' is no {}{}", shown, noun, suggestion(given, {known.begin(), known.end()}));
 }
 
 }  // namespace trainyard

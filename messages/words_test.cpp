@@ -71,6 +71,11 @@ TEST(WordsTest, AnUnknownWordIsRefusedWithTheNearestAndAllThatAreKnown) {
   }
 }
 
+TEST(WordsTest, WhatAStrangerGivesInPlaceOfAWordIsShownWithoutControlCharacters) {
+  EXPECT_EQ(describe_unknown_word(std::string("a\0\x1b[2J\xff", 7), "season", {}),
+            "'a??[2J?' is no season; none is known");
+}
+
 TEST(WordsTest, OnTheWireAnEnumerationIsTheStringOfItsWord) {
   EXPECT_EQ(message_type<Journey>().schema_text, message_type<Text>().schema_text);
   EXPECT_EQ(message_type<Journey>().fingerprint, message_type<Text>().fingerprint);
