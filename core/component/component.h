@@ -16,47 +16,47 @@
 
 namespace trainyard {
 
-/// Where a component is in its life. The launcher asks for every change except the one to kError, which an exception
-/// causes. There is no way back from kFinalized and kError.
+/// The states of a component's life cycle. The launcher requests every change except the one to kError, which an
+/// exception causes. No change leads out of kFinalized or kError.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
-/// The names that the control protocol uses: "inactive", "active", ... (messages/control.h).
+/// Returns the name that the control protocol uses: "inactive", "active", ... (messages/control.h).
 std::string_view name_of(State state);
-/// The state of that name; throws kInvalidArgument, with the nearest one, for any other word.
+/// Returns the state with that name. For any other word it throws kInvalidArgument and suggests the nearest name.
 State state_named(std::string_view name);
 
-/// How a component wants to be placed.
+/// Says how a component is placed.
 struct ComponentTraits {
-  /// True to have one for every rank. If there are several ranks, each is in the namespace "rankN".
+  /// True if every rank has its own. If there are several ranks, each component is in the namespace "rankN".
   bool per_rank = false;
-  /// The event loop that it uses in a composed run; components with the same name share one.
+  /// The event loop that runs it in a composed run. Components with the same name share one loop.
   const char* thread = "main";
 };
 
 /// One part of the pipeline, which does one job and communicates only by messages.
 ///
 /// A derived class declares its inputs, outputs, services and parameters as members. Its constructor does no work,
-/// because it also runs when only the declaration is wanted. All handlers and hooks run on one event loop, one at a
-/// time. An exception from one of them puts the component into the error state, is reported with the component's name,
-/// and ends the run.
+/// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
+/// An exception from one of them puts the component into the error state, is reported with the component's name, and
+/// ends the run.
 ///
-///    class Echo final : public Component {
-///     public:
-///      explicit Echo(ComponentContext& context) : Component(context) {}
-///     private:
-///      Output<Metrics> out_{*this, "echo", "what came in"};
-///      Input<Metrics> in_{*this, "metrics", "anything", [this](const auto& m) { out_.send(m); }};
-///    };
-///    TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it gets.")
+///  class Echo final : public Component {
+///   public:
+///    explicit Echo(ComponentContext& context) : Component(context) {}
+///   private:
+///    Output<Metrics> out_{*this, "echo", "the received metrics"};
+///    Input<Metrics> in_{*this, "metrics", "any metrics", [this](const auto& m) { out_.send(m); }};
+///  };
+///  TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
 ///
-/// A class that is to be placed in another way than ComponentTraits' defaults say has a `static constexpr
-/// ComponentTraits kTraits` and passes it to this constructor.
+/// A class that needs a placement other than the defaults of ComponentTraits has a `static constexpr ComponentTraits
+/// kTraits` and passes it to this constructor.
 class Component : public Configurable {
  public:
   static constexpr const char* kKind = "component";
   using Context = ComponentContext;
 
-  /// Keeps a copy of the context. If its parameters are empty, only the declaration is wanted and its pointers are
-  /// null.
+  /// Keeps a copy of the context. If the context has no parameters, the component is constructed only to read its
+  /// declaration, and the pointers in the context are null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
@@ -64,30 +64,30 @@ class Component : public Configurable {
   const std::string& name() const { return context_.name; }
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
-  /// Read and changed only on the component's event loop.
+  /// Returns the state. It is read and changed only on the component's event loop.
   State state() const { return state_; }
-  /// The event loop that runs the handlers. Other threads reach it by loop().post().
+  /// Returns the event loop that runs the handlers. Other threads call loop().post() to run something on it.
   core::EventLoop& loop() const { return *context_.loop; }
 
-  /// The ports in the order of declaration. They are members of the derived class and live as long as it does.
+  /// Returns the ports in the order of declaration. They are members of the derived class and live as long as it does.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
   const std::vector<ServiceBase*>& services() const { return services_; }
 
   // The following functions are for the runtime, on the component's loop.
 
-  /// Runs the hook that leads to `target`. Throws kInternal for a change that the life cycle does not have, and
-  /// whatever the hook throws; the state is then kError.
+  /// Runs the hook that leads to `target`. Throws kInternal if the life cycle does not allow this change, and whatever
+  /// the hook throws; in the latter case the state is then kError.
   void transition(State target);
 
-  /// Passes a message to its handler now, or later if the component is not active yet or is held back by its own
-  /// outputs.
+  /// Passes a message to its handler. If the component is not active yet, or if one of its outputs has no room, the
+  /// message is kept and handled later.
   void deliver(core::Delivery delivery);
 
-  /// Called when an output may send again: delivers what was held back.
+  /// Delivers the messages that were held back. Called when an output may send again.
   void release_held();
 
-  /// Sets what to do when a handler throws. The process that runs the component sets it.
+  /// Sets the function to call when a handler throws. The process that runs the component sets it.
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
   /// Puts the component into the error state and reports it.
@@ -97,19 +97,19 @@ class Component : public Configurable {
   void guarded(const std::function<void()>& action);
 
  protected:
-  /// Runs before edges exist: checks parameters, opens files, takes memory.
+  /// Checks parameters, opens files and allocates memory. It runs before edges exist.
   virtual void on_configure() {}
   /// Runs when every edge is connected. A source starts to send here.
   virtual void on_activate() {}
-  /// Stops sending. It blocks until what was begun is done, within the launcher's deadline. Inputs stay open.
+  /// Stops sending. It blocks until the work that has begun is done, within the launcher's deadline. Inputs stay open.
   virtual void on_deactivate() {}
-  /// Runs last, when everything that was sent to this component has been handled: closes files.
+  /// Closes files. It runs last, when all messages sent to this component have been handled.
   virtual void on_finalize() {}
 
-  /// The log for people. Its lines carry the component's name, and any thread may write to it.
+  /// Returns the log for people. Its lines carry the component's name, and any thread may write to it.
   spdlog::logger& log() const { return *context_.log; }
-  /// Tells the launcher that the run is over, with a reason for the user. It returns at once. The component is
-  /// deactivated and finalized later, as at any other end.
+  /// Tells the launcher that the run is over, with a reason for the user, and returns at once. The component is
+  /// deactivated and finalized later, as at every end of a run.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:
@@ -124,7 +124,7 @@ class Component : public Configurable {
   ComponentContext context_;
   ComponentTraits traits_;
   State state_ = State::kUnconfigured;
-  bool was_active_ = false;  ///< Until the component has been active once, what arrives is held back.
+  bool was_active_ = false;  ///< Until the component has been active once, messages that arrive are held back.
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;

@@ -12,17 +12,18 @@ class EventLoop;
 
 namespace trainyard {
 
-/// What a component is constructed with. The component keeps a copy; what it points to outlives every component.
+/// The arguments from which a component is constructed. The component keeps a copy; the objects that the pointers refer
+/// to outlive every component.
 struct ComponentContext : PluginContext {
   std::string name;                 ///< The full name in the run, such as "rank0/optimizer".
   std::uint32_t index = 0;          ///< The index in the plan, which is Header::source of what the component sends.
   core::EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
 
-  /// Where the launch file sets each parameter, such as "mnist.toml:12", by the parameter's name; empty without a
+  /// For each parameter, the place where the launch file sets it, such as "mnist.toml:12". It is empty if there is no
   /// launch file.
   std::map<std::string, std::string> places;
 
-  /// Tells the launcher that the run is over. Any component may call it; the first call counts.
+  /// Tells the launcher that the run is over. Any component may call it; only the first call counts.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

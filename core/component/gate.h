@@ -10,30 +10,32 @@
 
 namespace trainyard {
 
-/// Holds a component's beginning back until everything that it needs has come, and then begins, once.
+/// Delays the start of a component until every message that it needs has arrived, and then calls `begin` once.
 ///
-///     Gate ready_{[this] { begin(); }};
-///     Gate::Need restored_{ready_, run_state_};  // Met at once if nobody is connected to this optional input.
-///     Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
+///  Gate ready_{[this] { begin(); }};
+///  Gate::Need restored_{ready_, run_state_};  // Satisfied at once if nothing is connected to this optional input.
+///  Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
 ///
-///     void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
+///  void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
 ///
-/// Needs are members of the component and come after their gate. All of it runs on the component's event loop.
+/// Needs are members of the component and are declared after their gate. Gate and needs are used only on the
+/// component's event loop.
 class Gate {
  public:
-  /// One of the things that are waited for. It may have to come from several senders, once from each.
+  /// One kind of message that the gate waits for. It may be needed from several senders, once from each.
   class Need {
    public:
-    /// Waits for as many senders as `wanted` says, which is asked whenever something arrives. `what` is a plural for
-    /// errors, such as "models".
+    /// Waits for as many senders as `wanted` returns. `wanted` is called whenever a message arrives. `what` is a plural
+    /// for errors, such as "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Waits for the first message at this input. An optional input that nobody sends to is not waited for.
+    /// Waits for one message from every edge that leads to this input. If a declared input has no edge, the gate waits
+    /// for it unless it is optional.
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;
 
-    /// Records that it has come from `sender` (a rank or a component's index). The same sender again changes nothing.
-    /// If this was the last thing missing, the gate opens and so begins.
+    /// Records that the message of `sender` (a rank or a component's index) has arrived. A second message of the same
+    /// sender changes nothing. If this was the last message missing, the gate opens and calls `begin`.
     void arrived(std::size_t sender = 0);
 
     bool met() const { return senders_.size() >= wanted_(); }
@@ -47,14 +49,15 @@ class Gate {
     std::set<std::size_t> senders_;
   };
 
-  /// The handler whose message was the last one missing calls `begin`; open() is true by then.
+  /// `begin` is called inside the handler that receives the last missing message. open() already returns true then.
   explicit Gate(std::function<void()> begin) : begin_(std::move(begin)) {}
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
   bool open() const { return open_; }
 
-  /// What has not come yet, for errors: "1 of 2 models, 0 of 1 run_state". It is empty once the gate is open.
+  /// Describes what has not arrived yet, for errors: "1 of 2 models, 0 of 1 run_state". It is empty once the gate is
+  /// open.
   std::string missing() const;
 
  private:

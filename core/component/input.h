@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its message type. It is used on the owner's event loop, except for what
-/// never changes.
+/// The part of an input that does not depend on its message type. Its members are used on the owner's event loop,
+/// except for those that never change.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -23,36 +23,36 @@ class InputBase {
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
-  /// The message type. The runtime compares it with the sender's before any message arrives.
+  /// Returns the message type. The runtime compares it with the sender's type before any message arrives.
   const MessageType& type() const { return type_; }
-  /// The options as declared. What the launch file overrides is in the edges.
+  /// Returns the options as declared. What the launch file overrides is stored in the edges.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
-  /// The number of edges that end here; 0 until the component is configured. Nobody sends to an optional input that
-  /// still has 0 then, so the component must not wait for it.
+  /// Returns the number of edges that end here; it is 0 until the component is configured. An optional input with 0
+  /// connections after that never receives a message, so the component must not wait for one.
   std::size_t connections() const { return connections_; }
-  /// For the runtime, before the component is configured.
+  /// Sets the number of edges. The runtime calls it before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
 
-  /// Runs the handler. Whoever delivers makes sure that the envelope's message has this input's type.
+  /// Runs the handler. The caller ensures that the envelope's message has this input's type.
   virtual void handle(const core::Envelope& envelope) = 0;
 
-  /// Called by a component that cannot use more of this input now. What arrives waits and keeps its credit, so the
-  /// sender is held back while other inputs are served. It may be called only from the component's own handlers and
-  /// hooks.
+  /// Stops delivery to this input while the component cannot use more of it. Messages that arrive wait and keep their
+  /// credit, so the sender is held back while other inputs are served. Only the component's own handlers and hooks may
+  /// call it.
   void pause() { paused_ = true; }
 
-  /// Delivers what waited, in order, until the handler pauses again.
+  /// Delivers the waiting messages in order, until the handler pauses the input again.
   void resume();
 
-  /// For the runtime: sets the delivery aside and returns true if the input is paused.
+  /// If the input is paused, stores the delivery for later and returns true. Only the runtime calls it.
   bool put_aside(const core::Delivery& delivery);
 
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
-  /// Marks an input that is not a declared port of its owner, because it is made and removed while the owner runs.
+  /// Marks an input that is not a declared port of its owner, because it is created and removed while the owner runs.
   struct Unlisted {};
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
             Unlisted);
@@ -69,10 +69,10 @@ class InputBase {
   std::deque<core::Delivery> aside_;  ///< The messages that arrived while the input was paused.
 };
 
-/// A port where messages of one type come in. The handler runs on the component's event loop, never concurrently with
-/// another handler of the same component. It may keep the message by keeping the pointer.
+/// A port that receives messages of one type. The handler runs on the component's event loop, never concurrently with
+/// another handler of the same component. To keep a message, it keeps the pointer.
 ///
-///    Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
+///  Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
 template <Message T>
 class Input final : public InputBase {
  public:

@@ -16,7 +16,7 @@ class Edge;
 
 namespace trainyard {
 
-/// The part of an output that does not depend on its message type. Everything here runs on the owner's event loop.
+/// The part of an output that does not depend on its message type. All of its functions run on the owner's event loop.
 class OutputBase {
  public:
   virtual ~OutputBase();
@@ -28,38 +28,39 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// The number of edges that start here, including those to visitors.
+  /// Returns the number of edges that start here, including those to visitors.
   std::size_t connections() const { return edges_.size(); }
-  /// The number of messages sent so far, whether anybody listened or not. It is the sequence number of the next one.
+  /// Returns the number of messages sent so far, including those that nothing received. It is the sequence number of
+  /// the next message.
   std::uint64_t sent() const { return sequence_; }
 
-  /// True if every blocking edge has room for one more message. A source sends only while this holds. Other components
-  /// need not ask: while one of their outputs is not ready, they are given no further input.
+  /// Returns true if every blocking edge has room for one more message. A source sends only while this is true. Other
+  /// components need not check it: while one of their outputs is not ready, they receive no further input.
   bool ready() const;
 
-  /// Sets what is called on the component's loop when ready() becomes true again after it was false.
+  /// Sets a callback that is called on the component's loop when ready() becomes true again after it was false.
   void on_ready(std::function<void()> callback) { on_ready_ = std::move(callback); }
 
   // The following functions are for the runtime.
 
-  /// Adds an edge, which the output does not own. Whoever made the edge removes it before destroying it.
+  /// Adds an edge, which the output does not own. The owner of the edge must remove it before destroying it.
   void add_edge(core::Edge& edge);
   void remove_edge(core::Edge& edge);
-  /// The edges, which the output does not own. Only for the owner's loop.
+  /// Returns the edges, which the output does not own. It may be called only on the owner's loop.
   const std::vector<core::Edge*>& edges() const { return edges_; }
-  /// Called when a blocking edge can carry messages again. `was_waiting` is true if the edge had kept messages back and
-  /// has none left.
+  /// Called when a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
+  /// has sent them all.
   void room_again(bool was_waiting);
   /// True while an edge keeps messages back. The owner is given no input meanwhile.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Called when an edge begins to keep messages back; room_again(true) ends it.
+  /// Called when an edge begins to keep messages waiting; room_again(true) ends this.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends to every edge. It never waits, and it never fails for lack of room: a message that finds no room waits in
-  /// its edge.
+  /// Sends the message to every edge. It never waits, and it never fails for lack of room: the edge keeps a message
+  /// until there is room for it.
   void send_erased(std::shared_ptr<const void> message);
 
  private:
@@ -70,24 +71,24 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
-  int blocked_edges_ = 0;  ///< The number of blocking edges that keep messages back for lack of credit.
+  int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
   std::function<void()> on_ready_;
 };
 
-/// A port where messages of one type go out, to any number of inputs, from handlers on the component's event loop.
+/// A port that sends messages of one type to any number of inputs, from handlers on the component's event loop.
 ///
-///    Output<Batch> batches_{*this, "batches", "training data"};
+///  Output<Batch> batches_{*this, "batches", "training data"};
 ///
 /// A steady stream needs no allocation: `auto m = batches_.loan(); m->samples = 64; batches_.send(std::move(m));`
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Registers itself with its owner, of which it is a member. `plugin info` shows `help`.
+  /// Registers itself with its owner, which must have it as a member. `plugin info` shows `help`.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 
-  /// A message to fill and send. If every reader has released an earlier one, it is used again with its old contents,
-  /// so that strings and vectors keep their capacity. The caller must therefore set every field.
+  /// Returns a message to fill and send. If every reader has released an earlier message, that one is reused with its
+  /// old contents, so that strings and vectors keep their capacity. The caller must therefore set every field.
   std::shared_ptr<T> loan() {
     for (std::size_t i = 0; i < loans_.size(); ++i) {
       next_loan_ = (next_loan_ + 1) % loans_.size();
@@ -102,9 +103,9 @@ class Output final : public OutputBase {
     return fresh;
   }
 
-  /// Sends the message. Nobody may write to it afterwards.
+  /// Sends the message, which must not be changed afterwards.
   void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
-  /// Sends a copy that it allocates, which suits messages that are sent now and then.
+  /// Allocates a copy of the message and sends it. This suits messages that are sent rarely.
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:

@@ -11,8 +11,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on its types. It runs on the component's event loop, between two
-/// handlers.
+/// The part of a service that does not depend on its types. Its handler runs on the component's event loop, between two
+/// other handlers.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -24,8 +24,8 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// Answers a request given as JSON. What the handler throws is reported to the caller and does not fail the
-  /// component.
+  /// Returns the answer to a request; both are JSON. If the handler throws, the error is reported to the caller and the
+  /// component does not fail.
   virtual std::string call(const std::string& json) = 0;
 
  protected:

@@ -6,11 +6,12 @@
 
 namespace trainyard {
 
-/// How deep objects and lists may lie in each other in JSON that comes from outside. No message of ours is near it.
+/// The maximum nesting of objects and lists in JSON that comes from outside. Trainyard's own messages need far less.
 inline constexpr int kMaxJsonDepth = 64;
 
-/// Parses JSON that a stranger may have written. Returns nothing if the text is broken or nests deeper than
-/// `kMaxJsonDepth`: printing a value recurses, so a text of 240 KB that only opens brackets would end the process.
+/// Parses JSON from an untrusted source. Returns nothing if the text is malformed or nests deeper than `kMaxJsonDepth`.
+/// The limit is needed because printing a value recurses, so a text of 240 KB that only opens brackets would overflow
+/// the stack.
 std::optional<nlohmann::json> parse_bounded_json(std::string_view text);
 
 }  // namespace trainyard

@@ -12,38 +12,40 @@
 
 namespace trainyard {
 
-/// Anything that has parameters; every plugin of every kind derives from it. Parameters are members of the derived
-/// class and register themselves here while it is being constructed. This is why a Configurable can be neither copied
-/// nor moved.
+/// The base of everything that has parameters, which includes every plugin of every kind. Parameters are members of the
+/// derived class and register themselves here during construction. This is why a Configurable can be neither copied nor
+/// moved.
 class Configurable {
  public:
-  /// `given` is a JSON object with the values from the launch file. An empty text says that only the declaration is
-  /// wanted. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an object.
+  /// `given` is a JSON object with the values from the launch file. If it is empty, the object is constructed only to
+  /// read its declaration. `where` names the plugin in errors. Throws kInvalidArgument if `given` is JSON but not an
+  /// object.
   Configurable(std::string where, std::string_view given);
   virtual ~Configurable();
   Configurable(const Configurable&) = delete;
   Configurable& operator=(const Configurable&) = delete;
 
-  /// The parameters, in the order of declaration.
+  /// Returns the parameters in the order of declaration.
   std::span<ParameterBase* const> parameters() const { return parameters_; }
 
-  /// The parameter of this name, or null if there is none.
+  /// Returns the parameter with this name, or null if there is none.
   ParameterBase* find_parameter(std::string_view name) const;
 
-  /// Throws kInvalidArgument for a given name that was not declared, and suggests the nearest declared one.
+  /// Throws kInvalidArgument if a given name was not declared, and suggests the nearest declared one.
   void check_all_given_are_known() const;
 
   /// Changes a parameter of a running component. Throws for an unknown name, for a value that is not allowed, and for a
   /// parameter that cannot be set while running.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
-  /// How errors begin, such as "component 'optimizer'".
+  /// Returns the beginning of every error text, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
-  /// What `trainyard plugin info` should print besides parameters and ports, such as "available" = "false".
+  /// Returns what `trainyard plugin info` prints in addition to parameters and ports, such as "available" = "false".
   virtual std::map<std::string, std::string> facts() const { return {}; }
 
-  /// True while only the declaration is wanted: no values are given, and required ones may be missing.
+  /// Returns true if the object was constructed only to read its declaration. No values are given then, and required
+  /// ones may be missing.
   bool describing() const { return describing_; }
 
  private:

@@ -17,8 +17,8 @@ namespace trainyard {
 
 class Configurable;
 
-/// Takes the place of a default: the launch file must give a value. While only the declaration is wanted, the parameter
-/// has the zero of its type.
+/// Replaces a default: the launch file must give a value. When a plugin is constructed only to read its declaration,
+/// the parameter holds T{}.
 struct Required {};
 inline constexpr Required kRequired{};
 
@@ -29,19 +29,20 @@ class ParameterBase {
   ParameterBase(const ParameterBase&) = delete;
   ParameterBase& operator=(const ParameterBase&) = delete;
 
-  /// The declaration, which does not change.
+  /// Returns the declaration, which does not change.
   const ParameterInfo& info() const { return info_; }
 
-  /// Checks `value` and takes it. If it is not allowed, throws kInvalidArgument and keeps the old one.
+  /// Checks `value` and stores it. If it is not allowed, throws kInvalidArgument and keeps the old value.
   void assign(const nlohmann::json& value);
 
-  /// The current value, as a launch file would give it.
+  /// Returns the current value as a launch file would give it.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the one callback, which is called on the component's own thread after a change while running. What it throws
-  /// goes to whoever asked for the change, which stays made.
+  /// Sets the only callback. It is called on the component's own thread after the value was changed while running. If
+  /// it throws, whoever asked for the change receives the exception; the change is not undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
-  /// Calls the callback. assign() does not do so, because the first value, from the launch file, is not a change.
+  /// Calls the callback. assign() does not call it, because setting the first value, from the launch file, is not a
+  /// change.
   void notify_changed() const {
     if (changed_) changed_();
   }
@@ -49,10 +50,10 @@ class ParameterBase {
  protected:
   ParameterBase(Configurable& owner, ParameterInfo info);
 
-  /// Takes a value that has been checked.
+  /// Stores a value that has been checked.
   virtual void store(const nlohmann::json& value) = 0;
 
-  /// Takes the value that the launch file gave, if any. Throws if a required value is missing.
+  /// Stores the value that the launch file gave, if any. Throws if a required value is missing.
   void take_given(Configurable& owner);
 
  private:
@@ -62,19 +63,20 @@ class ParameterBase {
 
 /// A named value of a plugin. It is declared as a member, and the declaration is its documentation.
 ///
-///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
+///   Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
 /// T is bool, std::int64_t, double, std::string, PluginSpec, a std::vector of one of the last four, or an enumeration
-/// with words (messages/words.h). The value is there as soon as the member is constructed.
+/// with words (messages/words.h). The value is set as soon as the member is constructed.
 template <class T>
 class Parameter final : public ParameterBase {
  public:
-  /// Takes its value at once. Throws kInvalidArgument, which names the owner, for a value that is not allowed.
+  /// Sets the value during construction. If it is not allowed, throws kInvalidArgument, which names the owner.
   Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules = {});
   /// Declares a parameter without a default. Throws if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
-  /// The current value. That of a settable parameter may change between two handlers, but never within one.
+  /// Returns the current value. The value of a settable parameter may change between two handlers, but never during
+  /// one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
   const T& get() const { return value_; }
@@ -87,17 +89,18 @@ class Parameter final : public ParameterBase {
   T value_{};
 };
 
-/// What parameters with the words of an enumeration have in common: to a launch file they are strings.
+/// The common part of all parameters whose values are the words of an enumeration. In a launch file they are strings.
 class WordParameter : public ParameterBase {
  public:
   nlohmann::json value() const override;
 
  protected:
-  /// `words`: by value; they are the choices, unless the rules name fewer.
+  /// `words` holds the word of each enumerator, indexed by its numeric value. They are the choices unless the rules
+  /// list fewer.
   WordParameter(Configurable& owner, std::string name, std::size_t default_index, std::string help,
                 ParameterRules rules, std::span<const std::string_view> words);
 
-  /// Which of the words it is.
+  /// Returns the index of the current word.
   std::size_t index() const { return index_; }
 
  private:
@@ -107,9 +110,9 @@ class WordParameter : public ParameterBase {
   std::size_t index_;
 };
 
-/// A parameter that is one of the words of an enumeration; what is no such word is refused like any other value.
+/// A parameter whose value is one of the words of an enumeration. Any other word is refused.
 ///
-///     Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
+///  Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>
 class Parameter<E> final : public WordParameter {
  public:

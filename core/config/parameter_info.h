@@ -11,7 +11,7 @@ namespace trainyard {
 /// stores the numbers, so new kinds go to the end.
 enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, kStrings, kPlugin, kAny, kPlugins };
 
-/// The name for people: "integer", "list of numbers", ...
+/// Returns the name for people: "integer", "list of numbers", ...
 std::string_view name_of(ValueKind kind);
 
 /// The limits of a parameter's value. For lists, the number limits and choices apply to every element.
@@ -19,12 +19,13 @@ struct ParameterRules {
   std::optional<double> minimum;
   std::optional<double> maximum;
   bool minimum_excluded = false;
-  std::vector<std::string> choices;  ///< For strings only; any string is allowed if it is empty.
-  std::string unit;                  ///< For example "ms" or "bytes".
-  std::string plugin_kind;           ///< For kPlugin and kPlugins only: "dataset", "model", ...
-  bool settable = false;             ///< True if the value may be changed while running.
+  /// The allowed strings; if it is empty, every string is allowed. It applies to strings only.
+  std::vector<std::string> choices;
+  std::string unit;         ///< For example "ms" or "bytes".
+  std::string plugin_kind;  ///< For kPlugin and kPlugins only: "dataset", "model", ...
+  bool settable = false;    ///< True if the value may be changed while the component runs.
 
-  /// Combines two sets of rules. Where both say something, the right one wins.
+  /// Combines two sets of rules. If both set the same rule, the right one wins.
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);
 };
 
@@ -40,32 +41,33 @@ struct ParameterInfo {
 };
 
 /// Throws kInvalidArgument if `value` is not allowed, such as "learning_rate: -1 is not allowed; a number > 0". The
-/// text includes the parameter's name; the caller adds where the value was given.
+/// text includes the parameter's name; the caller adds the place where the value was given.
 void check_value(const ParameterInfo& info, const nlohmann::json& value);
 
-/// What is allowed, in words: "a number > 0", "one of: cosine, linear", ...
+/// Describes the allowed values in words: "a number > 0", "one of: cosine, linear", ...
 std::string describe_allowed(const ParameterInfo& info);
 
-/// Convert the declaration to JSON and back. For JSON that is not a declaration, the JSON library's exception is
+/// Convert the declaration to JSON and back. If the JSON is not a declaration, the exception of the JSON library is
 /// thrown.
 nlohmann::json to_json(const ParameterInfo& info);
 ParameterInfo parameter_info_from_json(const nlohmann::json& json);
 
 // The rules of a declaration, which are joined with `|`: at_least(0) | settable() | in_unit("steps").
 
-/// The value must be > 0.
+/// Returns the rule that the value must be > 0.
 ParameterRules positive();
 ParameterRules at_least(double minimum);
-/// Both ends are allowed.
+/// Returns the rule that the value must lie between both numbers, which are allowed themselves.
 ParameterRules between(double minimum, double maximum);
-/// Only these words are allowed.
+/// Returns the rule that only these words are allowed.
 ParameterRules one_of(std::vector<std::string> choices);
-/// Shown to people; nothing is converted.
+/// Returns a rule that sets the unit shown to people. Nothing is converted.
 ParameterRules in_unit(std::string unit);
-/// The value may be changed while the component runs (`param.set`). Code that uses it must read it anew each time, or
-/// use Parameter::on_change.
+/// Returns the rule that the value may be changed while the component runs (`param.set`). Code that uses it must read
+/// it again each time, or use Parameter::on_change.
 ParameterRules settable();
-/// For a PluginSpec: the kind of plugin that it names. The planner then checks that plugin's parameters, too.
+/// Returns the rule that a PluginSpec names a plugin of this kind. The planner then checks that plugin's parameters,
+/// too.
 ParameterRules plugin_kind(std::string kind);
 
 }  // namespace trainyard

@@ -5,8 +5,8 @@
 namespace trainyard {
 
 /// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`. Its parameters
-/// stay text, since only the plugin knows what they mean. A list may mix both forms: `transforms = ["random_flip", {
-/// plugin = "center_crop", size = 28 }]`.
+/// are kept as text, since only the plugin knows what they mean. A list may mix both forms: `transforms =
+/// ["random_flip", { plugin = "center_crop", size = 28 }]`.
 struct PluginSpec {
   std::string plugin;             ///< The registered name; empty if no plugin is chosen.
   std::string parameters = "{}";  ///< A JSON object without the key "plugin".
