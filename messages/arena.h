@@ -20,7 +20,7 @@ struct ArenaEntry {
   std::string name;        ///< For example "layers.0.attention.weight".
   std::string block;       ///< "parameters" or "buffers".
   std::uint8_t dtype = 7;  ///< A DType, as its number.
-  /// The tensor is row-major and dense. A scalar has an empty shape.
+  /// The shape of the tensor, which is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
   std::uint64_t offset_bytes = 0;  ///< Where the tensor starts in its block; a multiple of 64.
 
@@ -51,12 +51,12 @@ struct ArenaBlock {
 /// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
 ///
 /// The gradients and every block of optimizer state have the layout of the parameters. The bytes between entries are
-/// padding and stay zero, so an optimizer may run over whole blocks without looking at entries, and the norm of a block
-/// is the norm of its tensors.
+/// padding and stay zero. An optimizer may therefore process whole blocks without regard to entries, and the norm of a
+/// block is the norm of its tensors.
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
-/// writer. From then on the three share the memory and take turns by messages: Gradients, Parameters, Snapshot,
-/// SnapshotTaken.
+/// writer. From then on the three share the memory. The messages Gradients, Parameters, Snapshot and SnapshotTaken
+/// determine which of them may access it.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
@@ -68,11 +68,11 @@ struct ArenaInfo {
   /// The entries of the whole model, in the order of its parameters, even if this rank's blocks hold only a part of it.
   /// Within a block the offsets ascend.
   std::vector<ArenaEntry> entries;
-  /// The size of all parameters together, padding included: the end of the last entry.
+  /// The size of all parameters together, including padding. It is the end of the last parameter's entry, rounded up.
   std::uint64_t parameter_bytes = 0;
-  /// Where this rank's part of the parameters begins: its blocks "parameters" and "gradients" hold the bytes from here
-  /// on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the optimizer's state
-  /// among themselves.
+  /// The start of this rank's part of the parameters, in bytes. Its blocks "parameters" and "gradients" hold the bytes
+  /// from there on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the optimizer's
+  /// state among themselves.
   std::uint64_t shard_begin = 0;
   bool shared_state = false;  ///< True if all ranks update the same parameters, with the optimizer state of rank 0.
 
@@ -83,7 +83,8 @@ struct ArenaInfo {
   }
 };
 
-/// The optimizer's blocks, for the checkpoint writer, which reads them and, when a run resumes, fills them in place.
+/// Gives the checkpoint writer access to the optimizer's blocks, which it reads and, when a run resumes, fills in
+/// place.
 ///
 /// The optimizer sends this message once, as soon as it has memory for its state. The checkpoint records `rule` and
 /// `hyperparameters`.
@@ -94,7 +95,7 @@ struct OptimizerState {
   std::string rule;  ///< The update rule, such as "adamw".
   /// Each block has the layout of this rank's part of the parameters (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
-  /// Those hyperparameters that are numbers, for people and for the checkpoint's record.
+  /// The hyperparameters that are numbers, for people and for the checkpoint's record.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
@@ -106,14 +107,14 @@ struct OptimizerState {
 /// Tells that the accelerator host and its optimizer are ready to train.
 ///
 /// The host sends this message once, when it has received Parameters of step 0 and, if there is a checkpoint writer,
-/// RunState. The strategy manager gives no order before it.
+/// RunState. The strategy manager sends no order before it has received this message.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
-  /// The precision of parameters and computation, named as Lightning names it: "32-true", "16-mixed", ...
+  /// The precision of parameters and computation, under Lightning's name: "32-true", "16-mixed", ...
   std::string precision;
   std::uint64_t parameters = 0;  ///< The number of trainable values.
   /// The size of the accelerator host's blocks. The optimizer's state is not included.

@@ -12,7 +12,7 @@ namespace trainyard {
 /// A data loader's position in the training stream: the next batch to deliver.
 ///
 /// Together with the seed and the dataset it determines every later batch, because the order of an epoch is computed
-/// from the seed and the epoch's number. A checkpoint therefore needs nothing else from the loader.
+/// from the seed and the epoch's number. It is therefore all that a checkpoint stores about the loader.
 struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
@@ -27,8 +27,8 @@ struct LoaderCursor {
 
 /// One micro-batch. `tensors` follow the order of DatasetInfo::fields, and the first dimension of each is the batch.
 ///
-/// All tensors of a batch lie in one shared buffer, so passing the batch on costs one reference. The receiver reads
-/// them in place. The buffer returns to the loader's pool when the last reader has released the message.
+/// All tensors of a batch lie in one shared buffer, so the batch is passed on by reference. The receiver reads them in
+/// place. The loader's pool reuses the buffer when the last reader has released the message.
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 
@@ -37,14 +37,14 @@ struct Batch {
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.
   std::uint64_t samples = 0;  ///< The number of rows. The last batch of a split may be short, or empty on some ranks.
-  /// The rows of this batch on all ranks together, or 0 if that is not known. A row that several ranks have counts once
-  /// for each of them.
+  /// The number of rows of this batch on all ranks together, or 0 if it is unknown. A row that several ranks have
+  /// counts once for each of them.
   std::uint64_t world_samples = 0;
   /// True for the last batch of a whole training epoch, whatever limit the manager has set, and for the last batch of
   /// an order that evaluates or predicts.
   bool last_in_epoch = false;
-  LoaderCursor next;  ///< Where to resume after this batch.
-  /// The tensors lie in host memory. The accelerator moves them to where they are needed.
+  LoaderCursor next;  ///< The position at which to resume after this batch.
+  /// The tensors lie in host memory. The accelerator copies them to its device if necessary.
   std::vector<Tensor> tensors;
 
   template <class Archive>

@@ -17,25 +17,25 @@
 
 namespace trainyard {
 
-/// What an encoded tensor says about itself: everything but its bytes. It serves those who have only the body of a
-/// message, such as a viewer that subscribed without payloads.
+/// The description of an encoded tensor, without its bytes. It is used by readers that have only the body of a message,
+/// such as a viewer that subscribed without payloads.
 struct TensorPlace {
-  /// A valid type: a number that stands for none has been refused.
+  /// The element type. It is always valid, because other numbers have been refused.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.
-  /// The distance in bytes from the start of the payload, not yet compared with the payload's size.
+  /// The distance in bytes from the start of the payload. It has not been checked against the payload's size.
   std::uint64_t offset = 0;
-  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require. It is known not to overflow.
+  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require. The computation has been checked for overflow.
 };
 
-/// The cereal input archive of the wire format. It trusts nothing: it checks every count against the bytes that remain
-/// before it allocates memory, and every tensor against the payload that it refers to. For bytes that break the format
-/// it throws kCorrupt, with the byte offset.
+/// The cereal input archive of the wire format. It does not trust its input: it checks every count against the
+/// remaining bytes before it allocates memory, and every tensor against the payload that it refers to. For malformed
+/// bytes it throws kCorrupt, with the byte offset.
 ///
-/// When it throws, the message being read is half filled and must be thrown away. Reading takes time and memory
-/// proportional to the body, whatever the body claims. cereal finds the functions below by argument-dependent lookup; a
-/// field of a type that has none does not compile.
+/// If it throws, the message being read is only partly filled and must be discarded. Reading takes time and memory
+/// proportional to the actual size of the body. cereal finds the functions below by argument-dependent lookup; a field
+/// whose type has no such function does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the reader. The tensors that it reads share the buffers of `payloads`; no bytes
@@ -50,8 +50,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     position_ += size;
   }
 
-  /// Reads the next number, which is as wide as T. The body need not be aligned. No bytes are swapped, since both ends
-  /// are little-endian.
+  /// Reads a number with the width of T. The body need not be aligned. No bytes are swapped, since both ends are
+  /// little-endian.
   template <class T>
   T read_number() {
     T value;
@@ -64,9 +64,9 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   std::size_t read_count(std::size_t element_bytes);
   /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
   bool read_bool();
-  /// The bytes of a string, without a copy: they are those of the body.
+  /// Reads a string and returns a view of its bytes in the body, without a copy.
   std::string_view read_text();
-  /// A value of an enumeration that travels as a word; throws for a word that stands for none.
+  /// Reads a value of an enumeration that is encoded as a word. Throws for a word that the enumeration does not have.
   template <Worded E>
   E read_word() {
     const std::size_t start = position_;
@@ -74,19 +74,19 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     if (const std::optional<E> value = find_by_name<E>(word)) return *value;
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
-  /// Reads a tensor over one of the payloads. Throws if it does not lie wholly within that payload.
+  /// Reads a tensor whose bytes lie in one of the payloads. Throws if they are not completely inside that payload.
   void read_tensor(Tensor& tensor);
-  /// Reads a tensor without looking for its payload, for those who have only the body.
+  /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
   TensorPlace read_tensor_place();
 
   /// The number of bytes not yet read.
   std::size_t remaining() const { return body_.size() - position_; }
 
-  /// Called when a map holds `key` for the second time. Such a map is refused, because two readers might keep different
-  /// values.
+  /// Throws kCorrupt because a map contains `key` twice. Such a map is refused, because two readers might keep
+  /// different values.
   [[noreturn]] void throw_repeated(const std::string& key) const;
 
-  /// Throws if bytes are left over: a message consists of exactly its fields.
+  /// Throws if unread bytes remain, because a message consists of exactly its fields.
   void finish() const;
 
  private:

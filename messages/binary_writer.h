@@ -21,15 +21,15 @@ namespace trainyard {
 /// not copy the buffers of tensors: it lists each distinct buffer once in `payloads`, and the body refers to it by its
 /// index.
 ///
-/// BinaryReader is its mirror. The time that writing takes is proportional to the body and does not depend on the size
-/// of the tensors.
+/// BinaryReader reads this format. The time for writing is proportional to the size of the body and does not depend on
+/// the size of the tensors.
 class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the writer. They need not be empty: the writer appends to them.
   BinaryWriter(std::string& body, std::vector<Buffer>& payloads)
       : cereal::OutputArchive<BinaryWriter, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
-  /// Appends `size` bytes as they are.
+  /// Appends `size` bytes unchanged.
   void write(const void* data, std::size_t size) { body_.append(static_cast<const char*>(data), size); }
 
   /// Appends the number in its native width and byte order, which a static_assert in the .cpp requires to be
@@ -40,7 +40,7 @@ class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmp
     write(&value, sizeof value);
   }
 
-  /// Throws kInvalidArgument if `count` exceeds 2^32 - 1.
+  /// Appends a count. Throws kInvalidArgument if it exceeds 2^32 - 1.
   void write_count(std::size_t count);
 
   /// Appends the tensor's dtype, shape and place, and lists its buffer as a payload. Throws kInvalidArgument if there
@@ -48,7 +48,7 @@ class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmp
   void write_tensor(const Tensor& tensor);
 
  private:
-  /// The index of `buffer` among the payloads. A new buffer is added to them.
+  /// Returns the index of `buffer` among the payloads, and first adds the buffer if it is new.
   std::uint32_t payload_index(const Buffer& buffer);
 
   std::string& body_;

@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-/// Where another process of the same user on the same host finds the bytes of a shared buffer.
+/// The location of a shared buffer, from which another process of the same user on the same host can map it.
 ///
 /// The memory is a sealed memfd of process `pid`. A reader opens `/proc/<pid>/fd/<fd>` and checks `inode`, so that it
-/// notices a descriptor that has been reused. The struct is plain data and travels in a payload frame
+/// notices a descriptor that has been reused. The struct is plain data and is sent in a payload frame
 /// (docs/wire_format.md).
 struct SharedHandle {
   std::int32_t pid = 0;
@@ -28,32 +28,35 @@ struct SharedHandle {
 // The bytes of this struct are a frame of the wire format, so its layout may not depend on the compiler.
 static_assert(sizeof(SharedHandle) == 48);
 
-/// A reference-counted run of bytes: on the heap, in shared memory, or borrowed from an owner that keeps it alive.
+/// A reference-counted range of bytes: on the heap, in shared memory, or borrowed from an owner that keeps it alive.
 ///
-/// Copying a Buffer copies a reference. The bytes live until the last reference is gone; the owner then frees them,
-/// unmaps them or returns them to a pool. A writer writes before it sends and never afterwards, because readers may be
-/// in other threads and processes and there is no lock. The count itself is atomic, so any thread may drop a reference.
+/// Copying a Buffer copies a reference. The bytes live until the last reference is released; the owner then frees them,
+/// unmaps them or returns them to a pool. The bytes must not be changed after they have been sent, because readers in
+/// other threads and processes use no lock. The reference count is atomic, so any thread may release a reference.
 class Buffer {
  public:
   /// Makes a Buffer without bytes and without an owner.
   Buffer() = default;
 
-  /// Refers to bytes that `owner` keeps alive. `shared` tells other processes where to find them.
+  /// Refers to bytes that `owner` keeps alive. With `shared`, other processes can map them.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
   /// Allocates heap memory that is 64-byte aligned and uninitialised.
   static Buffer heap(std::size_t size);
 
-  /// The bytes are writable even though the Buffer is const: the constness is that of the reference.
+  /// Returns the address of the first byte. The bytes are writable even if the Buffer is const, because only the
+  /// reference is constant.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   /// True for a default-constructed Buffer and for one without bytes.
   bool empty() const { return size_ == 0; }
-  /// A view of all bytes. The span does not keep them alive.
+  /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Where other processes find the bytes. It is empty for memory that only this process has.
+  /// Returns the location from which other processes can map the bytes. It is empty for memory that is private to this
+  /// process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
-  /// The owner of the bytes, for those who pass them to another library and must keep them alive meanwhile.
+  /// Returns the owner of the bytes. Code that passes the bytes to another library holds it to keep them alive
+  /// meanwhile.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
   /// True if both Buffers refer to the same bytes.

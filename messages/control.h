@@ -23,8 +23,8 @@ struct Hello {
   }
 };
 
-/// The process has configured all its components and bound all its sockets. A process that cannot get there sends
-/// StateChanged with the state "error" instead.
+/// Reports that the process has configured all its components and bound all its sockets. A process that fails to do so
+/// sends StateChanged with the state "error" instead.
 struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
@@ -38,7 +38,7 @@ struct Configured {
 };
 
 /// Tells a process to connect its inputs, and gives it the endpoints of all processes. The launcher sends it when every
-/// process has sent Configured, and again when one of them was started anew. Connections that exist stay as they are.
+/// process has sent Configured, and again after a process was restarted. Existing connections are not changed.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
@@ -51,8 +51,8 @@ struct Connect {
   }
 };
 
-/// The subscriptions of all inputs of the process have been acknowledged. The launcher activates components only when
-/// all processes have said so; this is why no first message can be lost.
+/// Reports that the subscriptions of all inputs of the process have been acknowledged. The launcher activates
+/// components only when all processes have sent this message, so the first messages cannot be lost.
 struct Connected {
   static constexpr const char* kTypeName = "Connected";
 
@@ -64,8 +64,8 @@ struct Connected {
   }
 };
 
-/// Tells a process to bring a component to a state. The process answers with one StateChanged. For an active component
-/// that becomes inactive, the answer comes only after everything that it sent has been handled.
+/// Tells a process to change the state of a component. The process answers with one StateChanged. For an active
+/// component that becomes inactive, the answer comes only after everything that it sent has been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -78,8 +78,8 @@ struct Transition {
   }
 };
 
-/// A component has reached a state, or has failed on the way or, without a Transition, in a handler. An empty
-/// `component` stands for the whole process.
+/// Reports that a component has reached a state, or has failed. It may fail during a Transition or, without one, in a
+/// handler. An empty `component` stands for the whole process.
 struct StateChanged {
   static constexpr const char* kTypeName = "StateChanged";
 
@@ -94,7 +94,7 @@ struct StateChanged {
   }
 };
 
-/// Tells that the process is alive. It is sent every second, on the control socket only. Because it comes from the
+/// Reports that the process is alive. It is sent every second, on the control socket only. Because it comes from the
 /// control loop, it does not say that the components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
@@ -108,7 +108,7 @@ struct Heartbeat {
   }
 };
 
-/// A component says that the run is over. The first such message counts, and its reason is shown to the user.
+/// Reports that a component has ended the run. Only the first such message counts; its reason is shown to the user.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -122,13 +122,14 @@ struct RunFinished {
   }
 };
 
-/// A process is gone. The receiver releases what that process held in shared buffers, stops waiting for its credits,
-/// and forgets its sockets. The launcher sends this message to all other processes after it has reaped the process.
+/// Reports that a process has ended. The receiver releases the shared buffers that the process held, stops waiting for
+/// its credits, and closes its connections to it. The launcher sends this message to all other processes after it has
+/// reaped the process.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  /// The index under which shared buffers count the process. A process that is started again keeps its index.
+  /// The index under which shared buffers count the process. A restarted process keeps its index.
   std::uint32_t process_index = 0;
 
   template <class Archive>
@@ -137,8 +138,8 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (if `target` is empty) or to the launcher. It travels on the control plane,
-/// which serves people and tools and is never part of the step path.
+/// A call to a component, to a process (if `target` is empty) or to the launcher. It uses the control plane, which
+/// serves people and tools and is never part of the step path.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 

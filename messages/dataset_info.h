@@ -22,10 +22,11 @@ struct DatasetField {
   }
 };
 
-/// The split that orders to train use; every other name is the dataset's own.
+/// The name of the split that train orders use. The dataset chooses the names of all other splits.
 inline constexpr const char* kTrainSplit = "train";
 
-/// The size of one split: its samples over all ranks, and the number of batches, which is the same for every rank.
+/// The size of one split: the number of its samples on all ranks together, and the number of batches, which is the same
+/// on every rank.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";
 
@@ -39,8 +40,8 @@ struct SplitInfo {
   }
 };
 
-/// What a data loader will deliver. It is sent once, before the first batch. Models take their sizes from it, so a
-/// model can be built without knowing its dataset by name.
+/// Describes what a data loader will deliver. It is sent once, before the first batch. Models derive their sizes from
+/// it, so they do not depend on a particular dataset.
 struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
@@ -52,7 +53,7 @@ struct DatasetInfo {
   std::uint64_t classes = 0;            ///< The number of classes, or of tokens in the vocabulary; 0 if there are none.
   std::vector<std::string> vocabulary;  ///< The text of every token or class, if known.
   std::string unit = "sample";          ///< The unit of throughput: "sample" or "token".
-  /// Throughput is the number of samples times this. For text it is the number of tokens of a sample.
+  /// Throughput in units is the number of samples times this factor. For text it is the number of tokens of a sample.
   std::uint64_t units_per_sample = 1;
   /// Facts for people and logs, such as the path and the encoding. Nothing computes with them.
   std::map<std::string, std::string> attributes;

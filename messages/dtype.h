@@ -7,7 +7,7 @@
 namespace trainyard {
 
 /// The element type of a tensor. The numbers are part of the wire format and never change; a new type gets the next
-/// number. Only tensors/ knows what LibTorch calls these types.
+/// number. Only tensors/ maps these types to those of LibTorch.
 enum class DType : std::uint8_t {
   kUInt8 = 0,
   kInt8 = 1,
@@ -21,7 +21,7 @@ enum class DType : std::uint8_t {
   kBool = 9,
 };
 
-/// The size of one element in bytes. It is 0 for a value that is not a DType, which a hostile message may hold.
+/// The size of one element in bytes. It is 0 for a value that is not a DType, which a malicious message may contain.
 std::size_t size_of(DType dtype);
 
 /// The name used in schemas, JSON and error messages: "uint8", "float32", ... It is "invalid" for a value that is not a

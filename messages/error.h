@@ -13,15 +13,15 @@ namespace trainyard {
 enum class Code {
   kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
-  kTypeMismatch,     ///< Two ends disagree about the type of a message or value.
-  kShapeMismatch,    ///< Two ends disagree about the shape of a tensor.
+  kTypeMismatch,     ///< Sender and receiver use different types for a message or value.
+  kShapeMismatch,    ///< A tensor does not have the expected shape.
   kTimeout,          ///< A deadline passed; the message names what was waited for.
   kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
   kAbiMismatch,      ///< A plugin was built for another ABI tag.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< Something that is allowed in principle is not available here, or not yet.
-  kPeerLost,         ///< A process or client at the other end is gone.
+  kPeerLost,         ///< A process or client that this one communicates with has ended.
   kCancelled,        ///< The user asked to stop.
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };
@@ -32,7 +32,7 @@ std::string_view name_of(Code code);
 /// The one exception type of Trainyard. Its message says where the error occurred, what was given and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// Takes `message` literally, braces included. This is for text that comes from elsewhere.
+  /// Uses `message` literally, including braces. Use it for text from outside.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
   /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. It needs at least one argument; a lone
@@ -41,7 +41,7 @@ class Error : public std::runtime_error {
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}
 
-  /// The kind of the error, for programs. People read what().
+  /// Returns the kind of the error, for programs. The text for people is what().
   Code code() const { return code_; }
 
  private:

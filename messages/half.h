@@ -23,8 +23,8 @@ struct Float16 {
 
 static inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 
-/// Rounds to the nearest value, ties to even. A NaN keeps its upper bits and is made quiet, so that it cannot become
-/// infinite.
+/// Converts `x` to bfloat16, rounded to the nearest value, ties to even. A NaN keeps its upper bits and is made quiet,
+/// so that it cannot become infinite.
 static inline void store(float x, BFloat16& to) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -32,8 +32,8 @@ static inline void store(float x, BFloat16& to) {
   to.bits = static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
-/// The biases of the two exponents differ by 112. Subnormal halves are small whole numbers times 2^-24. Infinity and
-/// NaN are preserved.
+/// Converts a half to float. The biases of the two exponents differ by 112. Subnormal halves are small whole numbers
+/// times 2^-24. Infinity and NaN are preserved.
 static inline float load(Float16 x) {
   const std::uint32_t magnitude = x.bits & 0x7fffu;
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000u) << 16;
@@ -43,8 +43,9 @@ static inline float load(Float16 x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, magnitude < 0x400u ? subnormal : normal) | sign);
 }
 
-/// Rounds to the nearest value, ties to even; magnitudes of 65520 and more become infinite. For subnormal halves the
-/// addition of 0.5 does the rounding, because the last bit of the sum stands for 2^-24.
+/// Converts `x` to half precision, rounded to the nearest value, ties to even; magnitudes of 65520 and more become
+/// infinite. For subnormal halves the addition of 0.5 does the rounding, because the last bit of the sum stands for
+/// 2^-24.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t sign = (all >> 16) & 0x8000u;

@@ -6,13 +6,13 @@
 
 namespace trainyard {
 
-/// The frame of fixed size that precedes every body. It is little-endian, with the fields in this order and without
-/// padding (docs/wire_format.md).
+/// The frame of fixed size that precedes every message body. It is little-endian, with the fields in this order and
+/// without padding (docs/wire_format.md).
 struct Header {
   static constexpr std::uint32_t kMagic = 0x44595254;  ///< "TRYD"
   static constexpr std::uint16_t kVersion = 1;
 
-  /// The number is little-endian, so the first byte of the frame is 'T'.
+  /// The magic number. It is little-endian, so the first byte of the frame is 'T'.
   std::uint32_t magic = kMagic;
   std::uint16_t version = kVersion;
   std::uint16_t payloads = 0;      ///< The number of payload frames that follow the body.
@@ -21,14 +21,15 @@ struct Header {
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
   std::int64_t send_time_ns = 0;   ///< The CLOCK_REALTIME at which the handler sent the message.
-  std::uint64_t trace = 0;         ///< Follows a batch through the pipeline; 0 if there is none.
-  std::uint64_t handles = 0;       ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
+  /// A number that identifies a batch throughout the pipeline; 0 if the message belongs to no batch.
+  std::uint64_t trace = 0;
+  std::uint64_t handles = 0;  ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
 };
 // The header is written and read as it lies in memory, so no compiler may put padding into it.
 static_assert(sizeof(Header) == 56);
 
 /// Reads the header in `frame`. Throws kCorrupt if the size, magic or version is wrong or there are too many payloads.
-/// It does not look at the fingerprint: whoever knows the type compares it.
+/// It does not check the fingerprint; the caller does, because it knows the message type.
 Header read_header(std::span<const std::byte> frame);
 
 }  // namespace trainyard

@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// Converts a message from binary form to JSON, by its schema alone: the type need not be compiled in. Not-a-number and
-/// infinities become the strings "NaN", "Infinity" and "-Infinity". A tensor becomes its dtype, shape, payload index
-/// (null if it has no payload) and offset. A negative `indent` gives one line. Throws kCorrupt.
+/// Converts a message from binary form to JSON. It needs only the schema; the type need not be compiled in.
+/// Not-a-number and infinities become the strings "NaN", "Infinity" and "-Infinity". A tensor becomes its dtype, shape,
+/// payload index (null if it has no payload) and offset. A negative `indent` gives one line. Throws kCorrupt.
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
 /// Converts a message from JSON to binary form. Missing fields become zero or empty. Tensors cannot be given. Throws

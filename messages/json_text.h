@@ -7,14 +7,14 @@
 
 namespace trainyard {
 
-/// Writes JSON straight into a string. A tree of values would take many times the memory of the message that it shows,
-/// and whoever sent the message would choose how much.
+/// Writes JSON directly into a string. A tree of values would need many times the memory of the message, and the sender
+/// of the message would determine how much.
 ///
 /// The caller is responsible for the grammar: a key before each value inside '{', and brackets in pairs. The writer
 /// adds commas, colons and indentation.
 class JsonText {
  public:
-  /// A negative `indent` gives one line.
+  /// A negative `indent` writes everything on one line.
   explicit JsonText(int indent) : indent_(indent) {}
 
   /// Begins an object '{' or an array '['.
@@ -34,19 +34,19 @@ class JsonText {
   /// Writes a value that is JSON already: an integer, `true` or `null`.
   void literal(std::string_view value);
 
-  /// Returns what was written. The writer must not be used afterwards.
+  /// Returns the written text. The writer must not be used afterwards.
   std::string take() { return std::move(out_); }
 
  private:
-  /// Writes what separates the next value from the one before it.
+  /// Writes the comma and the indentation before the next value.
   void before_value();
   void new_line();
 
   std::string out_;
   int indent_;
   int depth_ = 0;
-  bool first_ = true;       ///< Nothing stands in the innermost bracket yet.
-  bool after_key_ = false;  ///< The next value belongs to the key just written.
+  bool first_ = true;       ///< True if the innermost bracket is still empty.
+  bool after_key_ = false;  ///< True if a key was just written, to which the next value belongs.
 };
 
 }  // namespace trainyard

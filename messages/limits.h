@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// The bounds of the wire format. A message that exceeds one is corrupt. They are generous to honest messages and keep
-/// the work small that a hostile one can cause; docs/wire_format.md promises them to clients.
+/// The bounds of the wire format. A message that exceeds one is corrupt. They leave ample room for normal messages and
+/// limit the work that a malicious one can cause. docs/wire_format.md guarantees them to clients.
 constexpr std::size_t kMaxPayloads = 64;     ///< Distinct buffers in one message.
 constexpr std::size_t kMaxRank = 16;         ///< The dimensions of one tensor.
 constexpr std::size_t kMaxTopicBytes = 200;  ///< libzmq silently loses subscriptions to names of 246 to 255 bytes.

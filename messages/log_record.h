@@ -6,17 +6,17 @@
 
 namespace trainyard {
 
-/// The topic of all log records. Every process publishes it for its components, so it has many senders.
+/// The topic of all log records. Every process publishes it for its components.
 inline constexpr const char* kLogTopic = "/log";
 
-/// One line of a component's log. The runtime makes it from what a component writes to its logger, and publishes it for
-/// visitors and other subscribers.
+/// One line of a component's log. The runtime creates it from what a component writes to its logger, and publishes it
+/// for visitors and other subscribers.
 struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
   std::int64_t time_ns = 0;  ///< When it was logged, by CLOCK_REALTIME.
   std::string level;         ///< "debug", "info", "warning", "error".
-  /// The component's full name, or the name of the process for what no component said.
+  /// The component's full name, or the name of the process for a line that no component wrote.
   std::string component;
   std::string text;
 

@@ -7,12 +7,12 @@ namespace trainyard {
 
 /// The kinds of memory in which a block of elements can lie.
 enum class MemoryKind : std::uint8_t {
-  kHost,        ///< Memory that only this process can reach.
+  kHost,        ///< Memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
   kDevice,      ///< Memory of an accelerator, which the processor cannot read.
 };
 
-/// Where memory lies, which determines who can reach it.
+/// The location of memory, which determines who can access it.
 struct MemorySpace {
   MemoryKind kind = MemoryKind::kHost;
   std::uint16_t device = 0;  ///< The index of the device; 0 for memory of the host.
@@ -21,7 +21,7 @@ struct MemorySpace {
   friend bool operator==(const MemorySpace&, const MemorySpace&) = default;
 };
 
-/// The space for people: "host memory", "shared host memory", "the memory of device 1".
+/// Returns a description for people: "host memory", "shared host memory", "the memory of device 1".
 inline std::string name_of(MemorySpace space) {
   if (space.is_device()) return "the memory of device " + std::to_string(space.device);
   return space.kind == MemoryKind::kHost ? "host memory" : "shared host memory";

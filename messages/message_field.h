@@ -21,8 +21,8 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 
 }  // namespace detail
 
-/// What may be a field of a message. Pointers of any kind and polymorphic types may not: on the wire they would let a
-/// peer choose which type is constructed, or make two fields share one object.
+/// A type that may be a field of a message. Pointers of any kind and polymorphic types are excluded: with them a peer
+/// could choose which type is constructed, or make two fields share one object.
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 
@@ -32,9 +32,9 @@ constexpr void require_message_field() {
   static_assert(MessageField<T>, "a message field may not be a pointer, a smart pointer or a polymorphic type");
 }
 
-/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. This list is
-/// the only declaration: the binary form, the schema, JSON and the fingerprint follow from it, in its order. A field
-/// that it leaves out is not sent, and nothing can notice that.
+/// A message: a plain struct with a name and one cereal `serialize` that lists every field by CEREAL_NVP. The binary
+/// form, the schema, JSON and the fingerprint are derived from this list, in its order. A field that is missing from
+/// the list is not sent, and this cannot be detected.
 template <class T>
 concept Message = std::is_class_v<T> && std::default_initializable<T> && MessageField<T> && requires {
   { T::kTypeName } -> std::convertible_to<const char*>;

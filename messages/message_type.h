@@ -14,12 +14,12 @@
 
 namespace trainyard {
 
-/// Everything the runtime must know about a message type without knowing the type itself. There is one per type; it is
-/// compared by address within a process and by fingerprint between processes.
+/// The properties of a message type that the runtime uses, so that it does not depend on the type itself. Processes
+/// compare message types by their fingerprints.
 ///
-/// Plugins are separate libraries, and each may hold an instance of its own, so two addresses may stand for one type.
-/// Where addresses differ, the fingerprint decides. The functions are plain pointers because an edge calls them for
-/// every message.
+/// Plugins are separate libraries, and each may have its own instance for the same type. Equal addresses therefore mean
+/// equal types; if the addresses differ, the fingerprints are compared. The functions are plain pointers because an
+/// edge calls them for every message.
 struct MessageType {
   std::string name;
   std::string schema_text;

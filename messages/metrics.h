@@ -11,13 +11,13 @@
 
 namespace trainyard {
 
-/// Which of two values of a metric is the better one.
+/// Says which of two values of a metric is better.
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
-/// Numbers about the run, for loggers and viewers. The accelerator host sends them on "/metrics" every so many steps
-/// and after evaluations, and any other component may send its own. Nothing in the run waits for them. In a run of
-/// several ranks the strategy manager sends them, merged from the RankMetrics of the ranks.
+/// Measurements of the run, for loggers and viewers. The accelerator host sends them on "/metrics" at regular intervals
+/// and after evaluations; in a run of several ranks the strategy manager sends them instead, merged from the
+/// RankMetrics of the ranks. Any other component may send its own. No component waits for them.
 ///
 /// `samples` and `units` are totals, so a rate is the difference of two messages, and a lost message does no harm.
 struct Metrics {
@@ -40,18 +40,18 @@ struct Metrics {
   }
 };
 
-/// What one of several ranks reports; it is sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// reports about one stage and step from those ranks that have sent one, and waits for no other.
+/// The metrics of one of several ranks; it is sent on "/rank_metrics" instead of Metrics. The strategy manager merges
+/// all reports for the same stage and step.
 ///
 /// `samples` and `units` in `metrics` are those of this rank alone; the manager adds them up.
 struct RankMetrics {
   static constexpr const char* kTypeName = "RankMetrics";
 
   std::uint32_t rank = 0;
-  /// The weight of the values in a mean: the number of samples behind them, or 0 if there are none.
+  /// The weight of the values in a mean: the number of samples that they were computed from.
   double weight = 0;
   Metrics metrics;
-  /// For values that are not merged by a mean: "sum", "max" or "min", by the name of the value.
+  /// The reductions of values that are not merged by a mean: "sum", "max" or "min", indexed by the name of the value.
   Reductions reductions;
 
   template <class Archive>

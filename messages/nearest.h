@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// The known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if none is
-/// close enough to have been meant.
+/// The known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if no name is
+/// similar enough.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
 /// The end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none is

@@ -12,20 +12,20 @@
 
 namespace trainyard {
 
-/// What an order asks for. On the wire and in JSON it is a word.
+/// The kind of an order. On the wire and in JSON it is a word.
 enum class OrderKind : std::uint8_t {
   kTrain,       ///< Learn from `batches` micro-batches, with an optimizer step every `micro_batches`.
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Predict `batches` batches of `split`, or generate if `batches` is 0.
   kCheckpoint,  ///< Take a snapshot between two steps.
-  kStop,        ///< End after the current step, and drop every earlier order that is not done.
+  kStop,        ///< End after the current step, and discard all earlier orders that are not done.
 };
 constexpr auto words_of(OrderKind) {
   return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop");
 }
 
-/// What the strategy manager tells the data loader and the accelerator host to do next. They carry out orders one after
-/// another, by ascending id; the manager may send the next order before the last one is done.
+/// Tells the data loader and the accelerator host what to do next. The strategy manager sends it. Orders are carried
+/// out one after another, by ascending id; the manager may send an order before the previous one is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
@@ -38,7 +38,7 @@ struct Order {
   std::uint64_t epoch = 0;
   /// The steps of the whole run, for learning-rate schedules and time estimates; 0 if unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;          ///< For training: where the stream must stand when this order begins.
+  LoaderCursor cursor;          ///< For training: the required position of the stream when this order begins.
   std::string reason;           ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
   std::vector<Scalar> metrics;  ///< For checkpoint: the newest validation metrics.
 
@@ -49,9 +49,9 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers each order once, in turn, except those that a stop
-/// overtook: the answer to the stop stands for them, too. Each rank answers for itself, and the strategy manager merges
-/// their metrics.
+/// The accelerator host's answer to an Order. The host answers each order once, in sequence. Orders that a stop
+/// discarded are not answered; the answer to the stop stands for them, too. Each rank sends its own answer, and the
+/// strategy manager merges their metrics.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -62,12 +62,13 @@ struct OrderDone {
   std::uint64_t step = 0;  ///< The optimizer steps done since the run began.
   std::uint64_t epoch = 0;
   std::uint64_t batches = 0;  ///< The micro-batches used by this order.
-  /// The rows of those batches. They are the weight of an evaluation's metrics.
+  /// The number of samples in these batches. It is the weight of an evaluation's metrics.
   std::uint64_t samples = 0;
   bool stopped = false;         ///< True if a stop ended the order early.
   LoaderCursor cursor;          ///< The position after the last training batch used.
   std::vector<Scalar> metrics;  ///< For evaluate: this rank's means, weighted by samples; empty if it had no samples.
-  Reductions reductions;        ///< For values that are not merged by a mean: "sum", "max" or "min", by name.
+  /// The reductions of values that are not merged by a mean: "sum", "max" or "min", indexed by name.
+  Reductions reductions;
 
   template <class Archive>
   void serialize(Archive& archive) {

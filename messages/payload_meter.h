@@ -12,19 +12,19 @@
 
 namespace trainyard {
 
-/// A cereal output archive that writes nothing. It sums what a message counts against byte credits: the bytes of its
-/// tensors, its strings (the keys of maps included) and its lists of numbers. Single numbers and bools do not count.
+/// A cereal output archive that writes nothing and computes how many bytes of credit a message uses. It adds up the
+/// bytes of tensors, strings (including the keys of maps) and lists of numbers. Single numbers and bools do not count.
 ///
-/// It serves edges within a process, where nothing is encoded; edges between processes count the bytes that they send.
-/// A buffer that two tensors share is counted for both.
+/// It is used for edges within a process, on which nothing is encoded. Edges between processes count the bytes that
+/// they send. A buffer that two tensors share is counted for both.
 class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision> {
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
   /// Counts `bytes` more. The functions below call it.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
-  /// The sum so far. Every send within a process computes it, so it must be cheap: it neither allocates nor looks at
-  /// the bytes.
+  /// The sum so far. It is computed for every message sent within a process, so it must be cheap: it neither allocates
+  /// nor reads the bytes.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -71,7 +71,7 @@ void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const std::optional<T>& op
   if (optional) archive(*optional);
 }
 
-/// A tensor without a buffer has no payload and counts nothing, whatever its shape.
+/// Adds the size of a tensor. A tensor without a buffer has no payload and adds nothing, whatever its shape.
 inline void CEREAL_SAVE_FUNCTION_NAME(PayloadMeter& archive, const Tensor& tensor) {
   if (!tensor.buffer.empty()) archive.add(tensor.bytes());
 }

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// One component as the launcher placed it. launch/plan makes it from the launch file. Everything in it is final, so a
-/// process takes no decision of its own.
+/// One component of the run and its placement. launch/plan creates it from the launch file. All values are final, so a
+/// process makes no decisions of its own.
 struct ComponentPlan {
   static constexpr const char* kTypeName = "ComponentPlan";
 
@@ -23,7 +23,7 @@ struct ComponentPlan {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
   std::string parameters = "{}";  ///< A JSON object.
-  /// Where the parameters were written, such as "mnist.toml:12", for errors.
+  /// For each parameter, the place where it was set, such as "mnist.toml:12". Errors name it.
   std::map<std::string, std::string> places;
   std::map<std::string, std::string> topics;  ///< The full topic name of every port, by the port's name.
   std::vector<std::uint32_t> cpus;  ///< The component's thread is pinned to these CPUs; empty if it is not pinned.
@@ -36,8 +36,8 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with the policy that both ends follow. The launch file decides about it;
-/// the components' code is the same for every policy and transport.
+/// One connection from an output to an input, with the policy that both ends follow. The launch file determines it; the
+/// components' code is the same for every policy and transport.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
@@ -60,7 +60,7 @@ struct EdgePlan {
   }
 };
 
-/// Everything that one process must know to play its part. The launcher sends it in answer to Hello.
+/// The part of the plan that one process needs. The launcher sends it in answer to Hello.
 struct ProcessPlan {
   static constexpr const char* kTypeName = "ProcessPlan";
 
@@ -71,11 +71,11 @@ struct ProcessPlan {
   std::string process;
   std::uint32_t process_index = 0;  ///< The process's slot in the reader counts of shared buffers.
   std::uint64_t seed = 0;
-  /// The level that standard error shows. Visitors get more.
+  /// The lowest level of log records on standard error. Visitors receive lower levels, too.
   std::string log_level = "info";
-  /// These folders are searched in this order. If the list is empty, the process uses its own defaults.
+  /// The folders to search for plugins, in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;
-  /// The address that the socket of each thread binds: "ipc:///..." or "tcp://127.0.0.1:*".
+  /// The address to which the socket of each thread is bound: "ipc:///..." or "tcp://127.0.0.1:*".
   std::map<std::string, std::string> bind;
   std::vector<ComponentPlan> components;  ///< The components of the whole run, by index.
   std::vector<EdgePlan> edges;            ///< The edges that begin or end in this process.

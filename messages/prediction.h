@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// What a model says when it is asked to predict: text for a person, tensors for a program, or both. It answers a
-/// predict order and is sent on "/predictions" to the logger.
+/// The result of a model's prediction: text for people, tensors for programs, or both. It is sent on "/predictions" to
+/// the logger as the answer to a predict order.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 
-  /// The predict order that it answers, and the step at which training stood.
+  /// The id of the predict order that it answers.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// A headline that says what the text is. `text` may have many lines.
+  /// A heading for the text. `text` may have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

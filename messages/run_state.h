@@ -11,12 +11,12 @@
 
 namespace trainyard {
 
-/// Asks the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when every rank has
-/// asked.
+/// Asks the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when it has this
+/// request from every rank.
 ///
-/// The accelerator host sends this message and then no further Gradients until SnapshotTaken has come back, so the
-/// optimizer cannot touch the memory meanwhile. The host may compute the next gradients in the meantime, since they are
-/// not part of a checkpoint, unless a forward pass would change buffers, which are.
+/// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
+/// does not change the memory meanwhile. The host may compute the next gradients, since these are not part of a
+/// checkpoint, unless a forward pass would change buffers, which are part of it.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -27,12 +27,13 @@ struct Snapshot {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;
   std::string reason;
-  /// Where a resumed run must continue: the position after the last batch that the arena has learned from.
+  /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
   std::vector<std::uint8_t> rng;  ///< The state of the accelerator host's random generator.
   /// The newest validation metrics, taken from the order. They rank checkpoints.
   std::vector<Scalar> metrics;
-  std::vector<Scalar> host_state;  ///< What else the accelerator host wants back in RunState, such as its loss scale.
+  /// Further values that the accelerator host needs in RunState, such as its loss scale.
+  std::vector<Scalar> host_state;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,7 +42,8 @@ struct Snapshot {
   }
 };
 
-/// The copy is made, and the arena may change again. The file is written later; CheckpointDone reports it.
+/// Reports that the copy has been made, so the arena may change again. The file is written later; CheckpointDone
+/// reports it.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -54,8 +56,8 @@ struct SnapshotTaken {
   }
 };
 
-/// The checkpoint is on disk, or it is not and `error` says why. A failed checkpoint does not end the run by itself:
-/// the strategy manager decides.
+/// Reports that a checkpoint was written to disk, or why this failed. A failed checkpoint does not necessarily end the
+/// run; the strategy manager decides.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 
@@ -72,9 +74,9 @@ struct CheckpointDone {
   }
 };
 
-/// Where the run begins: at zero, or where a checkpoint left it. The checkpoint writer sends it once, after it has
-/// filled the arena. The accelerator host, the optimizer and the strategy manager start counting from here. A run
-/// without a checkpoint writer has no RunState and begins at zero.
+/// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends it once,
+/// after it has filled the arena. The accelerator host, the optimizer and the strategy manager count from there. A run
+/// without a checkpoint writer has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
@@ -87,7 +89,7 @@ struct RunState {
   LoaderCursor cursor;
   std::vector<std::uint8_t> rng;
   std::vector<Scalar> metrics;
-  std::vector<Scalar> host_state;  ///< What the host put into the Snapshot.
+  std::vector<Scalar> host_state;  ///< The values that the host sent in the Snapshot.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// What a field can be. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
-/// simple kinds come first, up to kTensor, because the parser and the table of names rely on that.
+/// The kinds of fields. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
+/// simple kinds up to kTensor must come first, because the parser and the table of names rely on this order.
 enum class FieldKind : std::uint8_t {
   kBool,
   kI8,
@@ -65,22 +65,23 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-/// The canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It says all that
-/// the binary form requires, so a client that has read it can decode every message of that type.
+/// The canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It contains all
+/// that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
 /// One type as it appears in the text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// The inverse of to_text. The text may come from a stranger, so anything that is not a schema throws kCorrupt, with
-/// the line. It is safe to decode by the result: no struct holds itself, and nesting is bounded.
+/// The inverse of to_text. The text may come from an untrusted source: if it is not a valid schema, throws kCorrupt
+/// with the number of the line. The result is safe to decode with, because no struct contains itself and nesting is
+/// bounded.
 Schema parse_schema(std::string_view text);
 
-/// A 64-bit FNV-1a hash of the canonical text: field names, types and nesting all change it. Source:
+/// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. Source:
 /// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
-/// Describes the type as JSON Schema (draft 2020-12), for viewers and validators that know nothing about Trainyard.
-/// Throws kInvalidArgument for a schema without structs.
+/// Describes the type as JSON Schema (draft 2020-12), for general viewers and validators. Throws kInvalidArgument for a
+/// schema without structs.
 std::string to_json_schema(const Schema& schema);
 
 }  // namespace trainyard

@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// A cereal output archive that records field names and types instead of values. It visits a default-constructed
-/// message, so the `serialize` function that moves the bytes is also the one source of the schema.
+/// A cereal output archive that records field names and types instead of values. It processes a default-constructed
+/// message, so the schema is derived from the same `serialize` function as the binary form.
 ///
 /// A default-constructed message has no elements in its lists, maps and optionals, so these are described by their
 /// type.
@@ -54,7 +54,8 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     }
   }
 
-  /// The kind follows from the width and the sign, not from the name: `long` and `long long` are the same on the wire.
+  /// Returns the kind of a number type. It depends on the width and the sign, not on the name: `long` and `long long`
+  /// are the same on the wire.
   template <class T>
   static constexpr FieldKind number_kind() {
     if constexpr (std::is_same_v<T, bool>) return FieldKind::kBool;
@@ -92,7 +93,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return {FieldKind::kStruct, T::kTypeName, {}};
   }
 
-  /// Adds an empty struct of this name. Returns false if it is there already.
+  /// Adds an empty struct with this name. Returns false if the schema already has one.
   bool begin_struct(const char* name) {
     if (schema_.find(name) != nullptr) return false;
     schema_.structs.push_back({name, {}});

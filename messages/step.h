@@ -6,23 +6,24 @@
 
 namespace trainyard {
 
-/// Hands the gradients of one step to the optimizer: they are in the arena and reduced. Only the optimizer touches them
-/// until it answers with Parameters, and it leaves them zeroed.
+/// Tells the optimizer that the gradients of one step are in the arena, already reduced over the ranks. Until the
+/// optimizer answers with Parameters, only it may access them. It sets them to zero.
 ///
-/// The message carries no data: it hands over memory that both ends already see. It is on the path of every step.
+/// The message contains no gradients, because both components share the memory. It is sent in every step.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
-  std::uint64_t step = 0;  ///< The number of the update that is to be made from these gradients, from 1.
+  std::uint64_t step = 0;  ///< The number of the update for which these gradients are used, counted from 1.
   /// The step of the run that these gradients complete, for learning-rate schedules; 0 if it equals `step`. Ranks that
   /// update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;
-  /// Gradients may come in several buckets, so that an optimizer can begin before the last one. At present there is
-  /// one.
+  /// The index of the bucket. Gradients may be sent in several buckets, so that an optimizer can begin before the last
+  /// one. At present there is only one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  double scale = 1;  ///< The gradients are to be multiplied by this, which covers clipping by norm and loss scaling.
-  double norm = 0;   ///< The global L2 norm before `scale`; 0 if it was not computed.
+  /// The factor by which the optimizer multiplies the gradients, for clipping by norm and for loss scaling.
+  double scale = 1;
+  double norm = 0;                ///< The global L2 norm before `scale`; 0 if it was not computed.
   std::uint64_t total_steps = 0;  ///< Order::total_steps.
 
   template <class Archive>
@@ -32,8 +33,8 @@ struct Gradients {
   }
 };
 
-/// Hands the parameters back: those in the arena are the result of `step` updates. Only the accelerator host touches
-/// them until it sends the next Gradients. Step 0 says that the optimizer is ready.
+/// Tells the accelerator host that the parameters in the arena are the result of `step` updates. Until the host sends
+/// the next Gradients, only it may access them. Step 0 means that the optimizer is ready.
 ///
 /// The host waits for this answer to Gradients before the next forward pass.
 struct Parameters {

@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-/// The first message of a subscriber on a data socket, answered by Subscribed. The subscriber sends it again after a
-/// reconnect, since the publisher forgets a connection that broke. The messages of this file are the protocol of
-/// docs/wire_format.md, section 3.
+/// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
+/// again after a reconnect, since the publisher discards a broken connection. The messages of this file are the
+/// protocol of docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
@@ -16,7 +16,7 @@ struct Subscribe {
   std::string topic;                   ///< The full name of the topic.
   std::uint32_t edge = 0xffff'ffff;    ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
   std::uint64_t fingerprint = 0;       ///< The fingerprint that the subscriber expects; 0 accepts any type.
-  std::string policy = "drop_oldest";  ///< A visitor cannot ask for another policy.
+  std::string policy = "drop_oldest";  ///< A visitor must use this policy.
   std::uint64_t window_messages = 64;  ///< The credits given at the start.
   std::uint64_t window_bytes = 268435456;
   std::string payloads = "none";    ///< "handle", "inline" (the bytes) or "none" (empty frames).
@@ -29,8 +29,8 @@ struct Subscribe {
   }
 };
 
-/// The acknowledgement of a Subscribe. The publisher sends nothing for this subscription before it. The schema is
-/// included even if the subscription is refused, so that an error can show both sides.
+/// The acknowledgement of a Subscribe. It precedes all other messages of the subscription. The schema is included even
+/// if the subscription is refused, so that an error can show both sides.
 struct Subscribed {
   static constexpr const char* kTypeName = "Subscribed";
 
@@ -48,8 +48,9 @@ struct Subscribed {
   }
 };
 
-/// The subscriber has handled this much, and the publisher may send as much again. It is sent whenever half a window
-/// has been handled, so that credits cost a fraction of a message. A publisher never believes more than it has sent.
+/// Returns credit: the subscriber has handled this much, and the publisher may send as much again. It is sent whenever
+/// half a window has been handled, so that few Credit messages are needed. A publisher ignores credit beyond what it
+/// has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
@@ -63,7 +64,7 @@ struct Credit {
   }
 };
 
-/// The subscriber wants no more messages. There is no answer, and messages under way still arrive.
+/// Ends a subscription. There is no answer, and messages under way still arrive.
 struct Unsubscribe {
   static constexpr const char* kTypeName = "Unsubscribe";
 
@@ -75,8 +76,9 @@ struct Unsubscribe {
   }
 };
 
-/// The publisher asks for all credits that are due, now and after every further message. It does so when its component
-/// is being deactivated and must know that everything has been handled, however small a part of a window that is.
+/// Asks the subscriber to return all outstanding credit now and after every further message. The publisher sends it
+/// when its component is being deactivated and must know that all messages have been handled, even if they are less
+/// than half a window.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
 

@@ -11,11 +11,11 @@
 
 namespace trainyard {
 
-/// A dense, row-major tensor: a dtype, a shape, and a place inside a reference-counted buffer. It never holds the bytes
-/// itself, so a message with a 40 MB tensor is as cheap to pass on as one without.
+/// A dense, row-major tensor: a dtype, a shape, and a place inside a reference-counted buffer. It does not contain the
+/// bytes itself, so a message with a large tensor is as cheap to pass on as one without.
 ///
-/// The struct is a plain description and does not check that it fits its buffer. A tensor from the wire was checked
-/// when it was read; whoever makes one by hand is responsible for it.
+/// The struct does not check that its shape fits into its buffer. Tensors read from the wire have been checked; code
+/// that creates one itself must ensure this.
 struct Tensor {
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
@@ -30,7 +30,7 @@ struct Tensor {
   /// The address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }
 
-  /// The elements as values of T. The caller guarantees that T has the width of `dtype`.
+  /// Returns the elements as values of T. The caller ensures that T has the width of `dtype`.
   template <class T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(elements())};

@@ -20,15 +20,15 @@ namespace trainyard {
 ///     enum class Season : std::uint8_t { kSummer, kWinter };
 ///     constexpr auto words_of(Season) { return words("season", "summer", "winter"); }
 ///
-/// It can then be a field of a message, where it has the type `string` and the bytes of its word, and the type of a
-/// Parameter. Code compares values; a word that stands for none is refused where it is read.
+/// It can then be the type of a Parameter, and the type of a message's field, which is encoded as a string. A word that
+/// the enumeration does not have is refused when it is read.
 template <std::size_t N>
 struct Words {
   std::string_view noun;                   ///< What a value is called in errors: "season", "kind of order".
-  std::array<std::string_view, N> values;  ///< By value of the enumeration.
+  std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
-/// Makes Words, for the functions `words_of`.
+/// Returns the Words of an enumeration; used in the functions `words_of`.
 template <class... Word>
 constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
@@ -40,7 +40,7 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
   words_of(value).noun;
 };
 
-/// The words of E, kept for as long as the program runs.
+/// The words of E, stored for the lifetime of the program.
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
@@ -50,7 +50,7 @@ constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// The value that a word stands for; empty if there is none.
+/// Returns the value with this word; empty if there is none.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -59,11 +59,12 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
   return {};
 }
 
-/// "'trian' is no kind of order; did you mean 'train'? known: ..."
+/// Returns an error text: "'trian' is no kind of order; did you mean 'train'? known: ..."
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// The value that a word stands for. Throws kInvalidArgument, with the nearest word and all that are known.
+/// Returns the value with this word. If there is none, throws kInvalidArgument, which suggests the nearest word and
+/// lists all of them.
 template <Worded E>
 E from_name(std::string_view word) {
   if (const std::optional<E> value = find_by_name<E>(word)) return *value;

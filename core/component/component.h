@@ -39,14 +39,14 @@ struct ComponentTraits {
 /// An exception from one of them puts the component into the error state, is reported with the component's name, and
 /// ends the run.
 ///
-///  class Echo final : public Component {
-///   public:
-///    explicit Echo(ComponentContext& context) : Component(context) {}
-///   private:
-///    Output<Metrics> out_{*this, "echo", "the received metrics"};
-///    Input<Metrics> in_{*this, "metrics", "any metrics", [this](const auto& m) { out_.send(m); }};
-///  };
-///  TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
+///    class Echo final : public Component {
+///     public:
+///      explicit Echo(ComponentContext& context) : Component(context) {}
+///     private:
+///      Output<Metrics> out_{*this, "echo", "the received metrics"};
+///      Input<Metrics> in_{*this, "metrics", "any metrics", [this](const auto& m) { out_.send(m); }};
+///    };
+///    TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
 ///
 /// A class that needs a placement other than the defaults of ComponentTraits has a `static constexpr ComponentTraits
 /// kTraits` and passes it to this constructor.

@@ -12,11 +12,11 @@ namespace trainyard {
 
 /// Delays the start of a component until every message that it needs has arrived, and then calls `begin` once.
 ///
-///  Gate ready_{[this] { begin(); }};
-///  Gate::Need restored_{ready_, run_state_};  // Satisfied at once if nothing is connected to this optional input.
-///  Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
+///    Gate ready_{[this] { begin(); }};
+///    Gate::Need restored_{ready_, run_state_};  // Satisfied at once if nothing is connected to this optional input.
+///    Gate::Need models_{ready_, "models", [this] { return context().world_size; }};
 ///
-///  void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
+///    void on_model(const ModelInfo& info) { models_.arrived(info.rank); }
 ///
 /// Needs are members of the component and are declared after their gate. Gate and needs are used only on the
 /// component's event loop.

@@ -72,7 +72,7 @@ class InputBase {
 /// A port that receives messages of one type. The handler runs on the component's event loop, never concurrently with
 /// another handler of the same component. To keep a message, it keeps the pointer.
 ///
-///  Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
+///    Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
 template <Message T>
 class Input final : public InputBase {
  public:

@@ -77,7 +77,7 @@ class OutputBase {
 
 /// A port that sends messages of one type to any number of inputs, from handlers on the component's event loop.
 ///
-///  Output<Batch> batches_{*this, "batches", "training data"};
+///    Output<Batch> batches_{*this, "batches", "training data"};
 ///
 /// A steady stream needs no allocation: `auto m = batches_.loan(); m->samples = 64; batches_.send(std::move(m));`
 template <Message T>

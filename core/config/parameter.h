@@ -63,7 +63,7 @@ class ParameterBase {
 
 /// A named value of a plugin. It is declared as a member, and the declaration is its documentation.
 ///
-///   Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
+///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
 /// T is bool, std::int64_t, double, std::string, PluginSpec, a std::vector of one of the last four, or an enumeration
 /// with words (messages/words.h). The value is set as soon as the member is constructed.
@@ -112,7 +112,7 @@ class WordParameter : public ParameterBase {
 
 /// A parameter whose value is one of the words of an enumeration. Any other word is refused.
 ///
-///  Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
+///   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle, "order of training samples"};
 template <Worded E>
 class Parameter<E> final : public WordParameter {
  public:
