@@ -7,15 +7,16 @@
 
 namespace trainyard::collectives {
 
-/// On which thread operations are carried out.
+/// The thread on which operations are carried out.
 enum class Thread : std::uint8_t {
-  /// The thread that calls the collective, while it calls. This is fastest, because nothing is passed between threads.
+  /// The thread that calls the collective, during its calls. This is the fastest way, because nothing is passed between
+  /// threads.
   kCaller,
-  kOwn,  ///< A thread of the group's own, so that operations go on while the caller computes.
+  kOwn,  ///< A separate thread of the group, so that operations make progress while the caller computes.
 };
 
-/// What a backend supplies: how the members of a group agree, how they know who is there, and how elements move. All of
-/// it is connected. The parts are destroyed in reverse order, so later ones may refer to earlier ones.
+/// The parts that a backend supplies: agreement, attendance and transport. All parts are already connected. Members are
+/// destroyed in reverse order, so later ones may refer to earlier ones.
 struct Backend {
   std::unique_ptr<Agreement> agreement;
   std::unique_ptr<Attendance> attendance;

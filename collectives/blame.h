@@ -9,35 +9,35 @@
 
 namespace trainyard::collectives {
 
-/// Finds out which member is silent and which merely waits. It measures how long nothing has moved. Shortly before the
-/// timeout it asks all members for a sign of life, and at the timeout it follows their answers, beginning with each
-/// member that is waited for: a member that waits for another one is not to blame.
+/// Finds out which member holds up the group. It measures the time since the last progress. Shortly before the timeout
+/// it asks all members for a sign of life. At the timeout it starts at each member that the caller waits for and
+/// follows the chain of who waits for whom to the member that holds up the rest.
 class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
-  /// What is waited for, and everything that shows that it goes on.
+  /// The operation that the caller waits for, and the signs that it makes progress.
   struct Signs {
     std::uint64_t waited = 0;  ///< The operation for which the caller waits.
-    std::uint64_t held = 0;    ///< The operation that holds it up.
-    std::uint64_t count = 0;   ///< Changes whenever something moves.
+    std::uint64_t held = 0;    ///< The operation that must finish first.
+    std::uint64_t count = 0;   ///< Changes whenever there is progress.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// Looks at the clock once. Returns the members to blame if nothing has moved for the timeout, and none before that.
-  /// `candidates` are the members that are waited for.
+  /// Checks the clock once. Returns the members to blame if there was no progress for the length of the timeout,
+  /// otherwise an empty list. `candidates` are the members that the caller waits for.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates);
 
-  /// Starts the measurement again, because something has moved or nothing is waited for.
+  /// Restarts the measurement, because there was progress or the caller waits for nothing.
   void start_again() { since_.reset(); }
 
   /// Asks all members for a sign of life, which unanswered() evaluates later.
   void probe();
-  /// True when members have had enough time to answer.
+  /// Returns true when the members have had enough time to answer.
   bool had_time() const;
-  /// The other members that have not answered.
+  /// Returns the other members that have not answered.
   std::vector<std::uint32_t> unanswered() const;
 
  private:
@@ -50,8 +50,8 @@ class Blame {
   const std::chrono::milliseconds timeout_;
   const std::chrono::milliseconds grace_;
   Signs last_;
-  std::optional<Clock::time_point> since_;   ///< Since when nothing has moved.
-  std::optional<Clock::time_point> probed_;  ///< When signs of life were asked for.
+  std::optional<Clock::time_point> since_;   ///< The time of the last progress.
+  std::optional<Clock::time_point> probed_;  ///< The time at which signs of life were requested.
 };
 
 }  // namespace trainyard::collectives

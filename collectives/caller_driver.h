@@ -8,7 +8,7 @@
 
 namespace trainyard::collectives {
 
-/// Runs the engine on the thread of the caller, while it calls.
+/// Runs the engine on the thread of the caller, during the caller's calls.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

@@ -23,28 +23,29 @@ struct Backend;
 class Driver;
 }  // namespace collectives
 
-/// What a collective is constructed with. Every member of the group constructs its own, with the same name and the same
-/// ranks.
+/// The arguments from which a collective is constructed. Every member of the group constructs its own collective, with
+/// the same name and the same ranks.
 struct CollectiveContext : PluginContext {
   std::string name;  ///< The name of the group, used once in a run, such as "world" or "host0".
   /// The ranks of the run that belong to the group, ascending; the member's own rank is among them.
   std::vector<std::uint32_t> ranks;
-  std::chrono::milliseconds timeout{60'000};  ///< How long a silent rank is waited for.
+  std::chrono::milliseconds timeout{60'000};  ///< The time for which an unresponsive rank is waited for.
 };
 
 class Collective;
 
-/// An operation under way. It is small and meant to be passed by value. It may be discarded only after wait().
+/// An operation under way. It is small and is passed by value. It may be discarded only after wait().
 class Work {
  public:
   Work() = default;
   Work(Collective& collective, std::uint64_t number) : collective_(&collective), number_(number) {}
 
-  /// Waits until the operation has its result here. A second call does nothing. Throws kTimeout and kPeerLost, naming
-  /// the silent rank, and kShapeMismatch, naming the rank that asked for something else and what that was.
+  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost,
+  /// naming the unresponsive rank, or kShapeMismatch, naming the rank that called a different operation, and that
+  /// operation.
   void wait();
 
-  /// True if wait() would return or throw at once. It never waits, but may do some of the work.
+  /// Returns true if wait() would return or throw at once. It never waits, but may do some of the work.
   bool done();
 
  private:
@@ -52,22 +53,21 @@ class Work {
   std::uint64_t number_ = 0;
 };
 
-/// Operations that a group of ranks does together. All ranks of the group call the same operations in the same order,
-/// with the same types and counts. If one does not, every rank gets kShapeMismatch, which says who asked for what.
+/// Carries out operations of a group of ranks. All ranks of the group must call the same operations in the same order,
+/// with the same types and counts. Otherwise every rank gets kShapeMismatch, which lists what each rank called.
 ///
-/// Every operation is asynchronous: it returns at once, and the caller waits for its Work. Operations are carried out
-/// in the order in which they were asked for. Nothing waits longer than the timeout of the context: a rank that is gone
-/// or stopped becomes an error that names it, on every other rank. From then on the group cannot be used, and every
-/// call throws that error.
+/// Every operation is asynchronous: the call returns at once, and the caller waits for its Work. Operations are carried
+/// out in the order of the calls. No wait exceeds the timeout of the context: if a rank has ended or does not respond,
+/// all other ranks get an error that names it. From then on the group cannot be used, and every call throws that error.
 ///
-/// Results do not depend on time, because the order in which ranks are added is fixed. On shared memory and over
-/// sockets it is the order of the ranks for every element, whatever else is reduced with it.
+/// Results do not depend on timing, because the values of the ranks are added in a fixed order. With shared memory and
+/// sockets this is the order of the ranks, for every element.
 ///
-/// Ranks are counted within the group, from 0, and are then called members; `ranks()` says which ranks of the run they
-/// are. One thread calls a collective.
+/// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. A
+/// collective must be used by one thread only.
 ///
-/// This class checks what is asked for. A backend derives from it and says how the group agrees and how elements move;
-/// see docs/collectives.md.
+/// This class checks the arguments of the calls. A backend derives from it and supplies agreement, attendance and
+/// transport; see docs/collectives.md.
 class Collective : public Configurable {
  public:
   static constexpr const char* kKind = "collective";
@@ -76,8 +76,8 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective();
 
-  /// Connects the group. Every member calls it, and it returns when all have. Throws kTimeout, naming those that did
-  /// not come, and kUnsupported if the backend cannot work in this process.
+  /// Connects the group. Every member calls it, and it returns when all of them have. Throws kTimeout, naming the
+  /// members that did not connect, or kUnsupported if the backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< The rank within the group.
@@ -85,35 +85,35 @@ class Collective : public Configurable {
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
 
-  /// True if operations of this kind may be asked for on memory of that space. Other memory is refused with
-  /// kUnsupported when an operation is asked for. By default, memory of the host is accepted, shared or not.
+  /// Returns true if operations of this kind may be called with memory of that space. Calls with other memory throw
+  /// kUnsupported. The default accepts all host memory, shared or not.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Zeroed memory on which operations need no copy, if the backend has such memory, otherwise any zeroed memory. Every
-  /// member asks for the same size, in the same order, after connect(). The memory lives as long as the collective.
+  /// Returns zeroed memory, of a kind that operations use without a copy if the backend has it. Every member must ask
+  /// for the same sizes in the same order, after connect(). The memory lives as long as the collective.
   Buffer allocate(std::size_t bytes);
 
-  /// Announces that operations will work on this memory, which has the same size at every member. A backend that can
-  /// reach the other members' memory (if it is `shared()`) works in place there. Every member announces its memory in
-  /// the same order.
+  /// Announces that operations will work on this memory. If the memory is `shared()` and the backend can map the other
+  /// members' memory, operations then work in place. Every member must announce memory of the same sizes in the same
+  /// order.
   void use(const Buffer& memory);
 
-  /// Works in place: afterwards every rank has the reduction of what all ranks had.
+  /// Reduces the data of all ranks in place: afterwards every rank has the result.
   Work all_reduce(Elements data, ReduceOp op);
 
-  /// Works in place: afterwards every rank has what `root` had.
+  /// Copies the data of `root` to all ranks, in place.
   Work broadcast(Elements data, std::uint32_t root);
 
-  /// Works in place: rank r provides the elements from `bounds[r]` to `bounds[r + 1]` of `data`, and afterwards every
-  /// rank has all. `bounds` has size() + 1 ascending numbers from 0 to data.count; if it is empty, the parts are equal
-  /// (see `equal_parts`).
+  /// Collects the parts of all ranks, in place: rank r provides the elements from `bounds[r]` to `bounds[r + 1]` of
+  /// `data`, and afterwards every rank has all elements. `bounds` has size() + 1 ascending numbers from 0 to
+  /// data.count; if it is empty, the parts are equal (see `equal_parts`).
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
-  /// Works in place: afterwards rank r has the elements from `bounds[r]` to `bounds[r + 1]` of the reduction. The other
-  /// elements are undefined.
+  /// Reduces the data of all ranks in place: afterwards rank r has the elements from `bounds[r]` to `bounds[r + 1]` of
+  /// the result. The other elements are undefined.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
-  /// The operation is finished when every rank has called this.
+  /// Starts a barrier, which is finished when every rank has called this.
   Work barrier();
 
   /// Send and receive a message between two ranks; messages in one direction are matched in the order of the calls. The
@@ -121,34 +121,38 @@ class Collective : public Configurable {
   Work send(Elements data, std::uint32_t to);
   Work recv(Elements data, std::uint32_t from);
 
-  /// Does what can be done without waiting. It must be called now and then by code that computes while operations are
-  /// under way. Throws if the group has failed.
+  /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call it
+  /// from time to time. Throws if the group has failed.
   void progress();
 
-  /// Makes the group fail at once because this rank cannot go on, for instance because its step threw. All ranks, which
-  /// may wait for this one, get kPeerLost with this rank and `reason`. It does not throw, and does nothing if the group
-  /// has failed before or has a single rank.
+  /// Makes the group fail at once because this rank cannot go on, for instance because its step threw. All other ranks
+  /// get kPeerLost, which names this rank and `reason`. It does not throw, and does nothing if the group has already
+  /// failed or has a single rank.
   void abort(const std::string& reason) noexcept;
 
-  /// All ranks' texts, in the order of the ranks. They may have any length, different lengths, or be empty. It waits.
+  /// Returns the texts of all ranks, in the order of the ranks. The texts may differ in length and may be empty. It
+  /// waits for all ranks.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// The `parts` + 1 bounds that cut `count` elements into parts of equal size, except for the last ones.
+  /// Returns the `parts` + 1 bounds that divide `count` elements into parts of equal size; only the last parts may be
+  /// smaller.
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. It is called before anybody is
-  /// waited for, and also for a group of one.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. It is called before the other
+  /// members are waited for, and also for a group of one.
   virtual void check() const {}
 
-  /// Connects to the other members, of which there is at least one. Throws kTimeout, naming those that do not come.
+  /// Connects to the other members, of which there is at least one. Throws kTimeout, naming the members that do not
+  /// connect.
   virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }
 
  private:
   friend class Work;
-  /// `bounds` has size() + 1 numbers that say whose part each element is.
+  /// Checks the request and passes it to the driver. Elements from `bounds[m]` to `bounds[m + 1]` are the part of
+  /// member m.
   Work ask(collectives::Request request, Elements data, std::vector<std::uint64_t> bounds);
   std::vector<std::uint64_t> parts(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
   void check_space(collectives::OperationKind kind, const Elements& data) const;
@@ -159,17 +163,18 @@ class Collective : public Configurable {
   std::unique_ptr<collectives::Driver> driver_;  ///< Set by connect(); null for a group of one.
 };
 
-/// A text that is the same for all processes of a machine and changes when the machine is restarted. It is empty if the
-/// kernel does not provide one.
+/// Returns a text that is the same for all processes of a machine and changes when the machine is restarted. It is
+/// empty if the kernel does not provide one.
 std::string host_identity();
 
 /// Makes the collective of a group and connects it. `plugin` is a registered name with its parameters, or "auto" for
-/// the fastest one that serves the group: shared_memory if all ranks are on one host, otherwise gloo if it is there,
-/// otherwise zmq. Throws what the plugin throws.
+/// the fastest suitable one: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise
+/// zmq. Throws what the plugin throws.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
-/// Does the same for a group of all ranks. It is for a component or model of which every rank has one. It must be
-/// called in a handler, on all ranks, and not during the start of the run, when components come one after another.
+/// Makes and connects a collective of all ranks, for a component or model that exists on every rank. It must be called
+/// in a handler, on all ranks. It must not be called in a hook of the life cycle, because components run these one
+/// after another.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

@@ -8,18 +8,18 @@
 
 namespace trainyard {
 
-/// How the elements of all ranks become one.
+/// How the elements of all ranks are combined into one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
 /// The operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
-/// A run of elements on which an operation works. The memory must stay, and must not be touched, until the operation
-/// has been waited for.
+/// A contiguous range of elements on which an operation works. The memory must remain valid, and must not be accessed,
+/// until wait() for the operation has returned.
 struct Elements {
   void* data = nullptr;
   DType dtype = DType::kFloat32;
   std::uint64_t count = 0;
-  MemorySpace space = {};  ///< Where `data` lies. A backend refuses a space that it does not serve.
+  MemorySpace space = {};  ///< The kind of memory that holds `data`. A backend refuses kinds that it does not support.
 
   std::uint64_t bytes() const { return count * size_of(dtype); }
 };

@@ -12,18 +12,18 @@
 
 namespace trainyard::collectives {
 
-/// The core of every collective. It carries out the operations of one member of a group, lets the members compare what
-/// they ask for, and finds out who is to blame when nothing goes on. The backend says how members agree, and moves the
-/// elements. One thread calls it; a Driver says which.
+/// The core of every collective. It carries out the operations of one member of a group, lets the members compare their
+/// requests, and finds out which member is to blame when there is no progress. The backend supplies agreement,
+/// attendance and transport. It is called by one thread, which a Driver determines.
 ///
-/// After a failure nothing goes on any more, and failure() says why.
+/// After a failure no operation makes progress any more, and failure() returns the reason.
 class Engine {
  public:
   struct Settings {
     std::string group;                  ///< The name of the group.
-    std::vector<std::uint32_t> ranks;   ///< The rank in the run of every member.
-    std::uint32_t own = 0;              ///< This member.
-    std::chrono::milliseconds timeout;  ///< How long a silent member is waited for.
+    std::vector<std::uint32_t> ranks;   ///< The rank of each member in the run.
+    std::uint32_t own = 0;              ///< The index of this member.
+    std::chrono::milliseconds timeout;  ///< The time for which an unresponsive member is waited for.
   };
 
   Engine(Settings settings, Backend backend);
@@ -32,27 +32,27 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Takes an operation, and tells the others about it if that is possible at once. The first one has number 1.
+  /// Adds an operation, and announces it to the others if that is possible at once. The first one has number 1.
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Does what can be done without waiting. Returns true if anything moved.
+  /// Makes as much progress as possible without waiting. Returns true if there was any.
   bool advance(Effort effort);
 
-  /// Looks for what others have reported.
+  /// Takes over a failure that another member has reported, if there is one.
   void look_for_news();
-  /// Looks for news and for members that are gone and, if `waited` is an operation, whether it has stood still for too
-  /// long.
+  /// Checks for reported failures and for members that are gone. If `waited` is an operation, it also checks whether
+  /// that operation has made no progress for the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
   void stop_waiting();
 
-  /// Called after nothing has moved; see Agreement::rest.
+  /// Pauses after a check without progress; see Agreement::rest.
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Ends the group. `tell` says that the others do not know yet.
+  /// Makes the group fail. If `tell` is true, the others are informed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }
@@ -79,7 +79,8 @@ class Engine {
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
   std::vector<char> occupied_;  ///< For each lane during advance(): whether its first operation is unfinished.
-  std::string broken_;          ///< What a library threw. Meanwhile the engine looks for the member to blame.
+  /// The text of an exception that a library threw, while the engine looks for the member to blame.
+  std::string broken_;
   bool shows_waiting_ = false;
   std::optional<Failure> failure_;
 };

@@ -10,8 +10,8 @@
 
 namespace trainyard::collectives {
 
-/// Describes what a member finds out about its group. Functions take members; their texts name the ranks of the run.
-/// Every member uses these texts, whatever the backend.
+/// Describes the failures that a member detects in its group. The functions take the indices of members; the texts name
+/// the ranks of the run. The texts are the same for all backends.
 class Findings {
  public:
   Findings(std::string group, std::vector<std::uint32_t> ranks, std::uint32_t own)
@@ -21,21 +21,22 @@ class Findings {
   /// rank 0 in group ...".
   std::string name(const Operation& operation) const;
 
-  /// The members asked for different things. `requests` holds one for each member.
+  /// Describes members that called different operations. `requests` holds the request of each member.
   Failure disagreement(const Operation& operation, const std::vector<Request>& requests) const;
-  /// `members` have left the group, or their processes are gone.
+  /// Describes `members` that have left the group or whose processes have ended.
   Failure gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const;
-  /// The group has waited for `members` in vain for the timeout.
+  /// Describes a timeout: `members` did nothing for `timeout` while `held` waited for them.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
-  /// A library threw `what`. `silent` are the members that no longer answer, which are then to blame.
+  /// Describes an exception of a library with the text `what`. The members in `silent` no longer answer and are
+  /// therefore to blame.
   Failure broken(const std::vector<std::uint32_t>& silent, const std::string& what) const;
-  /// This member gave up.
+  /// Describes that this member has given up, with its reason.
   Failure aborted(const std::string& reason) const;
-  /// Members use memory of different sizes in one call.
+  /// Describes that members use memory of different sizes in the same call.
   Failure different_memory(std::uint32_t member, std::uint64_t bytes, std::uint64_t bytes_of_first) const;
 
-  /// This member cannot reach the others' memory.
+  /// Describes that this member cannot map the others' memory.
   Failure cannot_map(const Error& error) const;
 
  private:

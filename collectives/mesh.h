@@ -16,17 +16,17 @@
 
 namespace trainyard::collectives {
 
-/// What a message between two members is about. It is plain data.
+/// Identifies a message between two members. It is plain data.
 struct Tag {
   enum Kind : std::uint8_t {
     kHello,   ///< The connection is ready.
-    kAsked,   ///< The sender has come to operation `number`.
+    kAsked,   ///< The sender has reached operation `number`.
     kData,    ///< Elements of the operation, in a numbered stage.
-    kDirect,  ///< Elements of a send.
+    kDirect,  ///< Elements of a send operation.
     kFailed,  ///< A failure that the sender has found.
     kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
-    kGoodbye,  ///< Nothing will follow.
+    kGoodbye,  ///< The last message of the sender.
   };
   std::uint32_t kind = kHello;
   std::uint32_t stage = 0;
@@ -35,27 +35,28 @@ struct Tag {
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
 
-/// A message that has come.
+/// A received message.
 struct Parcel {
   Request request;
   Buffer body;
 };
 
-/// The kind of sockets that a mesh uses.
+/// The kinds of sockets that a mesh can use.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// A connection between every two members of a group. It keeps messages in order until they are asked for, and notices
-/// when a member has left or is lost. libzmq sends and receives in a thread of its own, so nothing here waits except
-/// sleep.
+/// Connects every two members of a group. It keeps messages in order until they are requested, and detects when a
+/// member has left or is lost. libzmq sends and receives on a separate thread, so after the constructor only sleep()
+/// and leave() wait.
 ///
 /// Addresses are exchanged through the rendezvous. `ipc` uses a private folder, which is removed as soon as the group
-/// is connected; `tcp` uses the loopback interface. Every message carries a key that only readers of the rendezvous
-/// know; other messages are dropped. One thread may use it at a time; only wake() may be called from any thread.
+/// is connected; `tcp` uses the loopback interface. Every message contains a key that only readers of the rendezvous
+/// know; messages without it are discarded. A mesh may be used by one thread at a time; only wake() may be called from
+/// any thread.
 class Mesh {
  public:
-  /// Connects. Throws kTimeout, naming those that did not come.
+  /// Connects to all other members. Throws kTimeout, naming the members that did not connect.
   Mesh(const CollectiveContext& context, Sockets sockets);
-  /// Drops what the others have not read yet; see leave().
+  /// Discards messages that the others have not read yet; see leave().
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -63,30 +64,31 @@ class Mesh {
   std::uint32_t size() const { return static_cast<std::uint32_t>(presence_.size()); }
   std::uint32_t own() const { return own_; }
 
-  /// Copies the bytes and sends them. What is sent to a member that is gone is dropped.
+  /// Copies the bytes and sends them. Messages to a member that is gone are discarded.
   void send(std::uint32_t to, const Tag& tag, const Request& request = {}, std::span<const std::byte> body = {});
 
-  /// Takes in what has come, and answers pings.
+  /// Receives the messages that have arrived, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// The message, which stays here; null if it has not come.
+  /// Returns the message without removing it; null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message; empty if it has not come.
+  /// Removes and returns the message; empty if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
-  /// Whether a member is here: it is until it has said goodbye or its connection has broken. What it sent before that
-  /// has then arrived.
+  /// Returns whether a member is there: it is until it says goodbye or its connection breaks. All messages that it sent
+  /// before have then arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
-  /// The number of messages that have come from a member, not counting pings and their answers.
+  /// Returns the number of messages received from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
-  /// Sets what is sent with every answer to a ping from now on.
+  /// Sets the request that is sent with every answer to a ping from now on.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
-  /// Sleeps until something has come, until wake(), or for at most `most`.
+  /// Sleeps until a message arrives or wake() is called, but at most for the time `most`.
   void sleep(std::chrono::milliseconds most);
   void wake();
 
-  /// Says goodbye. Returns when all others that are still here have received everything, or after `patience`.
+  /// Sends a goodbye. Returns when all other members that are still there have received everything, or after
+  /// `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:

@@ -7,8 +7,9 @@
 
 namespace trainyard::collectives {
 
-/// Agreement over a mesh of sockets. Every member sends each request to all others, so that each sees by itself who
-/// asks for something else and who has not come. An agreement costs a message each way.
+/// Agreement over a mesh of sockets. Every member sends each request to all others, so that each member detects by
+/// itself which requests differ and which are missing. An agreement needs one message in each direction between every
+/// two members.
 class MeshAgreement final : public Agreement {
  public:
   /// Connects the mesh. Throws what Mesh throws.
@@ -30,7 +31,7 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// Attendance over the same mesh, by pings, which the engine of a member answers whatever its caller computes.
+/// Attendance over the same mesh, by pings, which the engine of a member answers even while its caller computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
@@ -46,7 +47,7 @@ class MeshAttendance final : public Attendance {
   std::uint64_t probes_ = 0;
 };
 
-/// Messages between two members over the same mesh, from and to memory of the host.
+/// Transport for messages between two members over the same mesh, in host memory.
 class MeshMessages final : public Transport {
  public:
   MeshMessages(Mesh& mesh, std::vector<std::uint32_t> ranks) : mesh_(mesh), ranks_(std::move(ranks)) {}
@@ -58,8 +59,8 @@ class MeshMessages final : public Transport {
   const std::vector<std::uint32_t> ranks_;
 };
 
-/// Connects a mesh and returns a backend that lacks only a transport for the operations of the group; most backends add
-/// no more than this. `mesh` is set to the mesh, which lives as long as the agreement of the backend.
+/// Connects a mesh and returns a backend that lacks only the transport for the operations of the group. `mesh` is set
+/// to the mesh, which lives as long as the agreement of the backend.
 Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
 
 }  // namespace trainyard::collectives

@@ -10,7 +10,7 @@
 
 namespace trainyard::collectives {
 
-/// One operation as this member asked for it.
+/// One operation as this member called it.
 struct Operation {
   Request request;
   Elements data;
@@ -26,19 +26,19 @@ struct Operation {
     return static_cast<std::byte*>(data.data) + element * size_of(data.dtype);
   }
   std::uint64_t bytes() const { return data.bytes(); }
-  /// All bytes.
+  /// Returns all bytes.
   std::span<std::byte> whole() const { return {at(0), bytes()}; }
-  /// The bytes of a member's part.
+  /// Returns the bytes of a member's part.
   std::span<std::byte> part(std::uint32_t member) const {
     return {at(bounds[member]), (bounds[member + 1] - bounds[member]) * size_of(data.dtype)};
   }
 
   bool is_message() const { return collectives::is_message(request.kind); }
-  /// True if the elements of all members are combined; otherwise they only move from one place to others.
+  /// Returns true if the elements of all members are combined; otherwise they are only copied.
   bool reduces() const {
     return request.kind == OperationKind::kAllReduce || request.kind == OperationKind::kReduceScatter;
   }
-  /// True if every member gets all parts; otherwise each gets its own.
+  /// Returns true if every member gets all parts; otherwise each gets only its own.
   bool gathers() const { return request.kind != OperationKind::kReduceScatter; }
   bool writes() const { return request.kind != OperationKind::kSend; }
   bool overlaps(const Operation& other) const {

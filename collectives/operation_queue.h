@@ -10,11 +10,11 @@
 
 namespace trainyard::collectives {
 
-/// How far an operation is. It goes through the stages in this order; a message skips kAnnounced.
+/// The stages of an operation, in this order; a message skips kAnnounced.
 enum class Stage : std::uint8_t {
   kQueued,     ///< Only this member knows about it.
-  kAnnounced,  ///< The other members can know about it.
-  kAgreed,     ///< All members ask for the same, and elements move.
+  kAnnounced,  ///< The other members have been told about it.
+  kAgreed,     ///< All members have called the same operation, and elements are being transferred.
   kFinished,
 };
 
@@ -26,9 +26,9 @@ struct QueuedOperation {
   bool is_finished() const { return stage == Stage::kFinished; }
 };
 
-/// The unfinished operations of one member, in the order in which they were asked for. Operations of one lane are
-/// carried out one after the other: the operations of the group are one lane, and the messages to each member and from
-/// each member are others. An operation that would touch memory of an earlier one waits for it, whatever its lane.
+/// The unfinished operations of one member, in the order of the calls. Operations of one lane are carried out one after
+/// the other: the operations of the group are one lane, and the messages to each member and from each member are
+/// others. An operation that uses memory of an earlier one waits for that one, whatever its lane.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
@@ -39,12 +39,13 @@ class OperationQueue {
   /// The operation, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
-  /// True if no earlier operation keeps this one from being announced: an earlier one of the group that is not
-  /// announced, or an earlier message of its lane that is not finished.
+  /// Returns true if this operation may be announced: all earlier ones of the group have been announced, and all
+  /// earlier messages of its lane are finished.
   bool is_next(const QueuedOperation& queued) const;
-  /// An earlier operation that must be over before this one may touch its memory, or null if there is none.
+  /// Returns an earlier operation that must be finished before this one may access its memory, or null if there is
+  /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// The operation that keeps this one from going on: the first of its lane, or what that one has to wait for.
+  /// Returns the operation that this one waits for: the first of its lane, or the one that the first waits for.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// The first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;

@@ -8,16 +8,15 @@
 
 namespace trainyard::collectives {
 
-/// Reduces arrays of `count` elements, one of each rank, element by element in the order in which they are given. This
-/// gives the same bits whatever is reduced with them. `output` may be one of the inputs.
+/// Reduces arrays of `count` elements, one of each rank, element by element in the order in which they are given. The
+/// result of an element therefore does not depend on the other elements. `output` may be one of the inputs.
 ///
 /// Halves are added in float32 and rounded once. Whole numbers are added in 64 bits, and their mean is rounded towards
 /// zero. For truth values the sum is "any" and the product "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
-/// For libraries that do not know every type: the type and the operation with which they are to reduce, and the
-/// conversions there and back, so that the results are those of reduce_in_order. A mean is a sum that is divided on the
-/// way back.
+/// The type and the operation for libraries that do not support every type, with conversions in both directions. The
+/// results are those of reduce_in_order. A mean is computed as a sum that is divided during the conversion back.
 struct WorkingForm {
   DType dtype;
   ReduceOp op;

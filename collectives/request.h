@@ -18,8 +18,8 @@ std::string_view name_of(OperationKind kind);
 /// True for send and recv, in which two members take part; the other operations are those of the whole group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
-/// The fingerprint of an operation: what one call asks for. The members of a group compare their requests, so that a
-/// disagreement becomes an error that names both sides. It is plain data and travels between members as its bytes.
+/// The arguments of one call. The members of a group compare their requests, so that a disagreement causes an error
+/// that names both sides. It is plain data, and members exchange its bytes.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
   ReduceOp op = ReduceOp::kSum;  ///< For all_reduce and reduce_scatter.
@@ -34,21 +34,22 @@ struct Request {
 };
 static_assert(sizeof(Request) == 24);
 
-/// A number that differs for different bounds.
+/// Returns a hash of the bounds.
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 
 /// Describes a request: "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` holds the
 /// rank of each member.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
-/// Says who asked for what if the members did not all ask for the same: "ranks 0, 1 asked for barrier, rank 2 for ...".
-/// It is empty if they agree. `requests` holds one request for each member.
+/// If the requests differ, returns a text that lists them: "ranks 0, 1 asked for barrier, rank 2 for ...". It is empty
+/// if they agree. `requests` holds one request for each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
 
-/// Throws kShapeMismatch, naming both ends, if what `from` sent is not what this member, `to`, asked to receive.
+/// Throws kShapeMismatch, naming both ranks, if the message from `from` does not match the receive call of this member,
+/// `to`.
 void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to);
 
-/// Lists ranks: "rank 2", "ranks 1, 2".
+/// Returns a list of ranks as text: "rank 2", "ranks 1, 2".
 std::string name_ranks(const std::vector<std::uint32_t>& ranks);
 
 }  // namespace trainyard::collectives

@@ -14,11 +14,11 @@
 
 namespace trainyard::collectives {
 
-/// Runs the engine on a thread of its own, so that operations go on while their caller computes.
+/// Runs the engine on a separate thread, so that operations make progress while their caller computes.
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
-  /// Gives up what is under way.
+  /// Abandons the operations under way.
   ~ThreadDriver() override;
 
   std::uint64_t ask(Operation&& operation) override;
@@ -43,7 +43,7 @@ class ThreadDriver final : public Driver {
   std::optional<Failure> failure_;
   bool stop_ = false;
 
-  Agreement& agreement_;  ///< The engine's agreement, which is to be woken. It exists until the thread has stopped.
+  Agreement& agreement_;  ///< The engine's agreement, whose wake() is called. It exists until the thread has stopped.
   std::thread thread_;
 };
 

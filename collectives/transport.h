@@ -11,62 +11,65 @@
 
 namespace trainyard::collectives {
 
-/// How far an operation got in one call.
+/// The progress of an operation in one call.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
-/// How much a member does of the work that any member could do.
+/// How much of the shared work a member does.
 enum class Effort : std::uint8_t {
-  kOwnShare,    ///< Its caller computes between two calls, so it does no more than its part.
-  kEverything,  ///< Its caller waits.
+  kOwnShare,    ///< Only its own part, because its caller computes between two calls.
+  kEverything,  ///< As much as possible, because its caller waits.
 };
 
-/// The elements of one operation on their way. It refers to the operation for which it was made, which outlives it.
+/// The data transfer of one operation. It refers to that operation, which must outlive it.
 class Transfer {
  public:
   virtual ~Transfer() = default;
 
-  /// Goes on as far as possible without waiting. Returns kFinished when this member has its result. What it throws ends
-  /// the group. For an operation of the group it is called only after all members have asked for the same.
+  /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If it
+  /// throws, the group fails. For an operation of the group it is called only after all members have agreed, or earlier
+  /// if the transport begins at once (see Begins).
   virtual Progress advance(Effort effort) = 0;
 
-  /// The members for which it waits: an empty list if it is this member's turn, nothing if it cannot tell.
+  /// Returns the members for which it waits: an empty list if this member must act, no value if the members are
+  /// unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// When a transport wants to begin an operation of the group.
+/// The time at which a transport begins an operation of the group.
 enum class Begins : std::uint8_t {
-  kWhenAgreed,  ///< When all members have asked for the same.
-  kAtOnce,      ///< When this member has asked: it may send already, although others may ask for something else.
+  kWhenAgreed,  ///< When all members have called the same operation.
+  kAtOnce,      ///< When this member has called it. It may already send, although others may call something else.
 };
 
-/// Zeroed memory of this process.
+/// Returns zeroed memory of this process.
 Buffer zeroed(std::size_t bytes);
 
-/// How elements move. A backend supplies one for the operations of the group and one for messages. One thread calls it,
-/// except that allocate() and map() are called on the caller's thread.
+/// Transfers elements between members. A backend supplies one transport for the operations of the group and one for
+/// messages. It is called by one thread, except that allocate() and map() are called on the caller's thread.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Begins an operation. Those of the group come one after the other, and so do messages between the same two members
-  /// in one direction. Barriers and operations without elements need no transport and never come here.
+  /// Begins an operation. Operations of the group are begun one after the other, and so are messages between the same
+  /// two members in one direction. It is never called for barriers and operations without elements, which need no
+  /// transport.
   virtual std::unique_ptr<Transfer> begin(const Operation& operation) = 0;
 
-  /// Called when the group has failed. Returns when `under_way` (null if there is none) no longer touches the memory of
-  /// its operation, which its owner may then free. Nothing else will be asked for.
+  /// Stops `under_way` (null if there is none) after the group has failed. Returns when the transfer no longer accesses
+  /// the memory of its operation, so that the memory may be freed. Nothing else is called afterwards.
   virtual void abort(Transfer* under_way) { static_cast<void>(under_way); }
 
   virtual Begins begins() const { return Begins::kWhenAgreed; }
 
-  /// True if nothing announces progress, so that what is under way must be looked at again and again.
+  /// Returns true if progress is not signalled, so that transfers under way must be polled.
   virtual bool must_be_polled() const { return false; }
 
-  /// Zeroed memory that suits the transport best; see Collective::allocate.
+  /// Returns zeroed memory that suits the transport best; see Collective::allocate.
   virtual Buffer allocate(std::size_t bytes);
 
-  /// True if map() makes operations faster. The members then tell each other the handles of their memory.
+  /// Returns true if map() makes operations faster. The members then exchange the handles of their memory.
   virtual bool maps_memory() const { return false; }
-  /// Makes the memory of all members reachable. `handles` holds one handle for each member, all of the same size.
+  /// Maps the memory of all members. `handles` holds one handle for each member, all of the same size.
   virtual void map(const Buffer& own, std::span<const SharedHandle> handles) {
     static_cast<void>(own);
     static_cast<void>(handles);

@@ -68,7 +68,7 @@ struct ArenaInfo {
   /// The entries of the whole model, in the order of its parameters, even if this rank's blocks hold only a part of it.
   /// Within a block the offsets ascend.
   std::vector<ArenaEntry> entries;
-  /// The size of all parameters together, including padding. It is the end of the last parameter's entry, rounded up.
+  /// The size of all parameters together, including padding.
   std::uint64_t parameter_bytes = 0;
   /// The start of this rank's part of the parameters, in bytes. Its blocks "parameters" and "gradients" hold the bytes
   /// from there on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the optimizer's

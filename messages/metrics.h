@@ -41,7 +41,7 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks; it is sent on "/rank_metrics" instead of Metrics. The strategy manager merges
-/// all reports for the same stage and step.
+/// the reports for the same stage and step, and does not wait for missing ones.
 ///
 /// `samples` and `units` in `metrics` are those of this rank alone; the manager adds them up.
 struct RankMetrics {

@@ -10,8 +10,8 @@
 
 namespace trainyard::collectives {
 
-/// LibTorch's process group over Gloo, on the loopback interface. What this class asks of it is the same in LibTorch
-/// 1.13 and 2.x; only its base class has changed.
+/// LibTorch's process group over Gloo, on the loopback interface. The functions that this class uses are the same in
+/// LibTorch 1.13 and 2.x; only the base class has changed.
 class GlooGroup final : public c10d::ProcessGroupGloo {
  public:
   /// An operation that Gloo carries out in a thread of its own.
@@ -24,7 +24,7 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// The parts must have the same size.
+  /// Starts an all_gather. All parts must have the same size.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that jobs soon end with an exception.

@@ -9,11 +9,11 @@
 
 namespace trainyard::collectives {
 
-/// A store for c10d over the notes of a rendezvous. It offers what Gloo needs to connect: set, get and wait. Other
-/// functions throw kUnsupported.
+/// A store for c10d that uses the notes of a rendezvous. It implements what Gloo needs to connect: set, get and wait.
+/// Other functions throw kUnsupported.
 class NoteStore final : public c10d::Store {
  public:
-  /// Keys begin with `prefix`. Nothing waits longer than `timeout`, whatever Gloo asks for.
+  /// Keys begin with `prefix`. No call waits longer than `timeout`, even if Gloo passes a longer one.
   NoteStore(core::Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
 
   using c10d::Store::set;

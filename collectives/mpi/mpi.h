@@ -9,8 +9,8 @@ namespace trainyard::collectives {
 /// collective of a process calls MPI_Init_thread, and the end of the process calls MPI_Finalize. MPI may use only
 /// shared memory, unless OMPI_MCA_btl says otherwise.
 ///
-/// Elements are copied to memory of the operation and back, because MPI cannot cancel an operation, and its memory must
-/// stay even if a rank falls silent in the middle. Send, recv and barriers use the sockets of the mesh.
+/// Elements are copied to memory of the operation and back: MPI cannot cancel an operation, so its memory must remain
+/// valid even if a rank stops responding in the middle. Send, recv and barriers use the sockets of the mesh.
 class Mpi final : public Collective {
  public:
   explicit Mpi(CollectiveContext& context) : Collective(context) {}

@@ -7,7 +7,7 @@
 
 namespace trainyard::collectives {
 
-/// These throw kIo with the library's own text if `result` is not success.
+/// Throw kIo with the library's own text if `result` is not success.
 void check_cuda(cudaError_t result, const char* what);
 void check_nccl(ncclResult_t result, const char* what);
 
@@ -26,7 +26,7 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-/// True for memory that only a device can reach.
+/// Returns true for memory that only a device can access.
 bool is_device_memory(const void* data);
 
 }  // namespace trainyard::collectives

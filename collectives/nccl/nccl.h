@@ -5,16 +5,16 @@
 
 namespace trainyard::collectives {
 
-/// Collectives by NCCL, between ranks that have a GPU each: the one that is current where the group is made.
+/// Collectives by NCCL, between ranks that have a GPU each. A rank uses the GPU that is current when it connects.
 ///
-/// The `data` of Elements may be device memory of that GPU, on which NCCL works in place. What was written there must
-/// be finished, with the stream synchronised, before an operation is asked for. Host memory is copied there and back.
+/// The `data` of Elements may be device memory of that GPU, on which NCCL works in place. Writes to this memory must be
+/// finished, with the stream synchronised, before an operation is called. Host memory is copied to the GPU and back.
 /// Send, recv and barriers use the sockets of the mesh, and so accept only host memory.
 class Nccl final : public Collective {
  public:
   explicit Nccl(CollectiveContext& context) : Collective(context) {}
 
-  /// The operations of the group also accept device memory; messages need memory of the host.
+  /// Returns true also for device memory, except for messages, which need host memory.
   bool serves(OperationKind kind, MemorySpace space) const override;
 
  private:

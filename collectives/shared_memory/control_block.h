@@ -21,8 +21,8 @@ using collectives::Request;
 
 constexpr std::size_t kLine = 64;
 
-/// The number of collective operations that have a descriptor at a time. A rank that asks for more publishes them
-/// later.
+/// The number of operations of the group that can have a descriptor at the same time. A rank with more operations
+/// publishes the others later.
 constexpr std::uint64_t kInFlight = 32;
 
 /// Where elements lie in registered memory.
@@ -40,17 +40,17 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// How the ranks divide the chunks of an operation that works in place. Both numbers carry the operation's sequence
-/// number in their upper half, so that nobody has to reset a place that is used again. Those of member 0 count.
+/// How the ranks divide the chunks of an operation that works in place. Both numbers contain the operation's sequence
+/// number in their upper half, so that they need no reset before they are reused. Only those of member 0 are used.
 struct alignas(kLine) Claims {
-  std::atomic<std::uint64_t> next;      ///< The first chunk that nobody has taken.
+  std::atomic<std::uint64_t> next;      ///< The first chunk that no rank has taken.
   std::atomic<std::uint64_t> finished;  ///< The chunks that are done.
 };
 
-/// What a rank counts, for those who wait for it.
+/// The counters of a rank, for which other ranks wait.
 enum Counter : std::uint32_t {
-  kArrived,   ///< Collective operations whose descriptor is there.
-  kDone,      ///< Collective operations that are finished here.
+  kArrived,   ///< Operations of the group whose descriptor is published.
+  kDone,      ///< Operations of the group that are finished at this rank.
   kSteps,     ///< Steps of operations that go through staging memory.
   kFinished,  ///< Not a counter: all chunks of an operation that works in place.
   kNothing,
@@ -63,7 +63,7 @@ struct Need {
   std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
 };
 
-/// Why the group is broken, in the words of the rank that found out.
+/// The reason why the group has failed, in the words of the rank that detected it.
 struct FailureNote {
   enum State : std::uint32_t { kNone, kWriting, kThere };
   std::atomic<std::uint32_t> state;
@@ -85,7 +85,7 @@ struct Control {
 
   // These are signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
-  std::atomic<std::uint32_t> beats;                   ///< Increases while the rank waits.
+  std::atomic<std::uint32_t> beats;                   ///< A counter that increases while the rank waits.
   /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise that member plus 2.
   std::atomic<std::uint32_t> waits_for;
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
@@ -94,7 +94,7 @@ struct Control {
   alignas(kLine) FailureNote failure;
   std::int32_t pid;
   std::uint64_t start_ticks;  ///< When that process was started, because a pid may be used again.
-  cpu_set_t cpus;             ///< The processors on which it may run.
+  cpu_set_t cpus;             ///< The cores on which it may run.
 
   Descriptor descriptors[kInFlight];
   Claims claims[kInFlight];

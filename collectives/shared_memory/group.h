@@ -13,14 +13,14 @@
 
 namespace trainyard::shared_memory {
 
-/// The control blocks of all members, mapped, and what goes through them besides the operations: waking sleepers,
-/// reporting failures, and seeing who is alive.
+/// The mapped control blocks of all members, and the functions that use them besides the operations: waking members,
+/// reporting failures, and checking which members are alive.
 class Group {
  public:
-  /// Makes this member's block and maps the others'. Throws kTimeout, naming those that do not come, and
-  /// kInvalidArgument if they were made with other parameters.
+  /// Makes this member's block and maps the others'. Throws kTimeout, naming the members that do not connect, and
+  /// kInvalidArgument if they have other parameters.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
-  /// Tells the others that this member is no longer there.
+  /// Marks this member as no longer there.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -28,10 +28,10 @@ class Group {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(blocks_.size()); }
   const Layout& layout() const { return layout_; }
-  /// Notes on which core this member runs.
+  /// Records on which core this member runs.
   void note_core();
-  /// True if a member that spins may keep another one from running: there are more members than cores for them, or
-  /// another one was last seen on this one's core.
+  /// Returns true if a polling member may keep another one from running, because there are more members than cores, or
+  /// because another member last ran on this one's core.
   bool crowded() const;
 
   Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }
@@ -41,30 +41,31 @@ class Group {
   std::byte* slot(std::uint32_t member, std::uint64_t sequence) const;
   std::byte* staging(std::uint32_t member) const { return blocks_[member].data() + layout_.staging(); }
 
-  /// The load is an acquire, so what that member did before is visible.
+  /// Returns a counter of a member. The load has acquire order, so everything that the member did before is visible.
   std::uint64_t count(std::uint32_t member, Counter counter) const {
     return of(member).counts[counter].value.load(std::memory_order_acquire);
   }
   bool everyone_reached(Counter counter, std::uint64_t value) const;
-  /// The store is a release. Wakes those who need no more than this.
+  /// Sets a counter with a release store, and wakes the members for which this value is sufficient.
   void count_up(Counter counter, std::uint64_t value);
 
-  /// All chunks of the operation are done: wakes those who wait for it.
+  /// Wakes the members that wait for an operation whose chunks are all done.
   void wake_for_finished();
-  /// Wakes `member`, because this one has something for it.
+  /// Wakes `member`, because this member has sent it something.
   void wake(std::uint32_t member);
   void wake_all();
 
-  /// Announces that this member is about to sleep until others provide what it needs. It must look for that once more
-  /// afterwards. Returns the argument for sleep().
+  /// Announces that this member is about to sleep until the others satisfy `need`. The caller must check the need once
+  /// more afterwards. Returns the argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
-  /// Sleeps until woken or until `time` is over; it may also return for no reason. awake() must follow.
+  /// Sleeps until another member wakes this one or until `time` has elapsed; it may also wake spuriously. `bell` is
+  /// what announce_sleep() returned. awake() must be called afterwards.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
   void awake();
 
-  /// Tells the others, if nothing has been reported before.
+  /// Reports a failure to the other members, unless this member has already reported one.
   void publish_failure(const collectives::Failure& failure);
-  /// What another member has reported.
+  /// Returns a failure that another member has reported; empty if there is none.
   std::optional<collectives::Failure> failure() const;
 
   collectives::Presence presence(std::uint32_t member) const;
@@ -77,7 +78,7 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  core::MemoryFile file_;              ///< Open as long as others may want to map it.
+  core::MemoryFile file_;              ///< Open as long as others may map it.
   std::vector<core::Mapping> blocks_;  ///< One per member.
   bool too_few_cores_ = false;
 };

@@ -5,8 +5,8 @@
 
 namespace trainyard::shared_memory {
 
-/// Combines `input_count` (at least 2) runs of elements in their order and writes the result to every output. An output
-/// may be one of the inputs. Every element's result is the same wherever its run begins and ends.
+/// Combines `input_count` (at least 2) arrays of elements in their order and writes the result to every output. An
+/// output may be one of the inputs. The result of an element does not depend on where the arrays begin and end.
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
@@ -21,12 +21,12 @@ struct KernelSet {
   Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
 };
 
-/// Each of these is null where the build or the processor lacks the instructions.
+/// Return the kernels of one instruction set; null if the build or the processor does not support it.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// The widest set that this processor can run.
+/// Returns the widest set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::shared_memory

@@ -90,7 +90,7 @@ void combine_all(A* __restrict sums, const void* const* inputs, std::size_t inpu
   }
 }
 
-/// For as many outputs as inputs, in one pass without a tile: what is read is written at once.
+/// Combines as many inputs as there are outputs, in one pass without a tile: every result is written at once.
 template <class Op, bool kMean, std::size_t kRuns, class T, class A = Arithmetic<T>>
 void combine_and_spread(const void* const* inputs, void* const* outputs, std::size_t count) {
   const T* in[4] = {};
@@ -144,7 +144,7 @@ void reduce(const void* const* inputs, std::size_t input_count, void* const* out
   }
 }
 
-/// Fills in the order of ReduceOp.
+/// Fills in the kernels of one type, in the order of ReduceOp.
 template <class T>
 constexpr void fill(Reduce* kernels) {
   kernels[0] = reduce<Sum, false, T>;
@@ -154,7 +154,7 @@ constexpr void fill(Reduce* kernels) {
   kernels[4] = reduce<Product, false, T>;
 }
 
-/// Fills in the order of DType.
+/// Returns the set with all its kernels, in the order of DType.
 constexpr KernelSet kernels_named(const char* name) {
   KernelSet set{name, {}};
   fill<std::uint8_t>(set.reduce[0]);

@@ -6,18 +6,18 @@
 
 namespace trainyard::shared_memory {
 
-/// Operations between processes, or threads, of one host, through memory that all have mapped.
+/// Operations between processes, or threads, of one host, through memory that all members have mapped.
 ///
-/// On memory from `allocate` or announced by `use` they work in place: any rank that has time takes a chunk, reads it
-/// in the memory of all ranks and writes the result where it belongs. So a rank that computes holds nobody up once it
-/// has asked. Other memory goes through buffers that stay in the cache. Small operations meet once, through slots. The
-/// way makes no difference to the result: every element is combined in the order of the ranks.
+/// On memory from `allocate` or announced by `use` they work in place: any waiting rank takes a chunk, reads it in the
+/// memory of all ranks and writes the result to its destination. So a rank that computes does not delay the others once
+/// it has called the operation. Other memory is copied through buffers that stay in the cache. Small operations need
+/// one synchronisation, through slots. The method does not affect the result: every element is combined in the order of
+/// the ranks.
 ///
-/// A rank that waits looks for `spin_us`, then sleeps. If the group has more ranks than processors, it gives way at
-/// once.
+/// A waiting rank polls for `spin_us`, then sleeps. If the group has more ranks than cores, it yields at once.
 ///
-/// A send of registered memory is over when the receiver has it; any other send is over when all of it is in a ring of
-/// `ring_bytes`. Ranks that send to each other must ask for both the sends and the receives before they wait.
+/// A send of registered memory is finished when the receiver has copied it; any other send is finished when all of it
+/// is in a ring of `ring_bytes`. Ranks that send to each other must call both send and recv before they wait.
 ///
 /// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first are the same at
 ///             every rank

@@ -17,26 +17,27 @@ struct RankOptions {
   std::string parameters = "{}";
 };
 
-/// What a rank does with its collective; it returns what the rank says afterwards.
+/// The function that a rank runs with its collective. It returns the text that the rank reports.
 using RankBody = std::function<std::string(Collective&)>;
 
-/// Runs the ranks 0 to count - 1 as threads of this process. Returns what each said, or the error that it threw.
+/// Runs the ranks 0 to count - 1 as threads of this process. Returns the text that each one reported, or the error that
+/// it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
-/// Waits for a file by which a rank tells where it is. Returns false if it does not come.
+/// Waits for a file that a rank creates at a certain point. Returns false if it does not appear in time.
 bool wait_for_note(const std::string& path);
 
 /// Runs the ranks as processes. Must be constructed while this process has one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
-  /// Kills those that are left.
+  /// Kills the processes that still run.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// What the rank said, for which it waits; empty if the rank ended in another way.
+  /// Waits for the rank and returns the text that it reported; empty if the rank ended in another way.
   std::string said(std::uint32_t rank);
 
  private:

@@ -30,7 +30,7 @@ class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// What this member needs from the others before it can go on.
+  /// Returns what this member needs from the others before it can continue.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -40,20 +40,20 @@ class SharedTransfer : public Transfer {
 };
 
 bool fits_slot(const Group& group, const Descriptor& descriptor);
-/// Called before the operation is announced.
+/// Copies the elements into this member's slot. It must be called before the operation is announced.
 void put_into_slot(Group& group, const Operation& operation);
-/// `scratch` is memory that one operation after the other uses, and that outlives them.
+/// Makes the transfer of a small operation. `scratch` is memory that successive operations reuse; it must outlive them.
 std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce,
                                              std::vector<const void*>& scratch);
 
-/// `places` says where the elements lie at each member. `chunk_bytes` is the largest part of one member's memory that
-/// is worked on at a time.
+/// Makes a transfer that works in place. `places` holds the place of the elements at each member. `chunk_bytes` is the
+/// size of the largest chunk of a member's memory.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);
 
 std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce);
 
-/// `ranks` holds the rank of each member.
+/// Make the transfers of send and recv. `ranks` holds the rank of each member.
 std::unique_ptr<Transfer> make_send_transfer(Group& group, const Blocks& blocks, const Operation& operation);
 std::unique_ptr<Transfer> make_receive_transfer(Group& group, const Blocks& blocks, const Operation& operation,
                                                 const std::vector<std::uint32_t>& ranks);

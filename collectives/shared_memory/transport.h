@@ -10,10 +10,10 @@
 
 namespace trainyard::shared_memory {
 
-/// Moves the elements of operations of the group, in the way that suits their size and place.
+/// Carries out the data transfer of group operations, with a method chosen by the size and location of the data.
 class SharedTransport final : public collectives::Transport {
  public:
-  /// `chunk_bytes` is how much of each member's memory one member works on at a time.
+  /// `chunk_bytes` is the size of the part of each member's memory that a member processes at a time.
   SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
       : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
 
@@ -30,11 +30,11 @@ class SharedTransport final : public collectives::Transport {
   Blocks& blocks_;
   const std::uint64_t chunk_bytes_;
   const KernelSet& kernels_ = best_kernels();
-  std::vector<const void*> scratch_;  ///< Of small operations.
+  std::vector<const void*> scratch_;  ///< Reused by small operations.
   core::SharedPool pool_;
 };
 
-/// Messages between two members, through rings.
+/// Transfers messages between two members through ring buffers.
 class RingMessages final : public collectives::Transport {
  public:
   RingMessages(Group& group, const Blocks& blocks, std::vector<std::uint32_t> ranks)

@@ -10,19 +10,19 @@
 
 namespace trainyard::testing {
 
-/// What the other members of a pretended group do. By default they ask for the same at once.
+/// What the other members of a pretended group do. By default they call the same operations at once.
 struct PretendedOthers {
-  bool come = true;                             ///< True if they come to operations of the group.
-  std::optional<collectives::Request> ask_for;  ///< What they ask for, if it differs from what this member asks for.
+  bool come = true;                             ///< True if they call the operations of the group.
+  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from that of this member.
   collectives::Presence presence = collectives::Presence::kHere;
   std::optional<collectives::Answer> answer;                ///< Their answer to a probe.
-  std::optional<collectives::Failure> tell;                 ///< What they have found out.
-  std::vector<collectives::Failure> were_told;              ///< What this member has told them.
+  std::optional<collectives::Failure> tell;                 ///< The failure that they report.
+  std::vector<collectives::Failure> were_told;              ///< The failures that this member has reported to them.
   std::function<void(const collectives::Operation&)> move;  ///< Does an operation, on the memory of this member.
 };
 
-/// A backend for tests of one member: the others exist only in `others`, which outlives it. It works on the caller's
-/// thread.
+/// Returns a backend for tests of one member. The others are simulated by `others`, which must outlive the backend. It
+/// works on the caller's thread.
 collectives::Backend pretended_backend(PretendedOthers& others);
 
 /// A whole collective in which this member is the only one that exists.

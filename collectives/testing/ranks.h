@@ -17,14 +17,14 @@ struct RankEnd {
   std::string text;             ///< What it returned, or the text of what it threw.
 };
 
-/// What a rank does. Its notes reach the other ranks.
+/// The function that a rank runs. The other ranks can read its notes.
 using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezvous& notes)>;
 
 /// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
-/// Does the same in processes forked from this one, which must have no threads. Returns when all but those of `victims`
-/// have ended, or after a minute; whatever is left is then killed.
+/// Runs `function` in processes forked from this one, which must have no other threads. Returns when all processes
+/// except those of `victims` have ended, or after a minute; the remaining ones are then killed.
 std::vector<RankEnd> run_processes(std::uint32_t count, const RankFunction& function,
                                    const std::vector<std::uint32_t>& victims = {});
 

@@ -10,7 +10,7 @@ namespace trainyard::collectives {
 
 /// Collectives over sockets of libzmq, which is always available. Every member sends directly to every other one. It
 /// sends all its elements if they are few; otherwise it sends the part that the other member reduces, and gets the
-/// result back. Members are added in the order of their ranks, whatever the size.
+/// result back. Values are added in the order of the ranks, for every size.
 ///
 /// Parameters  transport  "ipc": sockets in a private folder; or "tcp": the loopback interface
 class Zmq final : public Collective {
