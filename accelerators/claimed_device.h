@@ -16,19 +16,19 @@ namespace trainyard {
 
 class Accelerator;
 
-/// One device that this process has claimed, and the thread that claimed it computes on. Its destructor lets go of the
+/// A device that this process has claimed. The thread that claimed it computes on it. The destructor releases the
 /// device.
 ///
-/// A class of this kind says how tensors come to the device, what random numbers its kernels draw, and what can be
-/// measured. Every function has a default that serves a device which LibTorch knows, so a class overrides only what it
-/// can do better. No function needs to call the default that it replaces.
+/// A derived class determines how tensors are copied to the device, which random generators its kernels use, and what
+/// is measured. Every function has a default that suits any device which LibTorch supports. An override need not call
+/// the default.
 ///
-/// What only some kinds of devices can do belongs into an interface of its own that a device returns if it has it, and
-/// not into further functions here.
+/// Abilities that only some kinds of devices have belong in a separate interface that such a device returns, not in
+/// further functions here.
 class ClaimedDevice {
  public:
-  /// `device` is what LibTorch calls the device. `name` is what people call it; LibTorch's name is taken if it is
-  /// empty. The accelerator must outlive the device.
+  /// `device` identifies the device in LibTorch. `name` is its name for people; if it is empty, LibTorch's name is
+  /// used. The accelerator must outlive the device.
   ClaimedDevice(const Accelerator& accelerator, at::Device device, std::string name = "");
   virtual ~ClaimedDevice() = default;
   ClaimedDevice(const ClaimedDevice&) = delete;
@@ -37,13 +37,12 @@ class ClaimedDevice {
   at::Device torch_device() const { return device_; }
   const std::string& name() const { return name_; }
 
-  /// Brings the tensors of a batch to the device; their order is kept. The sources may be overwritten as soon as this
-  /// returns. Where the accelerator's graphs are static, a warning names every batch of a new shape.
+  /// Returns the tensors of a batch on the device, in the same order. The sources may be overwritten as soon as this
+  /// returns. If the accelerator supports only static graphs, a warning names every batch with a new shape.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies one flat block between host and device; used only where the device has memory of its own. A block that
-  /// comes to the host is complete on return. A block that goes to the device is complete for everything that is
-  /// computed there later.
+  /// Copies one flat block between host and device; used only where the device has memory of its own. A copy to the
+  /// host is complete on return. A copy to the device is complete before any later computation there.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
   /// Waits until everything that was submitted to the device is done.
@@ -61,23 +60,23 @@ class ClaimedDevice {
   /// Restores a state that rng_state returned. Throws kCorrupt for the state of other generators.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
-  /// Memory in use, utilisation and whatever else can be measured, by name with the unit: "memory_bytes",
+  /// Returns memory in use, utilisation and other measurements, by name with the unit: "memory_bytes",
   /// "utilisation_percent".
   virtual std::map<std::string, double> stats() const { return {}; }
 
  protected:
-  /// Moves the tensors of one batch. The default copies those that are elsewhere and waits for the copies, as
-  /// accelerators::copies_on does.
+  /// Copies the tensors of one batch to the device. The default copies only those on another device and waits for the
+  /// copies, as accelerators::copies_on does.
   virtual std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors);
 
-  /// Is told of every block that allocate_host_block hands out, so that it can be page-locked.
+  /// Called for every block that allocate_host_block returns, so that it can be page-locked.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
   /// The generators that kernels of this device draw from. The default is LibTorch's generator for the CPU; a device
   /// with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// How errors and warnings name the accelerator, its log, the rank and the size of the world.
+  /// Returns the context of the accelerator: its name in errors, its log, the rank and the size of the world.
   const PluginContext& context() const;
 
  private:
@@ -93,8 +92,7 @@ class ClaimedDevice {
 
 namespace accelerators {
 
-/// The tensors on `device`. A tensor that is there already is returned as it is; for the others this waits until they
-/// have been copied.
+/// Returns the tensors on `device`. Tensors on another device are copied, and the function waits for the copies.
 std::vector<at::Tensor> copies_on(at::Device device, std::vector<at::Tensor> tensors);
 
 }  // namespace accelerators

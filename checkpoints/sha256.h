@@ -9,7 +9,7 @@
 
 namespace trainyard::checkpoints {
 
-/// Computes the SHA-256 of bytes that come in pieces, by OpenSSL, which uses the processor's own instructions.
+/// Computes a SHA-256 incrementally, using OpenSSL, which uses the CPU's SHA instructions if there are any.
 class Sha256 {
  public:
   Sha256();
@@ -17,7 +17,7 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
 
-  /// Adds the next bytes. How they are cut into pieces does not matter.
+  /// Adds the next bytes. The result does not depend on how the bytes are divided among calls.
   void add(std::span<const std::byte> bytes);
 
   /// Returns 64 lower-case hexadecimal digits. Nothing may be added afterwards.

@@ -22,7 +22,8 @@ namespace trainyard {
 
 using ModelContext = PluginContext;
 
-/// One number about a batch. It is a 0-dimensional tensor, so that nobody has to wait for the device to know it.
+/// One number about a batch. Its value is a 0-dimensional tensor, so that it can be passed on without waiting for the
+/// device.
 struct NamedMetric {
   std::string name;
   at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` says otherwise.
@@ -30,18 +31,19 @@ struct NamedMetric {
   Reduction reduction = Reduction::kMean;
 };
 
-/// What a model is given for one step: the tensors of a batch, in the order of DatasetInfo::fields, on the model's
+/// The input of a model for one step: the tensors of a batch, in the order of DatasetInfo::fields, on the model's
 /// device.
 struct ModelBatch {
   std::string split;
   std::vector<at::Tensor> tensors;
 };
 
-/// A model has layers and a loss. It knows nothing of optimizers, devices, ranks or checkpoints.
+/// A model has layers and a loss. It does not depend on optimizers, devices, ranks or checkpoints.
 ///
 /// A model is constructed with the parameters of the launch file. `build` makes its layers on the CPU and draws their
-/// first values from the default generator, which has been seeded. The accelerator host then moves every parameter into
-/// the arena by `set_data` and gives it its gradient there. From then on the optimizer alone changes the parameters.
+/// first values from the default generator, which has been seeded. The accelerator host then copies every parameter
+/// into the arena by `set_data` and assigns it a gradient there. From then on only the optimizer changes the
+/// parameters.
 class Model : public Configurable {
  public:
   static constexpr const char* kKind = "model";
@@ -56,7 +58,7 @@ class Model : public Configurable {
   /// The trainable tensors, in the order in which the forward pass uses them. They are leaves that require a gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
-  /// The tensors that belong into a checkpoint but are not trained, such as running means.
+  /// Returns the tensors that belong in a checkpoint but are not trained, such as running means.
   virtual std::vector<NamedTensor> buffers() { return {}; }
 
   /// Switches dropout, batch norm and the like between training and evaluation.
@@ -69,29 +71,29 @@ class Model : public Configurable {
   /// the same for every batch.
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
-  /// Predicts something for every sample of a batch. If `batch` has no tensors, the model generates something from
-  /// nothing. Throws kUnsupported if the model cannot do what is asked.
+  /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
+  /// input. Throws kUnsupported if the model does not support this.
   virtual Prediction predict(const ModelBatch& batch);
 
   // A model that can be taken apart overrides the following functions. For every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
-  /// The parts of the model, in the order of the forward pass and of their parameters. Together they use all
-  /// parameters. A model of one piece returns none. This is called after `build`.
+  /// Returns the stages of the model, in the order of the forward pass and of their parameters. Together they use all
+  /// parameters. A model without stages returns an empty list. This is called after `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
-  /// What the first stage is given for a batch.
+  /// Returns the input of the first stage for a batch.
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
-  /// Computes the loss from what the last stage returns: a 0-dimensional tensor, the mean over the samples. For a model
-  /// of one piece this and `metrics` throw kUnsupported.
+  /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. In a model
+  /// without stages this and `metrics` throw kUnsupported.
   virtual at::Tensor loss(const at::Tensor& output, const ModelBatch& batch);
 
-  /// Computes the metrics of evaluation_step from what the last stage returns.
+  /// Computes the metrics of evaluation_step from the output of the last stage.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
-  /// Is told how to make the group of all ranks, which is made when it is first needed. The accelerator host calls this
-  /// in a run of several ranks.
+  /// Makes the group of all ranks. It is called when the group is first needed. The accelerator host supplies it in a
+  /// run of several ranks.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 

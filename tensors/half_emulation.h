@@ -9,18 +9,19 @@
 
 namespace trainyard {
 
-/// Stands in for autocast to float16 where LibTorch has no float16 kernels, which is on the CPU before 2.3.
+/// Replaces autocast to float16 where LibTorch has no float16 kernels, that is, on the CPU before LibTorch 2.3.
 ///
 /// The model computes in float32, but with weights that have been rounded to float16, and each gradient of a weight is
-/// rounded to float16 before it is added to the arena. Values above 65504 become infinite there and values below 2^-25
-/// become zero, so loss scaling meets the problems that it solves. Activations are not rounded. This saves neither time
-/// nor memory: its purpose is to rehearse a run without the hardware.
+/// rounded to float16 before it is added to the arena. Values from 65520 on become infinite, since smaller values round
+/// down, and values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This
+/// saves neither time nor memory: its purpose is to test a run without the hardware.
 class HalfEmulation {
  public:
-  /// Gives the parameters, which lie in `arena`, rounded copies to compute with. The arena keeps the masters.
+  /// Replaces the parameters, which lie in `arena`, by rounded copies for the computation. The arena keeps the exact
+  /// values (the masters).
   HalfEmulation(const std::vector<NamedTensor>& parameters, const Arena& arena);
 
-  /// Rounds the masters again. Must be called whenever they have changed.
+  /// Rounds the exact values again. Must be called whenever they have changed.
   void refresh();
 
  private:

@@ -15,31 +15,31 @@
 
 namespace trainyard {
 
-/// Writes checkpoints on a thread of its own, one after another. There is one thread because a second would only
-/// compete for the same disk, and because the store that names and deletes checkpoints serves one thread at a time.
+/// Writes checkpoints on a separate thread, one after another. There is one thread because a second would only compete
+/// for the same disk, and because the store that names and deletes checkpoints serves one thread at a time.
 ///
-/// submit() and take_finished() are called on the component's loop. What goes wrong in a write is a result, not an
-/// exception, and the writer continues with the next checkpoint.
+/// submit() and take_finished() are called on the component's loop. If a write fails, take_finished() returns the
+/// error, and the writer continues with the next checkpoint.
 class BackgroundWriter {
  public:
-  /// What became of one submitted state.
+  /// The result of writing one submitted state.
   struct Finished {
-    std::unique_ptr<StateCopy> state;  ///< Ready to be used again.
+    std::unique_ptr<StateCopy> state;  ///< The copy, which may now be reused.
     CheckpointStore::Written written;
     std::string error;  ///< Empty if the checkpoint is on disk.
     double seconds = 0;
   };
 
-  /// `notify` is called on the writing thread after each checkpoint, whose result then waits in take_finished().
+  /// `notify` is called on the writing thread after each checkpoint; take_finished() then returns its result.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
 
-  /// Finishes what was submitted.
+  /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Takes the copy until it comes back in take_finished(). Returns at once.
+  /// Submits a copy for writing and returns at once. take_finished() returns the copy afterwards.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// What was finished since the last call, in order.
+  /// Returns the results since the last call, in order.
   std::vector<Finished> take_finished();
 
   /// Blocks until everything that was submitted is finished.

@@ -17,20 +17,19 @@
 
 namespace trainyard {
 
-/// What happens to checkpoints of other runs that lie in the directory.
+/// What to do with checkpoints of other runs in the directory.
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
 /// Saves the run, and restores it (docs/checkpoint_format.md).
 ///
-/// A snapshot is one copy of the arena, which is answered with SnapshotTaken as soon as it is made. A thread of its own
-/// hashes, writes and syncs. There are two copies, so a third snapshot in a row is answered when one is free again;
-/// none is ever lost. A checkpoint that cannot be written is reported in CheckpointDone; the run goes on, and earlier
-/// checkpoints stay.
+/// When it has copied the arena, it answers a Snapshot with SnapshotTaken. A separate thread then hashes, writes and
+/// syncs the copy. There are two copies, so a third snapshot in a row is answered when one of them is free again. A
+/// checkpoint that cannot be written is reported in CheckpointDone; the run goes on, and earlier checkpoints stay.
 ///
-/// The component hears every rank. A checkpoint looks like that of a single rank, however the ranks divide parameters
-/// and state among themselves, so any number of ranks can continue with it. What they do not divide, such as the random
-/// numbers, is taken from rank 0.
+/// The component receives the messages of all ranks. A checkpoint has the form of a single rank's, however the ranks
+/// divide parameters and state among themselves, so any number of ranks can continue from it. Other state, such as the
+/// random numbers, is taken from rank 0.
 ///
 /// It deletes only checkpoints of its own run and, after a resume, of the run that it continues.
 class CheckpointWriter final : public Component {
@@ -105,7 +104,7 @@ class CheckpointWriter final : public Component {
   // These are indexed by rank; an entry is null until the message has come.
   std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
   std::vector<std::shared_ptr<const OptimizerState>> states_;
-  /// Indexed by rank: those for which other ranks have not asked yet.
+  /// The snapshot requests of each rank that still wait for the matching request of another rank.
   std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
   std::optional<StateLayout> layout_;  ///< Set when the run has begun.
   std::optional<CheckpointStore> store_;

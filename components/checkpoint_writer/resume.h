@@ -9,19 +9,20 @@
 
 namespace trainyard {
 
-/// Where a run continues: the checkpoint that was chosen, and what its run.json says.
+/// The point at which a run continues: the chosen checkpoint, and the content of its run.json.
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;
 };
 
-/// The checkpoints to try, in this order. `what` is "last" or "best" of `directory`, which are followed by the
-/// checkpoints before them; or the path of a directory of checkpoints, which means "last" of it; or the path of one
-/// checkpoint, which is then the only one, since a person chose it. Throws kNotFound.
+/// Returns the paths of the checkpoints to try, in this order. `what` is one of: "last" or "best", which gives that
+/// checkpoint of `directory` and then the earlier ones, newest first; the path of a directory of checkpoints, which
+/// gives the same as "last" for that directory; or the path of one checkpoint, which gives only that one. Throws
+/// kNotFound.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
-/// Fills the blocks of `layout` from the first candidate that is complete. `warn` is told of every broken one, and why.
-/// A checkpoint without optimizer state, or a run without an optimizer, is a warning.
+/// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` for every broken one, with the
+/// reason, and also if the checkpoint has no optimizer state or the run no optimizer.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete, and kShapeMismatch, naming the tensor and both shapes,
 /// if a complete one belongs to another model. In both cases nothing has been filled.

@@ -10,11 +10,12 @@
 
 namespace trainyard {
 
-/// The state of a run at one step, in memory of its own, so that the run can go on while it is written. It is used
-/// again and again, so only the first copy has to allocate memory.
+/// A copy of the state of a run at one step, so that the run can continue while the state is written. Only the first
+/// take() allocates memory; later ones reuse it.
 class StateCopy {
  public:
-  /// Copies every block. `layout` must not change until the next copy.
+  /// Copies every block. This object keeps a pointer to `layout`, which must stay alive and unchanged until the next
+  /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
   /// The tensors of a file as views on the copy.

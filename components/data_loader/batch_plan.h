@@ -18,17 +18,16 @@ enum class Sampling : std::uint8_t {
 };
 constexpr auto words_of(Sampling) { return words("way of sampling", "shuffle", "sequential", "replacement"); }
 
-/// What batches are read for. Training and evaluation on one split draw independently.
+/// What batches are read for. Training and evaluation use independent random numbers, even on the same split.
 enum class Purpose : std::uint8_t { kTrain, kEvaluate };
 constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate"); }
 
-/// Which samples form which batch of one split, for one rank. It is pure arithmetic: any batch of any epoch is known at
-/// once.
+/// Which samples form which batch of one split, for one rank. Any batch of any epoch can be computed directly.
 ///
-/// The epoch's order is dealt to the ranks in turn, so every sample comes exactly once over all ranks. Every rank has
-/// the same number of batches, so that no rank has to wait for one that has none left. With `drop_last` all batches are
-/// full, and the samples left over are skipped in this epoch. Without it, the last batch of a rank may be short, or
-/// empty if the rank has no samples left. Draws with replacement always fill their batches.
+/// The samples of an epoch are dealt to the ranks in turn, so each sample is used exactly once over all ranks. Every
+/// rank has the same number of batches, so that no rank has to wait for one that has none left. With `drop_last` all
+/// batches are full, and the samples left over are skipped in this epoch. Without it, the last batch of a rank may be
+/// short, or empty if the rank has no samples left. Draws with replacement always fill their batches.
 class BatchPlan {
  public:
   struct Settings {
@@ -43,7 +42,7 @@ class BatchPlan {
     bool random_transforms = false;  ///< Does not affect the plan: it is passed on to whoever reads the samples.
   };
 
-  /// `purpose` keeps the draws of training and of evaluation on one split apart.
+  /// `purpose` makes training and evaluation on the same split use independent random numbers.
   BatchPlan(Settings settings, Purpose purpose);
 
   const std::string& split() const { return settings_.split; }

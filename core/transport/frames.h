@@ -14,11 +14,12 @@ namespace trainyard::core {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Takes one whole message off the socket without waiting. Returns false if there is none. `frames` stays empty if the
-/// message has more frames than any of ours. It is reused, so a steady stream grows no vector.
+/// Receives one whole message without waiting. Returns false if there is none. `frames` stays empty if the message has
+/// more frames than any message of Trainyard. It is reused, so a steady stream grows no vector.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
-/// Sends without waiting. Returns false if the peer is gone or does not take the message; nothing of it is sent then.
+/// Sends without waiting. Returns false if the peer is gone or does not accept the message; in that case no part of it
+/// was sent.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
 /// A frame that holds the message in its binary form. For messages without tensors.

@@ -29,27 +29,28 @@ class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Called on the inlet's loop.
+  /// Returns the credit of a handled message. Called on the inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// Called when the sender asks for all credit, now and after every message.
+  /// Returns all outstanding credit at once and, from then on, after every message. Called when the sender asks for a
+  /// flush.
   void flush();
 
   /// Makes the ring that is offered to the publisher.
   RingOffer offer_ring(const WakeupHandle& loop);
-  /// Keeps the ring if the publisher takes it; `sender` then says how to wake the publisher. Drops the ring if `sender`
-  /// is null.
+  /// Keeps the ring if the publisher has accepted it; `sender` is then used to wake the publisher. Discards the ring if
+  /// `sender` is null.
   void settle_ring(const WakeOffer* sender);
 
   /// True if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
   /// Valid only while has_work() is true.
   SharedRing& ring() { return *ring_; }
-  /// Tells the sender that there is room in the ring, if it wants to know.
+  /// Tells the sender that there is room in the ring, if it has asked for this.
   void ring_read();
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
-  /// True once the subscription has been acknowledged. Before that, nothing in the ring is looked at.
+  /// True once the subscription has been acknowledged. Until then the ring is not read.
   bool connected = false;
 
  private:
@@ -63,27 +64,27 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
   std::optional<SharedRing> ring_;
-  std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: the loop at its other end.
+  std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
 };
 
-/// The subscribing socket of one event loop towards one loop of another process, a DEALER. It carries all subscriptions
-/// between the two. Each subscription within the same host has a ring besides.
+/// The subscribing socket of one event loop towards one loop of another process, a DEALER. All subscriptions between
+/// the two use it. Each subscription within the same host also has a ring.
 ///
-/// It is not thread-safe: it and everything below it is made and used on the loop that it is added to.
+/// It is not thread-safe: it and its receivers are created and used on the loop that it is added to.
 class Inlet final : public Source {
  public:
   /// `process_index` is the index under which this process holds shared buffers. `loop` is the one that the inlet is
   /// added to.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
 
-  /// Asks for the messages of an edge. The answer comes later: see on_connected. All calls must come before the inlet
-  /// is polled.
+  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected. All calls must be made before
+  /// the inlet is first polled.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
-  /// Sets what is called once, when every subscription has been acknowledged.
+  /// Sets a callback that is called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Sets what is called when a subscription is refused or a message breaks the format. The text is for people; the
-  /// input's component can only fail.
+  /// Sets a callback that is called when a subscription is refused or a message is malformed. The text is for people.
+  /// The input's component must then fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
   /// True if every subscription has been acknowledged.

@@ -21,27 +21,27 @@ namespace trainyard::core {
 
 class Outlet;
 
-/// The sending end of an edge to a component of another process. Without a subscriber it has no room; with one it has
-/// as much as the credits say. So a blocking edge whose reader is being restarted keeps its messages, and its component
-/// waits.
+/// The sending end of an edge to a component of another process. Without a subscriber it has no room; with one, the
+/// credits determine the room. A blocking edge therefore keeps its messages while its reader is being restarted, and
+/// its component waits.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
-  /// Over the socket, asks the subscriber for every credit that is due.
+  /// Asks the subscriber to return every credit. Does nothing over a ring, which returns credit after every message.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. What was under way to an earlier one is lost. Throws kPeerLost
-  /// if the ring that the subscriber offers is gone already.
+  /// Connects a subscriber, for the first time or again. Messages under way to an earlier one are lost. Throws
+  /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
-  /// Disconnects the subscriber. What was under way counts as handled, so that nobody waits for it.
+  /// Disconnects the subscriber. Messages under way count as handled, so that the edge does not wait for them.
   void detach();
-  /// Counts what the subscriber has handled. Only over the socket; a ring has its own counters.
+  /// Adds to the counts of what the subscriber has handled. Used only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// Sends what was kept back if the ring had no room and has some now. Returns true if so.
+  /// Sends the waiting messages if the ring was full and has room again. Returns true if it did so.
   bool poll_room();
   /// True if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
@@ -78,17 +78,19 @@ class RemoteEdge final : public Edge {
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;
   std::uint64_t returned_bytes_ = 0;
-  /// The current subscriber's ring. It is mutable because has_room() leaves a request in it to be told of room.
+  /// The current subscriber's ring. It is mutable because has_room() stores in it the request to be told when there is
+  /// room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
-  mutable bool starved_ = false;             ///< Room was asked for in vain, and nobody will call on_room().
+  /// True if has_room() found the ring full; on_room() must then be called by poll_room().
+  mutable bool starved_ = false;
 };
 
-/// The publishing socket of one event loop, a ROUTER to which all subscribers of the loop's outputs connect. Edges that
-/// go through rings are polled here, too, since the same loop must notice that they have room.
+/// The publishing socket of one event loop, a ROUTER to which all subscribers of the loop's outputs connect. Edges with
+/// rings are polled here, too, since the same loop must detect that they have room again.
 class Outlet final : public Source {
  public:
-  /// `loop` is the one that this outlet is added to. `pool` takes what is too large for a ring.
+  /// `loop` is the one that this outlet is added to. Messages too large for a ring are stored in `pool`.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool);
 
   /// The address to connect to.
@@ -104,11 +106,11 @@ class Outlet final : public Source {
   /// without this callback, like those of workers, refuses every visitor.
   using Visitor = std::function<RemoteEdge*(const Subscribe&, std::string& error)>;
   void on_visitor(Visitor visitor) { visitor_ = std::move(visitor); }
-  /// Sets what is called when the edge of a visitor is of no use any more. The callee removes it.
+  /// Sets a callback that is called when the visitor of an edge is gone. The callback must remove the edge.
   void on_visitor_gone(std::function<void(RemoteEdge&)> gone) { visitor_gone_ = std::move(gone); }
 
-  /// Removes the edges of visitors that are gone. It must be called now and then: nothing is ever sent to a visitor
-  /// without credit, so nobody would notice that it has gone.
+  /// Removes the edges of visitors that are gone. It must be called from time to time: without credit nothing is sent
+  /// to a visitor, so its end is not detected otherwise.
   void sweep_visitors();
 
   /// The edges. In a worker's outlet they do not change after the process is configured; in the gateway's they do.

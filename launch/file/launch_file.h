@@ -11,14 +11,13 @@
 
 namespace trainyard::launch {
 
-/// A word of the file and where it stands.
+/// A word of the file and its place.
 struct Word {
   std::string text;
   Origin origin;
 };
 
-/// How an input is served, as far as the file overrides what the component declared. What is not given is left to the
-/// declaration.
+/// The properties of an input that the file overrides. The component's declaration determines the others.
 struct InputSpec {
   Origin origin;
   std::optional<std::string> policy;
@@ -26,8 +25,8 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// One `[component.NAME]`: a plugin or an external program. It is as written, with every key known and of the right
-/// kind. Whether the plugin, its ports and parameters exist is checked by the planner.
+/// One `[component.NAME]`: a plugin or an external program. Its values are those of the file; unknown keys and wrong
+/// types have already been refused. The planner checks whether the plugin, its ports and its parameters exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
   std::string name_space;  ///< For example "", "eval" or "a/b".
@@ -48,7 +47,7 @@ struct ComponentSpec {
   bool required = true;
 };
 
-/// The launcher's own keys of `[run]`; the rest belongs to the strategy manager. They are documented in
+/// The keys of `[run]` that the launcher uses; the others belong to the strategy manager. They are documented in
 /// docs/launch_files.md.
 struct RunSpec {
   std::string name;
@@ -69,8 +68,8 @@ struct TopologySpec {
   std::map<std::string, Word> placed;  ///< The process of each component, from an explicit table.
 };
 
-/// A launch file after includes, arguments, substitution, overrides and conditions, with every key known. Nothing in it
-/// has been compared with plugins yet.
+/// A launch file after includes, arguments, substitution, overrides and conditions. Unknown keys have been refused, but
+/// nothing has been checked against the plugins yet.
 struct LaunchFile {
   std::string path;
   RunSpec run;
@@ -78,9 +77,9 @@ struct LaunchFile {
   std::vector<ComponentSpec> components;  ///< Sorted by name.
 };
 
-/// Reads a launch file. If no file exists at `path`, it may be the name of one that comes with Trainyard. `words` are
-/// "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1". `manager_keys`
-/// are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
+/// Reads a launch file. If no file exists at `path`, a file of that name that is shipped with Trainyard is used.
+/// `words` are "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1".
+/// `manager_keys` are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys = {});
 

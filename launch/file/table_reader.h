@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// The table in `value`. Throws if it is something else.
+/// Returns the table in `value`. Throws if `value` is not a table.
 const Value::Table& table_of(const Value& value, std::string_view key);
 
 /// Throws unless `name` can name a component, process, thread, ...: it starts with a letter or '_', continues with
@@ -21,14 +21,15 @@ void check_name(const Value& value, std::string_view key, const std::string& nam
 constexpr std::int64_t kMaxMilliseconds = 86'400'000;
 
 /// Reads the keys of one table, each with its type. Every error says file, line and key. A missing key gives the
-/// fallback; a key that has another type is an error and is never converted. The reader refers to the value that it was
-/// constructed with.
+/// fallback; a key that has another type is an error and is never converted. The reader keeps a reference to its value,
+/// which must outlive it.
 class TableReader {
  public:
-  /// Throws if `value` is not a table, and for a key that is not in `known`, with the nearest one.
+  /// Reads a table with a fixed set of keys. Throws if `value` is not a table, or if it has a key that is not in
+  /// `known`; the error suggests the nearest one.
   TableReader(const Value& value, std::string path, const std::vector<std::string>& known);
 
-  /// For tables whose keys the user chooses.
+  /// Reads a table whose keys the user chooses.
   TableReader(const Value& value, std::string path);
 
   /// The value of a key, or null if the key is missing.
@@ -37,24 +38,24 @@ class TableReader {
   /// The whole path of a key, for errors, such as "component.logger.params".
   std::string key(std::string_view name) const { return join_key(path_, name); }
 
-  /// A string.
+  /// Returns a string.
   std::string text(const std::string& name, std::string fallback) const;
-  /// A string that can be a name (check_name).
+  /// Returns a string that is valid as a name (check_name).
   std::string name(const std::string& name, std::string fallback) const;
-  /// One of several words; the error suggests the nearest.
+  /// Returns one of several words; the error suggests the nearest.
   std::string one_of(const std::string& name, const std::vector<std::string>& choices, std::string fallback) const;
-  /// true or false, but not 0 or 1.
+  /// Returns true or false; the values 0 and 1 are refused.
   bool flag(const std::string& name, bool fallback) const;
-  /// An integer; both ends are allowed.
+  /// Returns an integer from `minimum` to the maximum, which are both allowed.
   std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t minimum,
                        std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
-  /// A number above 0 and at most a day.
+  /// Returns a number above 0 and at most a day.
   double seconds(const std::string& name, double fallback) const;
-  /// A list of strings; empty if the key is missing.
+  /// Returns a list of strings; empty if the key is missing.
   std::vector<std::string> texts(const std::string& name) const;
-  /// A list of integers >= 0, such as CPUs; empty if the key is missing.
+  /// Returns a list of integers >= 0, such as CPUs; empty if the key is missing.
   std::vector<std::uint32_t> indices(const std::string& name) const;
-  /// A table of strings whose keys the user chooses; empty if the key is missing.
+  /// Returns a table of strings whose keys the user chooses; empty if the key is missing.
   std::map<std::string, std::string> text_table(const std::string& name) const;
 
  private:

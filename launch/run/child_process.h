@@ -12,8 +12,8 @@
 
 namespace trainyard::launch {
 
-/// One planned process while it runs, through all its restarts: its pid, its output, and the signals that end it. It
-/// lives on the launcher's thread. It does not reap, since one waitpid() serves all children (Crew::reap).
+/// One planned process while it runs, through all its restarts: its pid, its output, and the signals that end it. It is
+/// used on the launcher's thread. It does not reap the process; Crew::reap does this for all children.
 class ChildProcess {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
@@ -31,29 +31,30 @@ class ChildProcess {
 
   /// True if it runs components; false for an external program.
   bool has_components() const { return planned_.command.empty(); }
-  /// 0 while it does not run.
+  /// Returns the pid; 0 while it does not run.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
-  /// What it printed last, on both streams, for the report of its failure.
+  /// Returns the last lines that it printed on both streams, for the report of its failure.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 
   /// Starts the program. Throws if that fails; the process then does not run.
   void start(const SpawnOptions& options);
 
-  /// Takes what it has printed so far, without waiting for the poll loop.
+  /// Reads its output so far, without waiting for the poll loop.
   void read_now();
 
-  /// Must be called when it has been reaped: takes the rest of its output and counts it as gone.
+  /// Reads the rest of its output and marks it as ended. Must be called when it has been reaped.
   void reaped();
 
   /// Counts one more restart. Returns false if the policy allows none for an end of this kind.
   bool may_restart(bool failed);
 
-  /// Sends SIGINT now, SIGTERM after one `rung`, and SIGKILL after two. The signals go to the whole process group,
-  /// because a program may be a shell script. Does nothing if this is already under way.
+  /// Sends SIGINT now, SIGTERM after one `rung`, and SIGKILL after two. `rung` is the delay between two signals. The
+  /// signals are sent to the whole process group, because a program may be a shell script. Does nothing if the process
+  /// is already being ended or is not running.
   void end(std::chrono::milliseconds rung);
 
-  /// True from the first signal until it is started again: its end is then our doing.
+  /// Returns true from the first signal until the process is started again. Its end was then requested.
   bool being_ended() const { return ending_; }
 
   /// Sends SIGKILL at once.
@@ -80,7 +81,7 @@ class ChildProcess {
   std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
 };
 
-/// What a wait status says: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
+/// Describes a wait status: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
 std::string describe_wait_status(int status);
 
 /// True unless the status is a normal exit with code 0.

@@ -14,18 +14,18 @@
 namespace trainyard::launch {
 
 /// The launcher's connection to its processes. It carries the messages of messages/control.h and messages/plan.h as
-/// frames [process][type name][binary body]. The process's name is its routing identity, so a restarted one is reached
-/// as before.
+/// frames [process][type name][binary body]. The process's name is its routing identity, so messages reach a restarted
+/// process, too.
 class ControlChannel {
  public:
-  /// `on_broken` is told about messages that cannot be read: which process sent one, and what is wrong.
+  /// `on_broken` is called for messages that cannot be read, with the process that sent the message and the reason.
   ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// The address that a process is given as --control.
+  /// Returns the address that a process receives as --control.
   const std::string& endpoint() const { return endpoint_; }
 
   /// Calls `handler` with every message of type T. There is one handler per type.
@@ -38,7 +38,7 @@ class ControlChannel {
     };
   }
 
-  /// Sets what is called for every message, of whatever type, before its handler: it is a sign of life.
+  /// Sets a callback that runs before the handler of every message, since any message shows that its process is alive.
   void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
 
   /// Returns false if the process is not connected.

@@ -14,7 +14,8 @@
 
 namespace trainyard::launch {
 
-/// What the processes of a run have in common: how they learn where they belong.
+/// The settings shared by all processes of a run: the program that they execute, where they report, and which run they
+/// belong to.
 struct CrewOptions {
   std::string process_program;   ///< The path of `trainyard-process`, or of a stand-in.
   std::string control_endpoint;  ///< The address to which it reports.
@@ -22,8 +23,8 @@ struct CrewOptions {
   std::string run_directory;
 };
 
-/// All processes of a run. The crew starts them, prints what they print, and notices when they end. It decides nothing:
-/// what an end means is the supervisor's business.
+/// All processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides
+/// how to react to an end.
 class Crew {
  public:
   using OnEnd = std::function<void(ChildProcess& child, int wait_status)>;
@@ -32,28 +33,28 @@ class Crew {
   Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, OnEnd on_end);
   ~Crew();
 
-  /// One for each process of the plan, in its order, whether it runs or not.
+  /// Returns one entry for each process of the plan, in the order of the plan, whether it runs or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
   /// The process of this name, or null if there is none.
   ChildProcess* find(const std::string& name) const;
 
-  /// Throws if the program cannot be started.
+  /// Starts the process. Throws if the program cannot be started.
   void start(ChildProcess& child);
 
-  /// Starts the process again after the delay in its policy. `failed` is told if that is not possible.
+  /// Starts the process again after the delay in its policy. Calls `failed` if that is not possible.
   void start_later(ChildProcess& child, std::function<void(const std::string&)> failed);
 
   /// Reaps all children that have ended. Must be called when one may have ended.
   void reap();
 
-  /// From now on nothing is started again.
+  /// Prevents all further restarts.
   void no_more_restarts();
 
-  /// True if nothing runs.
+  /// Returns true if no process runs.
   bool all_gone() const;
 
-  /// True if nothing runs and nothing is about to start again.
+  /// Returns true if no process runs and no restart is pending.
   bool all_done() const { return all_gone() && restart_timers_.empty(); }
 
  private:
@@ -66,7 +67,8 @@ class Crew {
   OnEnd on_end_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
   std::map<const ChildProcess*, PollLoop::Id> restart_timers_;
-  int console_file_;  ///< Our stdout, which all processes inherit: the logger draws its progress line there.
+  /// The launcher's stdout, which all processes inherit, because the logger draws its progress line there.
+  int console_file_;
 };
 
 }  // namespace trainyard::launch

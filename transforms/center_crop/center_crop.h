@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// Cuts the square in the middle out of an image. Where an odd number of rows has to go, half of that number is rounded
-/// to the even number beside it, as torchvision's CenterCrop does, so that results can be compared.
+/// Cuts the square in the middle out of an image. If an odd number of rows or columns must be removed, half of it is
+/// rounded to the nearest even integer. This is what torchvision's CenterCrop does, so results are the same.
 ///
 /// Parameters  size    required: rows and columns of the result
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
