@@ -36,22 +36,22 @@ class Accelerator : public Configurable {
   /// Looks for devices. It is quick, never throws and is called often, also where the driver is missing.
   virtual FoundDevices find_devices() const = 0;
 
-  /// The rules of this hardware. They may depend on the accelerator's own parameters.
+  /// Returns the rules of this hardware. They may depend on the accelerator's own parameters.
   virtual AcceleratorTraits traits() const = 0;
 
   int device_count() const { return find_devices().count; }
   bool is_available() const { return device_count() > 0; }
 
-  /// The numbers of the devices that a launch file asks for: a count ("2"), a list ("[0, 3]"), "auto" (one device) or
-  /// "-1" (all devices). Throws kInvalidArgument for what cannot be read, and kNotFound with the number there are.
-  /// Where devices are shared, a count may be larger than that number: the devices then come in turn.
+  /// Returns the numbers of the devices that a launch file asks for: a count ("2"), a list ("[0, 3]"), "auto" (one
+  /// device) or "-1" (all devices). Throws kInvalidArgument for what cannot be read, and kNotFound with the number
+  /// there are. Where devices are shared, a count may be larger than that number: the devices then come in turn.
   std::vector<int> parse_devices(const std::string& request) const;
 
   /// Claims a device for this process and this thread. Throws kNotFound with the number there are for a device that
   /// does not exist. The device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// The traits in words. This is what the planner and `trainyard plugin info` know of an accelerator.
+  /// Returns the traits in words. This is what the planner and `trainyard plugin info` know of an accelerator.
   std::map<std::string, std::string> facts() const override;
 
  protected:

@@ -54,7 +54,7 @@ class ClaimedDevice {
   /// Seeds every generator that kernels of this device draw from.
   void seed(std::uint64_t seed);
 
-  /// The state of those generators, with which a run continues bit for bit.
+  /// Returns the state of those generators, with which a run continues bit for bit.
   std::vector<std::uint8_t> rng_state() const;
 
   /// Restores a state that rng_state returned. Throws kCorrupt for the state of other generators.
@@ -72,8 +72,8 @@ class ClaimedDevice {
   /// Called for every block that allocate_host_block returns, so that it can be page-locked.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
-  /// The generators that kernels of this device draw from. The default is LibTorch's generator for the CPU; a device
-  /// with a generator of its own returns both, because models draw their first parameters on the CPU.
+  /// Returns the generators that kernels of this device draw from. The default is LibTorch's generator for the CPU; a
+  /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
   /// Returns the context of the accelerator: its name in errors, its log, the rank and the size of the world.

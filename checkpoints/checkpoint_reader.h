@@ -30,27 +30,29 @@ struct CheckpointSummary {
   std::uint64_t bytes = 0;  ///< The size of all files.
 };
 
-/// Reads the small files and the headers, and hashes nothing. Throws kNotFound, kIo, kCorrupt and kUnsupported.
+/// Reads the small files and the headers, without checking hashes. Throws kNotFound, kIo, kCorrupt and kUnsupported.
 CheckpointSummary read_checkpoint(const std::string& path);
 
-/// What is wrong with a checkpoint, one sentence each; empty if it is complete. This reads every byte. It does not
-/// throw for a broken checkpoint, however broken.
+/// Returns what is wrong with a checkpoint, one sentence each; empty if it is complete. This reads every byte. It never
+/// throws because a checkpoint is broken.
 std::vector<std::string> verify_checkpoint(const std::string& path);
 
-/// The name of a step's checkpoint, such as "step-00002000".
+/// Returns the name of a step's checkpoint, such as "step-00002000".
 std::string checkpoint_name(std::uint64_t step);
 
-/// The step of "step-00002000" or "step-00002000.2"; empty for other names.
+/// Returns the step of "step-00002000" or "step-00002000.2"; empty for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
-/// The paths of the checkpoints in a directory, smallest step first; empty if there is no such directory. Only names
-/// are looked at.
+/// Returns the paths of the checkpoints in a directory, smallest step first; empty if there is no such directory. Only
+/// the names are read.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Where the pointer "last" or "best" of a directory leads; empty if there is none or it leads outside.
+/// Returns the checkpoint that the pointer "last" or "best" of a directory refers to; empty if there is none or if it
+/// is outside the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// What a person means by a path: a checkpoint itself, or the last one of a directory of checkpoints. Throws kNotFound.
+/// Returns the path of the checkpoint that a user's path refers to: the checkpoint itself, or the last one of a
+/// directory of checkpoints. Throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

@@ -14,18 +14,18 @@ namespace trainyard::checkpoints {
 /// path and the system's reason.
 class DurableFile {
  public:
-  /// Throws if the file exists.
+  /// Creates the file. Throws if it exists already.
   explicit DurableFile(std::string path);
-  /// Without close(), nothing is promised about the file.
+  /// If close() was not called, the content of the file is undefined.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
 
-  /// Appends all of it, or throws.
+  /// Appends all bytes, or throws.
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
-  /// Waits until everything is on the disk. Returns how much it was and its SHA-256.
+  /// Waits until everything is on the disk. Returns the number of bytes and their SHA-256.
   FileDigest close();
 
  private:
@@ -35,10 +35,10 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A file to read from. Its size is taken once. A file that shrinks meanwhile is an error, never a short read.
+/// A file for reading. Its size is determined once; if the file shrinks afterwards, read() throws.
 class InputFile {
  public:
-  /// Throws kNotFound, or kIo if it is not a regular file or cannot be opened.
+  /// Opens the file. Throws kNotFound, or kIo if it is not a regular file or cannot be opened.
   explicit InputFile(std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;

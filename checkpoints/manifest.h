@@ -11,21 +11,23 @@ namespace trainyard::checkpoints {
 /// The version of the checkpoint format. A reader refuses a newer one.
 constexpr std::uint64_t kCheckpointFormat = 1;
 
-/// What a checkpoint consists of: `manifest.json`, which is written last. A directory without it is not a checkpoint.
+/// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without it is not a
+/// checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
   std::string trainyard;                    ///< The version of Trainyard that wrote it.
   std::map<std::string, FileDigest> files;  ///< Indexed by plain file name.
 };
 
-/// The text of manifest.json, indented for people.
+/// Returns the text of manifest.json, indented for people.
 std::string format_manifest(const Manifest& manifest);
 
-/// Throws kCorrupt for broken text or a file name that leaves the directory, and kUnsupported for a newer format.
+/// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
+/// and kUnsupported for a newer format.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and says what is wrong, one sentence each; empty if all files are as they were
-/// written. Files that the manifest does not name are ignored.
+/// Reads every file of the manifest and returns what is wrong, one sentence each; empty if all files are unchanged.
+/// Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

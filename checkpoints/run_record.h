@@ -10,7 +10,7 @@
 
 namespace trainyard::checkpoints {
 
-/// Where a run stood: `run.json`. Together with the weights and the optimizer's state it is all that a run needs to
+/// The position of a run, stored in `run.json`. A run needs only this, the weights and the optimizer's state to
 /// continue.
 struct RunRecord {
   std::uint64_t step = 0;
@@ -27,13 +27,13 @@ struct RunRecord {
   std::string time;  ///< In UTC, as in ISO 8601.
 };
 
-/// The text of run.json. Numbers come back bit for bit; those that are not finite are strings.
+/// Returns the text of run.json. Numbers are read back exactly; those that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
-/// Throws kCorrupt with a text that begins with `where`.
+/// Parses the text of run.json. Throws kCorrupt with a text that begins with `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
 
-/// The current time, such as "2024-05-31T12:00:00Z".
+/// Returns the current time, such as "2024-05-31T12:00:00Z".
 std::string utc_now();
 
 }  // namespace trainyard::checkpoints

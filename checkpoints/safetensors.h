@@ -11,7 +11,7 @@
 
 namespace trainyard::checkpoints {
 
-/// A tensor to be written. It does not own `data`, which must stay until the file is written.
+/// A tensor to be written. It does not own `data`, which must remain valid until the file is written.
 struct SafetensorsTensor {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -25,8 +25,8 @@ struct SafetensorsTensor {
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 
-/// A safetensors file, whoever made it, open for reading. It believes nothing in the file before it has checked it, and
-/// allocates no memory for a size that the file does not have.
+/// A safetensors file from any source, open for reading. The file is not trusted: everything in it is checked before
+/// use, and no memory is allocated for sizes beyond that of the file.
 class SafetensorsFile {
  public:
   /// Reads and checks the header. Throws kNotFound, kIo, kCorrupt and kUnsupported.
@@ -35,7 +35,7 @@ class SafetensorsFile {
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
-  /// Fills `into` with bytes of a tensor of this file, beginning at byte `offset`. They must lie inside the tensor.
+  /// Fills `into` with bytes of a tensor of this file, beginning at byte `offset`. The range must be inside the tensor.
   void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace trainyard::checkpoints {
 
-/// One tensor of a safetensors file, and where it lies in the bytes after the header.
+/// One tensor of a safetensors file, and its place in the bytes after the header.
 struct SafetensorsEntry {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -21,7 +21,7 @@ struct SafetensorsEntry {
   std::uint64_t end = 0;
 };
 
-/// What the header of a safetensors file says.
+/// The content of a safetensors file's header.
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;  ///< In the order of their bytes.
   std::map<std::string, std::string> metadata;
@@ -29,23 +29,23 @@ struct SafetensorsHeader {
   /// Places in `tensors` by name; parse_safetensors_header() fills it.
   std::map<std::string, std::size_t, std::less<>> by_name;
 
-  /// The tensor of this name, or null if there is none. Takes logarithmic time.
+  /// Returns the tensor of this name, or null if there is none. Takes logarithmic time.
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
 /// The longest header that the format allows.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
-/// Reads the JSON of a header that is followed by `data_bytes` bytes. It checks all that the format promises: the
-/// dtypes are known, the sizes fit shape and dtype without overflow, the tensors follow each other without hole or
-/// overlap up to the last byte, and no key comes twice. Throws kCorrupt, or kUnsupported for a dtype that is not ours,
-/// with a text that begins with `where`.
+/// Reads the JSON of a header that is followed by `data_bytes` bytes. It checks all requirements of the format: the
+/// sizes fit shape and dtype without overflow, the tensors follow each other without gap or overlap up to the last
+/// byte, and no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have, with a text
+/// that begins with `where`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& where);
 
-/// The JSON of a header, padded with spaces to a multiple of 8.
+/// Returns the JSON of a header, padded with spaces to a multiple of 8.
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
-/// The format's name of a dtype: "F32", ...
+/// Returns the format's name of a dtype: "F32", ...
 std::string_view safetensors_name_of(DType dtype);
 
 }  // namespace trainyard::checkpoints

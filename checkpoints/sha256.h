@@ -28,7 +28,7 @@ class Sha256 {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The length of a file and the hash of its content.
+/// The length and the hash of a file's content.
 struct FileDigest {
   std::uint64_t bytes = 0;
   std::string sha256;
@@ -36,13 +36,13 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Reads a whole file. Throws kIo and kNotFound.
+/// Returns the digest of a file, for which it reads the whole file. Throws kIo and kNotFound.
 FileDigest digest_file(const std::string& path);
 
-/// Two lower-case digits per byte.
+/// Returns the bytes as hexadecimal text, with two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// The inverse of to_hex. Throws kCorrupt, with `where`, for an odd number of digits or another character.
+/// Returns the inverse of to_hex. Throws kCorrupt, with `where`, for an odd number of digits or another character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

@@ -10,7 +10,7 @@ namespace trainyard {
 
 /// How the elements of all ranks are combined into one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
-/// The operation's name: "sum", "mean", ...
+/// Returns the operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
 /// A contiguous range of elements on which an operation works. The memory must remain valid, and must not be accessed,

@@ -36,7 +36,7 @@ class OperationQueue {
   /// Numbers the operation and adds it.
   QueuedOperation& push(Operation&& operation);
 
-  /// The operation, or null if it is finished.
+  /// Returns the operation, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
   /// Returns true if this operation may be announced: all earlier ones of the group have been announced, and all
@@ -47,7 +47,7 @@ class OperationQueue {
   const QueuedOperation* obstacle(const Operation& operation) const;
   /// Returns the operation that this one waits for: the first of its lane, or the one that the first waits for.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
-  /// The first unfinished operation of the group, or null if there is none.
+  /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;
 
   std::size_t lanes() const { return last_orders_.size(); }

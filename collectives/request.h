@@ -12,10 +12,10 @@ namespace trainyard::collectives {
 
 enum class OperationKind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kReduceScatter, kBarrier, kSend, kRecv };
 
-/// The name of the operation: "all_reduce", "recv", ...
+/// Returns the name of the operation: "all_reduce", "recv", ...
 std::string_view name_of(OperationKind kind);
 
-/// True for send and recv, in which two members take part; the other operations are those of the whole group.
+/// Returns true for send and recv, in which two members take part; the other operations are those of the whole group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
 /// The arguments of one call. The members of a group compare their requests, so that a disagreement causes an error

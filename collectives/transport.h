@@ -26,8 +26,7 @@ class Transfer {
   virtual ~Transfer() = default;
 
   /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If it
-  /// throws, the group fails. For an operation of the group it is called only after all members have agreed, or earlier
-  /// if the transport begins at once (see Begins).
+  /// throws, the group fails. For an operation of the group it is called only after all members have agreed.
   virtual Progress advance(Effort effort) = 0;
 
   /// Returns the members for which it waits: an empty list if this member must act, no value if the members are

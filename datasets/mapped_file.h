@@ -51,7 +51,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   std::size_t size() const { return size_; }
 
-  /// The bytes of the whole file. They begin at a page boundary.
+  /// Returns the bytes of the whole file. They begin at a page boundary.
   std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(data_), size_}; }
 
  private:

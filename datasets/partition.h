@@ -51,7 +51,7 @@ enum class Division {
   kTail,    ///< "tail": the last samples validate.
 };
 
-/// The division that a launch file names: "random" or "tail".
+/// Returns the division that a launch file names: "random" or "tail".
 inline Division division_named(std::string_view name) { return name == "tail" ? Division::kTail : Division::kRandom; }
 
 /// Divides the samples in the given way; only kRandom looks at the seed.

@@ -79,7 +79,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
   TensorPlace read_tensor_place();
 
-  /// The number of bytes not yet read.
+  /// Returns the number of bytes not yet read.
   std::size_t remaining() const { return body_.size() - position_; }
 
   /// Throws kCorrupt because a map contains `key` twice. Such a map is refused, because two readers might keep

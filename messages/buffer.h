@@ -48,7 +48,7 @@ class Buffer {
   /// reference is constant.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// True for a default-constructed Buffer and for one without bytes.
+  /// Returns true for a default-constructed Buffer and for one without bytes.
   bool empty() const { return size_ == 0; }
   /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
@@ -59,7 +59,7 @@ class Buffer {
   /// meanwhile.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
-  /// True if both Buffers refer to the same bytes.
+  /// Returns true if both Buffers refer to the same bytes.
   bool same_as(const Buffer& other) const { return data_ == other.data_ && size_ == other.size_; }
 
  private:

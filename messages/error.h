@@ -26,7 +26,7 @@ enum class Code {
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };
 
-/// The short name of a code: "invalid argument", "timeout", ...
+/// Returns the short name of a code: "invalid argument", "timeout", ...
 std::string_view name_of(Code code);
 
 /// The one exception type of Trainyard. Its message says where the error occurred, what was given and what is allowed.

@@ -52,7 +52,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// How many bytes `message` counts against byte credits on an edge within a process.
+/// Returns how many bytes `message` counts against byte credits on an edge within a process.
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;
@@ -60,7 +60,7 @@ std::uint64_t payload_bytes(const T& message) {
   return meter.bytes();
 }
 
-/// The description of T. A type that is not a Message does not compile.
+/// Returns the description of T. A type that is not a Message does not compile.
 template <class T>
 const MessageType& message_type() {
   static_assert(Message<T>);

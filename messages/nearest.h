@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-/// The known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if no name is
-/// similar enough.
+/// Returns the known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if no
+/// name is similar enough.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
-/// The end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none is
-/// known". The known names are sorted.
+/// Returns the end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none
+/// is known". The known names are sorted.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

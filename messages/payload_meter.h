@@ -23,8 +23,8 @@ class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmp
 
   /// Counts `bytes` more. The functions below call it.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
-  /// The sum so far. It is computed for every message sent within a process, so it must be cheap: it neither allocates
-  /// nor reads the bytes.
+  /// Returns the sum so far. It is computed for every message sent within a process, so it must be cheap: it neither
+  /// allocates nor reads the bytes.
   std::uint64_t bytes() const { return bytes_; }
 
  private:

@@ -58,22 +58,22 @@ struct StructType {
 struct Schema {
   std::vector<StructType> structs;
 
-  /// The struct of this name, or null if there is none. The search is linear, because schemas have only a handful of
-  /// structs.
+  /// Returns the struct of this name, or null if there is none. The search is linear, because schemas have only a
+  /// handful of structs.
   const StructType* find(std::string_view name) const;
 
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-/// The canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It contains all
-/// that is needed to decode the binary form of this message type.
+/// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It
+/// contains all that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
-/// One type as it appears in the text, such as "list<Tensor>".
+/// Returns one type as it appears in the text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// The inverse of to_text. The text may come from an untrusted source: if it is not a valid schema, throws kCorrupt
-/// with the number of the line. The result is safe to decode with, because no struct contains itself and nesting is
-/// bounded.
+/// Returns the inverse of to_text. The text may come from an untrusted source: if it is not a valid schema, throws
+/// kCorrupt with the number of the line. The result is safe to decode with, because no struct contains itself and
+/// nesting is bounded.
 Schema parse_schema(std::string_view text);
 
 /// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. Source:

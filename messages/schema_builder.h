@@ -23,7 +23,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
  public:
   SchemaBuilder() : cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision>(this) {}
 
-  /// The schema of T: first T itself, then the structs it holds, in order of appearance.
+  /// Returns the schema of T: first T itself, then the structs it holds, in order of appearance.
   template <Message T>
   static Schema build() {
     SchemaBuilder builder;

@@ -22,12 +22,12 @@ struct Tensor {
   std::uint64_t offset = 0;  ///< The distance in bytes from the start of `buffer` to the first element.
   Buffer buffer;
 
-  /// The product of the shape; 1 for a scalar.
+  /// Returns the product of the shape; 1 for a scalar.
   std::int64_t elements() const;
-  /// The size of the elements in bytes. Overflow is not checked here, because checked_bytes() was called when the
-  /// tensor was made.
+  /// Returns the size of the elements in bytes. Overflow is not checked here, because checked_bytes() was called when
+  /// the tensor was made.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
-  /// The address of the first element. The tensor must have a buffer.
+  /// Returns the address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }
 
   /// Returns the elements as values of T. The caller ensures that T has the width of `dtype`.
@@ -40,11 +40,11 @@ struct Tensor {
   static Tensor empty(DType dtype, std::vector<std::int64_t> shape);
 };
 
-/// The number of bytes that `shape` of `dtype` needs. Throws kCorrupt for a negative extent, an unknown dtype or an
-/// overflow.
+/// Returns the number of bytes that `shape` of `dtype` needs. Throws kCorrupt for a negative extent, an unknown dtype
+/// or an overflow.
 std::size_t checked_bytes(DType dtype, std::span<const std::int64_t> shape);
 
-/// The shape as text, such as "[64, 784]".
+/// Returns the shape as text, such as "[64, 784]".
 std::string to_text(std::span<const std::int64_t> shape);
 
 }  // namespace trainyard

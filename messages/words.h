@@ -44,7 +44,7 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
-/// The word of a value.
+/// Returns the word of a value.
 template <Worded E>
 constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));

@@ -55,7 +55,8 @@ class Model : public Configurable {
   /// has.
   virtual void build(const DatasetInfo& data) = 0;
 
-  /// The trainable tensors, in the order in which the forward pass uses them. They are leaves that require a gradient.
+  /// Returns the trainable tensors, in the order in which the forward pass uses them. They are leaves that require a
+  /// gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
   /// Returns the tensors that belong in a checkpoint but are not trained, such as running means.

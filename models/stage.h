@@ -22,7 +22,7 @@ struct Stage {
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 
-/// The tensors of `all` whose names begin with `prefix`, in the same order.
+/// Returns the tensors of `all` whose names begin with `prefix`, in the same order.
 std::vector<NamedTensor> with_prefix(const std::vector<NamedTensor>& all, std::string_view prefix);
 
 }  // namespace trainyard

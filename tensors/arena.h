@@ -67,20 +67,20 @@ class Arena {
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
-  /// The rank's own part of them, on which the optimizer works.
+  /// Returns the rank's own part of them, on which the optimizer works.
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
-  /// All entries, and this rank's part of the parameters, whose end is a number of bytes.
+  /// Returns all entries, and this rank's part of the parameters, whose end is a number of bytes.
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
-  /// The host memory of the blocks, which other processes can map. It is empty if there are no buffers.
+  /// Returns the host memory of the blocks, which other processes can map. It is empty if there are no buffers.
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
   const Buffer& buffer_memory() const { return buffers_.host(); }
   at::Tensor buffers() const { return buffers_.flat(); }
-  /// True if kernels do not work on the host memory.
+  /// Returns true if kernels do not work on the host memory.
   bool is_mirrored() const { return parameters_.is_mirrored(); }
 
   bool has_buffers() const { return !buffers_.empty(); }
@@ -99,13 +99,13 @@ class Arena {
   /// layout of the parameters.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
-  /// The number of trainable values, without padding.
+  /// Returns the number of trainable values, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
 
-  /// The size of all blocks.
+  /// Returns the size of all blocks.
   std::uint64_t bytes() const;
 
-  /// The message that lets the optimizer and the checkpoint writer work on the same memory.
+  /// Returns the message that lets the optimizer and the checkpoint writer work on the same memory.
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
@@ -139,7 +139,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// The flat parameters, which may be changed.
+  /// Returns the flat parameters, which may be changed.
   const at::Tensor& parameters();
 
   /// Takes what the optimizer has made of the parameters.

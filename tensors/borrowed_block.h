@@ -17,7 +17,7 @@ class BorrowedBlock {
 
   const at::Tensor& flat() const { return flat_; }
 
-  /// A view with these sizes, starting at element `begin`.
+  /// Returns a view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
   /// `memory` must be flat and have the same type, device and number of elements. The block keeps it alive until it is

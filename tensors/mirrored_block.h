@@ -36,16 +36,16 @@ class MirroredBlock {
   bool empty() const { return host_.empty(); }
   std::size_t bytes() const { return host_.size(); }
   const Buffer& host() const { return host_; }
-  /// True if there are two sides.
+  /// Returns true if there are two sides.
   bool is_mirrored() const { return own_.device.has_value(); }
 
-  /// The host side as a one-dimensional tensor, for a message.
+  /// Returns the host side as a one-dimensional tensor, for a message.
   Tensor message() const;
 
-  /// The side that kernels work on, as a one-dimensional tensor.
+  /// Returns the side that kernels work on, as a one-dimensional tensor.
   const at::Tensor& flat() const { return flat_; }
 
-  /// The kernels' view of one entry.
+  /// Returns the kernels' view of one entry.
   at::Tensor entry(const ArenaEntry& entry) const;
 
   /// Copy to the other side. They return false if there is nothing to copy, because both sides are the same bytes.

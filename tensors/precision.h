@@ -18,14 +18,14 @@ struct Precision {
   /// True if the loss is scaled, because gradients would vanish below the smallest number of the type.
   bool scales_loss = false;
 
-  /// True if computation and parameters have different types, so that autocast is needed.
+  /// Returns true if computation and parameters have different types, so that autocast is needed.
   bool mixed() const { return computation != parameters; }
 };
 
-/// All names, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
+/// Returns all names, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
 const std::vector<std::string>& precision_names();
 
-/// All names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
+/// Returns all names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
 const std::vector<std::string>& precision_names_and_aliases();
 
 /// Throws kInvalidArgument with the allowed names.

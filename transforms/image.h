@@ -32,7 +32,8 @@ struct ImageShape {
   std::size_t plane_bytes() const { return height * row_bytes(); }
 };
 
-/// The shape of a field that is an image. Throws kShapeMismatch for any other field; `where` names the transform.
+/// Returns the shape of a field that is an image. Throws kShapeMismatch for any other field; `where` names the
+/// transform.
 inline ImageShape image_shape(const DatasetField& field, const std::string& where) {
   const std::size_t dimensions = field.shape.size();
   if (dimensions != 2 && dimensions != 3) {

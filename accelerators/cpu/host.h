@@ -5,8 +5,8 @@
 
 namespace trainyard::cpu {
 
-/// The number of cores that this process may use: those of its affinity mask, but no more than the quota of its control
-/// group, rounded up.
+/// Returns the number of cores that this process may use: those of its affinity mask, but no more than the quota of its
+/// control group, rounded up.
 int usable_cores();
 
 /// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument with the

@@ -47,7 +47,7 @@ inline void flip_byte(const std::string& path, std::size_t from_end) {
   write_file(path, bytes);
 }
 
-/// The text of the Error that `action` throws; empty if it throws none.
+/// Returns the text of the Error that `action` throws; empty if it throws none.
 template <class Action>
 std::string error_of(Action action) {
   try {
@@ -58,7 +58,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-/// A one-dimensional tensor of these numbers.
+/// Returns a one-dimensional tensor of these numbers.
 inline Tensor floats(const std::vector<float>& values) {
   Tensor tensor = Tensor::empty(DType::kFloat32, {static_cast<std::int64_t>(values.size())});
   std::memcpy(tensor.data(), values.data(), tensor.bytes());

@@ -8,7 +8,7 @@
 
 namespace trainyard::testing {
 
-/// All element types and operations.
+/// Returns all element types and operations.
 const std::vector<DType>& all_dtypes();
 const std::vector<ReduceOp>& all_ops();
 

@@ -10,7 +10,7 @@ namespace trainyard {
 inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kGradients = "gradients";
 
-/// The block of this name, or null if there is none.
+/// Returns the block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
 /// Which bytes of the parameters each rank has.
@@ -21,8 +21,8 @@ struct RankParts {
   bool replicated = false;            ///< True if every rank has all of them.
 };
 
-/// The parts of the ranks. They must follow each other from the first byte to the last, or each must be the whole;
-/// otherwise throws kShapeMismatch, naming the first rank that does not fit.
+/// Returns the parts of the ranks. They must follow each other from the first byte to the last, or each must be the
+/// whole; otherwise throws kShapeMismatch, naming the first rank that does not fit.
 RankParts parts_of(const std::vector<RankState>& ranks);
 
 }  // namespace trainyard

@@ -24,10 +24,10 @@ struct RetentionRule {
   bool smaller_is_better = true;
 };
 
-/// The index of the best checkpoint; among equals the earliest. Empty if none was measured.
+/// Returns the index of the best checkpoint; among equals the earliest. Empty if none was measured.
 std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 
-/// The indices of those to delete. `checkpoints` are in the order in which they were written.
+/// Returns the indices of those to delete. `checkpoints` are in the order in which they were written.
 std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 
 }  // namespace trainyard

@@ -18,10 +18,10 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// The tensors of a file as views on the copy.
+  /// Returns the tensors of a file as views on the copy.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
-  /// The layout of the last take(); not valid before the first.
+  /// Returns the layout of the last take(); not valid before the first.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
 

@@ -16,7 +16,7 @@ using checkpoints::testing::read_file;
 using checkpoints::testing::TemporaryDirectory;
 using checkpoints::testing::write_file;
 
-/// An arena of two parameters (2 x 3 at byte 0, 2 at byte 64), gradients, and one buffer of int64.
+/// Returns an arena of two parameters (2 x 3 at byte 0, 2 at byte 64), gradients, and one buffer of int64.
 inline ArenaInfo small_arena(float first = 1) {
   std::vector<float> parameters(32, 0);
   for (int i = 0; i < 6; ++i) parameters[static_cast<std::size_t>(i)] = first + static_cast<float>(i);
@@ -33,14 +33,15 @@ inline ArenaInfo small_arena(float first = 1) {
                       {.name = "steps", .block = "buffers", .dtype = 4, .shape = {}, .offset_bytes = 0}}};
 }
 
-/// One block with the layout of the parameters and one without, such as a step counter.
+/// Returns one block with the layout of the parameters and one without, such as a step counter.
 inline OptimizerState small_state(float value = 0.5f) {
   return {.rule = "adamw",
           .blocks = {{"exp_avg", floats(std::vector<float>(32, value))}, {"counter", floats({3})}},
           .hyperparameters = {{"beta1", 0.9}}};
 }
 
-/// A snapshot in which every field is set, and differs from step to step, so that a test notices one that is lost.
+/// Returns a snapshot in which every field is set, and differs from step to step, so that a test notices one that is
+/// lost.
 inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
   return {.order = step + 100,
           .step = step,

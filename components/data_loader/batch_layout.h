@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// Where the fields of a batch lie in its buffer: one after another, each starting at a multiple of 64 bytes.
+/// The places of a batch's fields in its buffer. They follow one another, and each starts at a multiple of 64 bytes.
 class BatchLayout {
  public:
   struct Field {
@@ -28,7 +28,7 @@ class BatchLayout {
 
   const std::vector<Field>& fields() const { return fields_; }
 
-  /// The bytes that field number `field` takes in a batch of `rows`, including the padding behind it.
+  /// Returns the bytes that field number `field` takes in a batch of `rows`, including the padding behind it.
   std::size_t field_bytes(std::size_t field, std::uint64_t rows) const {
     constexpr std::size_t kAlignment = 64;
     return (fields_[field].sample_bytes * rows + kAlignment - 1) / kAlignment * kAlignment;

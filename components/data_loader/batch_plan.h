@@ -50,11 +50,11 @@ class BatchPlan {
   Sampling sampling() const { return settings_.sampling; }
   bool random_transforms() const { return settings_.random_transforms; }
 
-  /// The number of batches of one epoch, which is the same on every rank.
+  /// Returns the number of batches of one epoch, which is the same on every rank.
   std::uint64_t batches() const { return batches_; }
-  /// The number of samples in a batch of this rank; 0 if it has none left.
+  /// Returns the number of samples in a batch of this rank; 0 if it has none left.
   std::uint64_t rows(std::uint64_t batch) const { return rows_of(batch, own_samples_); }
-  /// The number of samples in a batch of all ranks together; never 0.
+  /// Returns the number of samples in a batch of all ranks together; never 0.
   std::uint64_t world_rows(std::uint64_t batch) const;
 
   /// The samples of a batch, in order.

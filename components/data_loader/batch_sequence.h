@@ -19,12 +19,10 @@ struct Job {
   bool last_in_epoch = false;  ///< True for the last batch of the epoch or the evaluation.
 };
 
-/// The batch sequence: turns orders into the sequence of batches to read, and tells to which order a batch belongs that
-/// is sent.
+/// Turns orders into the sequence of batches to read, and determines to which order each sent batch belongs.
 ///
-/// When the batches of every order have been read, it continues with the training stream, since that is what most
-/// likely comes next: a train order that continues the stream finds its first batches ready. Any other order makes
-/// these guesses void.
+/// When the batches of all orders have been read, it continues with the training stream, because a train order most
+/// likely follows; its first batches are then ready. Any other order makes these batches useless.
 class BatchSequence {
  public:
   /// `train` may be null if there is no such split. `evaluate` has every split. Both must outlive the sequence.
@@ -32,14 +30,14 @@ class BatchSequence {
 
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
-  /// Takes the next order. Returns how many of the newest jobs are now void and will never be sent; after a stop this
+  /// Adds the next order. Returns how many of the newest jobs are now invalid and will never be sent; after a stop this
   /// is kEverything. Throws kInvalidArgument for an order that cannot be served.
   std::uint64_t add(const Order& order);
 
-  /// The next batch to read; empty if no more batches are known to be wanted and guessing is of no use.
+  /// Returns the next batch to read; empty if no order needs a batch and none can be read ahead.
   std::optional<Job> next();
 
-  /// True if an order has batches that have not been sent yet.
+  /// Returns true if an order has batches that have not been sent yet.
   bool wanted() const { return !spans_.empty(); }
 
   /// The order and epoch to which the oldest unsent job belongs.
@@ -49,11 +47,11 @@ class BatchSequence {
   };
   Stamp send(const Job& job);
 
-  /// Where training continues after the last batch that was sent.
+  /// Returns where training continues after the last batch that was sent.
   const LoaderCursor& cursor() const { return sent_; }
 
  private:
-  /// What is left of an order.
+  /// The remaining part of an order.
   struct Span {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
@@ -77,7 +75,7 @@ class BatchSequence {
   const std::map<std::string, BatchPlan>& evaluate_;
   std::deque<Span> spans_;
   LoaderCursor end_;           ///< The training stream's position after every order.
-  std::uint64_t guesses_ = 0;  ///< The number of jobs given out beyond it.
+  std::uint64_t guesses_ = 0;  ///< The number of jobs returned beyond it.
   bool guessing_ = true;
   LoaderCursor sent_;
 };

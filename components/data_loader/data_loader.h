@@ -18,18 +18,19 @@
 
 namespace trainyard {
 
-/// Reads a dataset and sends the batches that orders ask for: shuffled, dealt to the ranks, and read ahead by workers.
+/// Reads a dataset and sends the batches that orders request: shuffled, distributed over the ranks, and read ahead by
+/// workers.
 ///
-/// Transforms may change fields of the samples on their way. Random transforms draw for training batches, and for other
-/// splits only if `random_splits` names them.
+/// Transforms may change fields of the samples. Random transforms are random for training batches, and for other splits
+/// only if `random_splits` names them.
 ///
-/// What a batch holds depends on the seed, the dataset, the rank and its place in the stream, but not on workers,
-/// prefetch or time. A cursor (epoch, batch) puts the stream at any place at once. Workers write into the memory that
-/// is sent.
+/// The content of a batch depends on the seed, the dataset, the rank and the batch's position in the stream, but not on
+/// the number of workers, prefetching or timing. With a cursor (epoch, batch) the stream can start at any position.
+/// Workers write directly into the memory that is sent.
 ///
-/// A shard is what one rank reads. Every rank has the same number of batches; a rank that has no samples left sends
-/// empty ones, with tensors of 0 rows, until the others are done. Ranks that are to have the same batches are given the
-/// same shard.
+/// A shard is the part of the samples that one rank reads. Every rank has the same number of batches; a rank that has
+/// no samples left sends empty ones, with tensors of 0 rows, until the others are done. Ranks that need the same
+/// batches are assigned the same shard.
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation
@@ -110,7 +111,8 @@ class DataLoader : public Component {
   std::optional<BatchPlan> train_;
   std::map<std::string, BatchPlan> evaluate_;  ///< Indexed by split.
   std::optional<BatchSequence> sequence_;
-  /// Set while active. It is declared after what it uses, so that it ends before.
+  /// Set while the component is active. It is declared after the members that it uses, so that it is destroyed before
+  /// them.
   std::unique_ptr<Prefetcher> prefetcher_;
 };
 

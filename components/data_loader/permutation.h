@@ -5,16 +5,16 @@
 
 namespace trainyard {
 
-/// A shuffled order of 0 ... size - 1 in which any place can be looked up at once, without making a list.
+/// A shuffled order of the numbers 0 to size - 1. The number at any place is computed directly, without a list.
 ///
-/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`. A number that
-/// falls outside goes through the network again until it falls inside (cycle walking, fewer than two passes on
-/// average), which leaves a permutation of 0 ... size - 1.
+/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`. A result of
+/// `size` or more is put through the network again until it is smaller (cycle walking, fewer than two passes on
+/// average). The result is a permutation of 0 to size - 1.
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);
 
-  /// The number at `place`, which must be < size.
+  /// Returns the number at `place`, which must be < size.
   std::uint64_t operator()(std::uint64_t place) const {
     do place = pass(place);
     while (place >= size_);

@@ -18,18 +18,17 @@
 
 namespace trainyard {
 
-/// Reads batches ahead on worker threads and returns them in the order in which they were asked for.
+/// Reads batches ahead on worker threads and returns them in the order in which they were requested.
 ///
-/// It is a ring of slots: the owner pushes jobs at its tail, workers take them in turn, and the owner takes the results
-/// from its head. A slot is used again when its result has been taken, so memory is bounded and nothing is ever
-/// reordered. Everything but the workers' part belongs to the owner's thread. Without workers, the owner's thread reads
-/// when it asks for the head.
+/// It is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes the
+/// results at the head. A slot is reused when its result has been removed, so memory is bounded and the order never
+/// changes. All public functions are called on the owner's thread. Without workers, head() reads the batch itself.
 class Prefetcher {
  public:
   struct Slot {
     Job job;
     Buffer buffer;             ///< The fields, as BatchLayout says; empty for a batch without rows.
-    std::exception_ptr error;  ///< What reading has thrown, instead of a buffer.
+    std::exception_ptr error;  ///< The exception thrown by reading, instead of a buffer.
 
    private:
     friend class Prefetcher;
@@ -42,7 +41,7 @@ class Prefetcher {
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
-  /// Ends the workers after the samples that they are reading.
+  /// Stops the workers as soon as they have read their current samples.
   ~Prefetcher() = default;
 
   std::size_t size() const { return slots_.size(); }
@@ -52,7 +51,7 @@ class Prefetcher {
   void push(const Job& job);
   void publish();
 
-  /// The oldest job's slot if it is done. Otherwise it is null, and `wake` will be called.
+  /// Returns the oldest job's slot if it is done. Otherwise it is null, and `wake` will be called.
   Slot* head();
   /// Frees the slot that `head` returned.
   void pop();
@@ -64,7 +63,7 @@ class Prefetcher {
   void discard(std::uint64_t count);
 
  private:
-  /// What a reading thread uses again and again.
+  /// Memory that a reading thread reuses.
   struct Scratch {
     std::vector<std::uint64_t> samples;
     std::vector<std::span<std::byte>> fields;  ///< The fields of the sample being read.
@@ -82,7 +81,7 @@ class Prefetcher {
   core::SharedPool& pool_;
   std::function<void()> wake_;
   std::vector<Slot> slots_;
-  Scratch own_scratch_;  ///< For reading without workers.
+  Scratch own_scratch_;  ///< Used when there are no workers.
 
   // Jobs are numbered, and job n lives in slot n modulo the size.
   std::uint64_t popped_ = 0;

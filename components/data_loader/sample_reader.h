@@ -14,31 +14,31 @@
 
 namespace trainyard {
 
-/// Which sample to read, and what its random transforms depend on.
+/// Identifies the sample to read, and the values that its random transforms depend on.
 struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
   std::uint64_t epoch = 0;
-  bool random = false;  ///< True if random transforms draw; otherwise they do what they do in an evaluation.
+  bool random = false;  ///< True if random transforms are random; otherwise they behave as in an evaluation.
 };
 
 /// Reads samples of a dataset and passes their fields through the transforms, in the order in which these were added.
 ///
-/// What a sample becomes depends only on the seed and the SampleChoice. Several threads may read at once, each with its
-/// own scratch memory, which is large enough from the start: reading allocates nothing itself.
+/// The transformed sample depends only on the seed and the SampleChoice. Several threads may read at once, each with
+/// its own scratch memory, which is large enough from the start: reading allocates nothing itself.
 class SampleReader {
  public:
   /// `dataset` must be open and outlive the reader.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
-  /// Appends a transform, which is prepared for what the earlier ones make of its field. Throws kInvalidArgument, with
-  /// the nearest known name, if there is no such field, and whatever the transform throws.
+  /// Appends a transform, which is prepared for the output of the earlier transforms of its field. Throws
+  /// kInvalidArgument, with the nearest known name, if there is no such field, and whatever the transform throws.
   void add(std::unique_ptr<Transform> transform);
 
-  /// The fields of a sample after all transforms.
+  /// Returns the fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
-  /// What a thread needs between the dataset and the batch.
+  /// The memory that a thread uses between the dataset and the batch.
   struct Scratch {
     std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
     std::vector<std::span<std::byte>> fields;  ///< Where the dataset writes.

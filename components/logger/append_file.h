@@ -10,15 +10,16 @@ class AppendFile {
  public:
   /// Opens `path`; if it does not exist, makes it and its folders. Throws kIo.
   explicit AppendFile(std::string path);
-  /// What was not flushed is lost.
+  /// Closes the file. Text that was not flushed is lost.
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// What flush() will write. Append whole lines or records to it, so that a flush never tears one.
+  /// Returns the buffer that flush() will write. Append only whole lines or records, so that each is written
+  /// completely.
   std::string& buffer() { return buffer_; }
 
-  /// Writes the buffer to the file. Throws kIo with the path and the reason; what was not written is then given up.
+  /// Writes the buffer to the file. Throws kIo with the path and the reason; the unwritten text is then discarded.
   void flush();
 
   const std::string& path() const { return path_; }
@@ -29,7 +30,7 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Cuts off an incomplete last line, which a killed run leaves behind, so that the next line is not glued to it. Does
+/// Cuts off an incomplete last line, which a killed run leaves behind, so that the next line does not continue it. Does
 /// nothing if there is no file.
 void drop_torn_line(const std::string& path);
 

@@ -7,19 +7,19 @@
 
 namespace trainyard {
 
-/// The place where lines are shown: a terminal, a pipe or a file, given as a descriptor that somebody else owns.
+/// Shows lines on a terminal, a pipe or a file, given as a descriptor that the caller owns.
 ///
-/// It never blocks, because training must not stop when somebody pauses a terminal. What the reader does not take (a
-/// terminal stopped with Ctrl-S, a pipe that nobody reads) waits in memory, up to `kMaxPending` bytes. Beyond that the
-/// oldest lines are dropped, and a line says how many.
+/// It never blocks, because training must not stop when a terminal is paused. Text that cannot be written yet (because
+/// of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending` bytes. Beyond that the
+/// oldest lines are dropped, and a line reports how many.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
-  /// `fd` must stay open. `colour` is only stored, for those who compose the lines.
+  /// `fd` must stay open. `colour` is only stored, for the code that composes the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a line of its own. It clears the live line, which then has to be shown again.
+  /// Shows a separate line. It clears the live line, which must then be shown again.
   void line(std::string_view text);
 
   /// Draws over the last live line, or does nothing while the reader is behind.
@@ -28,14 +28,14 @@ class Console {
   /// Ends the live line with a line feed, so that it stays readable.
   void end_live();
 
-  /// Writes what the reader takes, and waits at most `patience` for it to take the rest.
+  /// Writes as much pending text as possible, and waits at most `patience` for the rest.
   void write_pending(std::chrono::milliseconds patience = {});
 
-  /// The columns of the terminal, or 80 if it does not say.
+  /// Returns the number of columns of the terminal, or 80 if it is unknown.
   std::size_t width() const;
 
   bool colour() const { return colour_; }
-  /// True while the reader is behind.
+  /// Returns true while the reader is behind.
   bool pending() const { return !pending_.empty(); }
 
  private:
@@ -50,14 +50,14 @@ class Console {
   std::string pending_;
 };
 
-/// The descriptor in TRAINYARD_CONSOLE_FD if it is set, otherwise standard output. Throws kInvalidArgument if the
-/// descriptor is not open.
+/// Returns the descriptor in TRAINYARD_CONSOLE_FD if it is set, otherwise standard output. Throws kInvalidArgument if
+/// the descriptor is not open.
 int console_descriptor();
 
-/// True for a terminal that can move its cursor.
+/// Returns true for a terminal that can move its cursor.
 bool is_live_terminal(int fd);
 
-/// True for a terminal whose user has not set NO_COLOR (https://no-color.org).
+/// Returns true for a terminal whose user has not set NO_COLOR (https://no-color.org).
 bool wants_colour(int fd);
 
 }  // namespace trainyard

@@ -27,7 +27,7 @@ class CsvFile {
   /// Passes the finished rows to the operating system. Throws kIo.
   void flush();
 
-  /// The columns, in the order of the file.
+  /// Returns the columns, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
@@ -43,10 +43,10 @@ class CsvFile {
   std::size_t next_column_ = 0;  ///< Where the next name is likely to be: rows repeat their order.
 };
 
-/// The text, with quotes around it if it needs them.
+/// Returns the text, with quotes around it if it needs them.
 std::string csv_quoted(std::string_view text);
 
-/// The fields of the first record of `text`.
+/// Returns the fields of the first record of `text`.
 std::vector<std::string> csv_first_record(std::string_view text);
 
 }  // namespace trainyard

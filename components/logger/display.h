@@ -32,8 +32,8 @@ class Display final : public Sink {
   /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`. Returns true if something is left for later; call it again then. It is
-  /// cheap when nothing is due.
+  /// Draws and writes what is due at `now`. Returns true if something remains to be drawn; it must then be called
+  /// again. It is cheap when nothing is due.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }

@@ -16,19 +16,20 @@ void append_exact(std::string& out, std::uint64_t value);
 /// Appends nanoseconds as seconds with six digits after the point, such as "1732176886.123456".
 void append_seconds(std::string& out, std::int64_t time_ns);
 
-/// Six significant digits, with trailing zeros so that columns of numbers line up: "2.10340".
+/// Returns six significant digits, with trailing zeros so that columns of numbers line up: "2.10340".
 std::string significant(double value);
 
-/// Two digits after the point and always an exponent, so that a falling learning rate stays readable: "1.00e-03".
+/// Returns two digits after the point and always an exponent, so that a falling learning rate stays readable:
+/// "1.00e-03".
 std::string scientific(double value);
 
-/// At most three digits before the unit: "950", "4.1k", "12.3M".
+/// Returns at most three digits before the unit: "950", "4.1k", "12.3M".
 std::string compact(double value);
 
-/// A duration: "00:45", "1:02:03", "2d 03:04".
+/// Returns a duration: "00:45", "1:02:03", "2d 03:04".
 std::string clock_text(double seconds);
 
-/// A size: "512 B", "12.3 MB".
+/// Returns a size: "512 B", "12.3 MB".
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace trainyard

@@ -10,23 +10,24 @@
 
 namespace trainyard {
 
-/// What is shown of a training run while it goes on. It produces text only and has no terminal and no clock of its own.
+/// Composes the text that shows the progress of a training run. It uses no terminal and no clock.
 class Progress {
  public:
-  /// Takes the metrics of any stage.
+  /// Records the metrics of any stage.
   void update(const Metrics& metrics);
 
-  /// False until a training step has been seen; until then there is nothing to draw.
+  /// Returns false until the metrics of a training step have been recorded; until then there is nothing to draw.
   bool has_steps() const { return step_ != 0; }
-  /// True at the last step of a run whose length is known.
+  /// Returns true at the last step of a run whose length is known.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
-  /// The live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at most
-  /// `width` characters wide; what matters least is left out. `colour` adds escape sequences, which have no width.
+  /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". It is at
+  /// most `width` characters wide; the least important parts are left out. `colour` adds escape sequences, which have
+  /// no width.
   std::string live_line(std::size_t width, bool colour) const;
 
-  /// The line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a stage
-  /// other than train, its name comes first.
+  /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a
+  /// stage other than train, its name comes first.
   std::string plain_line(const Metrics& metrics) const;
 
  private:

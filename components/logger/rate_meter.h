@@ -5,16 +5,17 @@
 
 namespace trainyard {
 
-/// How fast something counts up, smoothed: a mean over the past whose weights fall by 1/e every `kMemorySeconds`.
-/// Pauses (a validation) count as the slow time that they are, so a remaining time computed from the rate is right.
+/// Measures the rate at which a counter increases, smoothed: a mean over the past whose weights fall by a factor of e
+/// every `kMemorySeconds`. Pauses (such as a validation) are included, so the remaining time can be estimated from the
+/// rate.
 class RateMeter {
  public:
   static constexpr double kMemorySeconds = 5;
 
-  /// Records that the counter stood at `count` at `time_ns`. If either goes back, the meter starts anew.
+  /// Records the value `count` of the counter at `time_ns`. If either decreases, the measurement restarts.
   void add(std::int64_t time_ns, std::uint64_t count);
 
-  /// The rate per second; empty until two different times have been seen.
+  /// Returns the rate per second; empty until two different times have been seen.
   std::optional<double> per_second() const;
 
  private:

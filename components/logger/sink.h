@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// Something that keeps a record of the run. A sink takes what it can hold and ignores the rest. Any call may throw
-/// kIo; the logger then reports it once and goes on without the sink. Only the logger's loop calls a sink. on() should
-/// only buffer, and flush() write.
+/// Records the run in one format. A sink ignores messages that its format cannot represent. Any call may throw kIo; the
+/// logger then reports the error once and continues without the sink. A sink is called only on the logger's loop. on()
+/// should only buffer, and flush() should write.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -23,11 +23,11 @@ class Sink {
   virtual void on(const CheckpointDone&) {}
   virtual void on(const LogRecord&) {}
 
-  /// Passes to the operating system what has been taken so far.
+  /// Passes all buffered records to the operating system.
   virtual void flush() = 0;
 };
 
-/// The current time, for messages that carry none: nanoseconds of CLOCK_REALTIME.
+/// Returns the current time, for messages that carry none: nanoseconds of CLOCK_REALTIME.
 std::int64_t realtime_ns();
 
 }  // namespace trainyard

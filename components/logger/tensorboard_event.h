@@ -17,13 +17,14 @@ std::uint32_t crc32c(std::string_view bytes);
 /// little-endian.
 void append_record(std::string& out, std::string_view data);
 
-/// The event with which every file begins. It names the version of the format, and a reader refuses a file without it.
+/// Returns the event with which every file begins. It names the version of the format, and a reader refuses a file
+/// without it.
 std::string version_event(double wall_time);
 
-/// An event with one number.
+/// Returns an event with one number.
 std::string scalar_event(double wall_time, std::uint64_t step, std::string_view tag, float value);
 
-/// An event with one text, for TensorBoard's text page.
+/// Returns an event with one text, for TensorBoard's text page.
 std::string text_event(double wall_time, std::uint64_t step, std::string_view tag, std::string_view text);
 
 }  // namespace trainyard

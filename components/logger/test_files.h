@@ -26,7 +26,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// All bytes of the file; empty if there is no file.
+/// Returns all bytes of the file; empty if there is no file.
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

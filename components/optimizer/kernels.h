@@ -26,8 +26,8 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
-/// The type in which blocks of T are calculated and their state is kept. Halves use float: an average of squares that
-/// is updated by a thousandth of itself would not move in eight or eleven bits.
+/// The type for calculations with blocks of T and for their state. Halves use float, because 8 or 11 bits are too few
+/// for a running average whose updates are a thousandth of its value.
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
@@ -47,7 +47,8 @@ struct Coefficients {
   T root_divisor = 1;  ///< adam: sqrt(1 - beta2^step), where dividing matters to the last bit.
 };
 
-/// A stretch of the flat blocks. `state` holds as many pointers as the formula has state blocks, in their order.
+/// A contiguous part of the flat blocks. `state` holds as many pointers as the formula has state blocks, in their
+/// order.
 template <class T>
 struct Slices {
   T* parameter = nullptr;
@@ -79,12 +80,12 @@ struct KernelSet {
   }
 };
 
-/// Each of these is null where the build or the processor lacks the instructions.
+/// Return the kernels of one instruction set; null if the build or the processor does not support it.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// The widest set that this processor can run.
+/// Returns the widest set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::optimizer

@@ -31,7 +31,7 @@ inline double multiply_add(double a, double b, double c) { return __builtin_fma(
 inline float add_square(float gain, float g, float c) { return c + gain * (g * g); }
 inline double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
 
-/// What adam divides by, without eps.
+/// Returns what adam divides by, without eps.
 inline float corrected_root(float square, const Coefficients<float>& c) { return square_root(square) * c.root_scale; }
 inline double corrected_root(double square, const Coefficients<double>& c) {
   return square_root(square) / c.root_divisor;

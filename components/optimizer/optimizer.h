@@ -18,8 +18,8 @@
 
 namespace trainyard {
 
-/// Turns gradients into parameters, by one fused pass over the arena of its rank in every step. It allocates state only
-/// for its rank's part of the parameters (ArenaInfo::shard_begin).
+/// Updates the parameters from the gradients, by one fused pass over the arena of its rank in every step. It allocates
+/// state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
 /// The rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it
 /// by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
@@ -113,7 +113,8 @@ class Optimizer final : public Component {
   Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the peak", between(0, 1)};
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at both ends", between(0, 1)};
 
-  /// Gradients may overtake RunState, which says the number of the first step, on another edge; then they wait.
+  /// Delays the first step until RunState has arrived, which contains the number of that step, because Gradients may
+  /// arrive earlier on their own edge.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -124,7 +125,7 @@ class Optimizer final : public Component {
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
   std::uint64_t step_ = 0;     ///< The last update; with shared state, this rank's last.
-  Gradients pending_;          ///< What the buckets of the next step said last.
+  Gradients pending_;          ///< The most recent message for the next step.
   std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.
 };
 

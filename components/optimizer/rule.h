@@ -11,7 +11,7 @@
 
 namespace trainyard::optimizer {
 
-/// The update rules, called as in torch.optim.
+/// The update rules, with the names of torch.optim.
 enum class RuleKind : std::uint8_t { kSgd, kAdam, kAdamW, kRmsprop, kAdagrad };
 constexpr auto words_of(RuleKind) { return words("update rule", "sgd", "adam", "adamw", "rmsprop", "adagrad"); }
 
@@ -33,27 +33,27 @@ struct Rule {
   bool maximize = false;
 };
 
-/// What torch.optim uses when nothing is given.
+/// Returns the default learning rate of torch.optim.
 double default_lr(RuleKind rule);
 double default_eps(RuleKind rule);
 double default_weight_decay(RuleKind rule);
 
-/// Throws kInvalidArgument for options that torch.optim refuses, too.
+/// Throws kInvalidArgument for options that torch.optim refuses as well.
 void check(const Rule& rule);
 
-/// True if the rule has a momentum (or beta1) that a learning-rate schedule can move.
+/// Returns true if the rule has a momentum (or beta1) that a learning-rate schedule can change.
 bool has_momentum(const Rule& rule);
 
-/// The kernel that this rule needs. `moving_momentum` says that a schedule will set the momentum, whatever it is now.
+/// Returns the kernel for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// The names of the state blocks, in the order in which the kernel expects them. They are those of torch.optim.
+/// Returns the names of the state blocks, in the order in which the kernel expects them. They are those of torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
-/// The options that matter to this rule, for checkpoints.
+/// Returns the options that matter to this rule, for checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 
-/// What changes from step to step and from segment to segment.
+/// The inputs of an update that depend on the step and the segment.
 struct StepInputs {
   std::uint64_t step = 1;  ///< Counts from 1.
   double lr = 0;
@@ -62,7 +62,7 @@ struct StepInputs {
   std::optional<double> momentum;  ///< Replaces the rule's momentum or beta1.
 };
 
-/// The coefficients of a step, computed in double precision and rounded once.
+/// Returns the coefficients of a step, computed in double precision and rounded once.
 template <class T>
 Coefficients<T> coefficients(const Rule& rule, const StepInputs& inputs);
 

@@ -7,25 +7,26 @@
 
 namespace trainyard::optimizer {
 
-/// How the learning rate moves: the word of the parameter `schedule`.
+/// The learning-rate schedules, named by the parameter `schedule`.
 enum class ScheduleKind : std::uint8_t { kConstant, kStep, kCosine, kLinear, kOneCycle };
 constexpr auto words_of(ScheduleKind) {
   return words("learning rate schedule", "constant", "step", "cosine", "linear", "one_cycle");
 }
 
-/// How the learning rate moves over a run. It is a pure function of the step, so a resumed run continues where it was
-/// and nothing has to be saved.
+/// The settings of a learning-rate schedule. The learning rate depends only on the step, so nothing must be saved for a
+/// resumed run.
 struct ScheduleSettings {
   ScheduleKind kind = ScheduleKind::kConstant;
   std::uint64_t warmup_steps = 0;  ///< For all but one_cycle, which has a warm-up of its own.
-  double min_lr = 0;               ///< Where cosine and linear end; step never goes below it.
-  std::uint64_t step_size = 0;     ///< step: the steps between two drops.
-  double gamma = 0.1;              ///< step: the factor of a drop.
-  std::uint64_t total_steps = 0;   ///< If 0, the run's own number is used.
-  double pct_start = 0.3;          ///< one_cycle: the part of the steps during which the rate rises.
-  double div_factor = 25;          ///< one_cycle: it starts at lr / div_factor ...
-  double final_div_factor = 1e4;   ///< ... and ends at that value divided by final_div_factor.
-  bool cycle_momentum = true;      ///< one_cycle: momentum (or beta1) moves opposite to the learning rate.
+  /// The learning rate at which cosine and linear end, and below which step never goes.
+  double min_lr = 0;
+  std::uint64_t step_size = 0;    ///< step: the steps between two drops.
+  double gamma = 0.1;             ///< step: the factor of a drop.
+  std::uint64_t total_steps = 0;  ///< If 0, the run's own number is used.
+  double pct_start = 0.3;         ///< one_cycle: the part of the steps during which the rate rises.
+  double div_factor = 25;         ///< one_cycle: it starts at lr / div_factor ...
+  double final_div_factor = 1e4;  ///< ... and ends at that value divided by final_div_factor.
+  bool cycle_momentum = true;     ///< one_cycle: momentum (or beta1) moves opposite to the learning rate.
   double base_momentum = 0.85;
   double max_momentum = 0.95;
 };
@@ -33,7 +34,7 @@ struct ScheduleSettings {
 /// Throws kInvalidArgument for settings that contradict each other.
 void check(const ScheduleSettings& settings);
 
-/// The learning rate of update `index` (from 0) of `run_steps` in all (0 if unknown), based on `lr`. Throws
+/// Returns the learning rate of update `index` (from 0) of `run_steps` in all (0 if unknown), based on `lr`. Throws
 /// kInvalidArgument if the schedule needs the number of steps and it is unknown.
 ///
 /// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
@@ -45,7 +46,7 @@ void check(const ScheduleSettings& settings);
 /// After the last step the rate stays that of the end.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// The momentum of the same update; empty to keep the optimizer's own.
+/// Returns the momentum of the same update; empty to keep the optimizer's own.
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

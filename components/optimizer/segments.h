@@ -9,11 +9,11 @@
 
 namespace trainyard::optimizer {
 
-/// Which parameters weight decay works on: all, or only those of two dimensions and more.
+/// The parameters that weight decay applies to: all, or only those with at least two dimensions.
 enum class DecayOn : std::uint8_t { kAll, kMatrices };
 constexpr auto words_of(DecayOn) { return words("choice of parameters", "all", "matrices"); }
 
-/// Which parameters get another learning rate or no weight decay.
+/// The parameters that have a different learning rate or no weight decay.
 struct GroupSettings {
   double weight_decay = 0;
   DecayOn decay_on = DecayOn::kAll;
@@ -23,14 +23,14 @@ struct GroupSettings {
     std::string pattern;
     double factor = 1;
   };
-  std::vector<Scale> lr_scale;  ///< The last pattern that matches counts.
+  std::vector<Scale> lr_scale;  ///< If several patterns match, the last one applies.
 };
 
 /// Reads text such as "encoder.*=0.1". Throws kInvalidArgument for anything else.
 GroupSettings::Scale parse_lr_scale(const std::string& text);
 
-/// A run of neighbouring parameters that are updated alike, by one call of a kernel. It includes the padding between
-/// them, which stays zero, because zero parameters with zero gradients and state do not move.
+/// Adjacent parameters that are updated in the same way, by one call of a kernel. The segment includes the padding
+/// between them, which stays zero, because zero parameters with zero gradients and state do not change.
 struct Segment {
   std::uint64_t begin = 0;  ///< The first element in the flat block.
   std::uint64_t count = 0;  ///< The number of elements.
@@ -45,11 +45,11 @@ struct Segment {
 std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const GroupSettings& settings, DType dtype,
                                    std::uint64_t elements);
 
-/// Keeps what lies between the elements `begin` and `begin + count`, counted from `begin`: the segments of a rank that
-/// holds this part of the parameters. Elements are updated one by one, so the parts give the same bits as the whole.
+/// Returns the segments of a rank that holds the elements from `begin` to `begin + count` of the parameters, with
+/// offsets counted from `begin`. Elements are updated independently, so the parts give the same bits as the whole.
 std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
 
-/// The patterns in the settings that match no parameter, which are most likely misspelt.
+/// Returns the patterns in the settings that match no parameter, which are most likely misspelt.
 std::vector<std::string> unmatched_patterns(const std::vector<ArenaEntry>& entries, const GroupSettings& settings);
 
 }  // namespace trainyard::optimizer

@@ -16,15 +16,16 @@ struct Part {
   std::uint64_t whole = 0;  ///< The elements of all parameters together.
 };
 
-/// The arena's block of this name. Throws kNotFound, with the names that there are.
+/// Returns the arena's block of this name. Throws kNotFound, which lists the existing names.
 const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 
-/// The rank's part of the parameters. Throws kShapeMismatch if it extends beyond the parameters or begins inside an
-/// element.
+/// Returns the rank's part of the parameters. Throws kShapeMismatch if it extends beyond the parameters or begins
+/// inside an element.
 Part part_of(const ArenaInfo& arena);
 
-/// Memory for the state of a rank's part: one block for each name, with the layout of the parameters. The blocks are
-/// zeroed, except that the sums of adagrad start at `initial_sum` for parameters; the padding between them is zero.
+/// Returns memory for the state of a rank's part: one block for each name, with the layout of the parameters. The
+/// blocks are zeroed, except that the sums of adagrad start at `initial_sum` for parameters; the padding between them
+/// is zero.
 ///
 /// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it.
 std::vector<Tensor> state_blocks(const std::vector<std::string>& names, const ArenaInfo& arena, double initial_sum,

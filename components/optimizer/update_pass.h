@@ -11,8 +11,8 @@
 
 namespace trainyard::optimizer {
 
-/// The type of the state of such parameters: their own dtype, or float32 for halves, whose few bits would not let
-/// averages move. Throws kUnsupported for types that the optimizer cannot update.
+/// Returns the type of the state for parameters of this type: the same dtype, or float32 for halves, which are not
+/// precise enough for running averages. Throws kUnsupported for types that the optimizer cannot update.
 DType state_dtype_of(DType parameters);
 
 /// One step of a rule over the flat blocks of an arena, in place. It keeps references to the blocks and allocates

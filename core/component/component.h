@@ -60,7 +60,7 @@ class Component : public Configurable {
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
-  /// The full name in the run, such as "rank0/optimizer".
+  /// Returns the full name in the run, such as "rank0/optimizer".
   const std::string& name() const { return context_.name; }
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }

@@ -51,7 +51,7 @@ class OutputBase {
   /// Called when a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
   /// has sent them all.
   void room_again(bool was_waiting);
-  /// True while an edge keeps messages back. The owner is given no input meanwhile.
+  /// Returns true while an edge keeps messages back. The owner is given no input meanwhile.
   bool blocked() const { return blocked_edges_ != 0; }
   /// Called when an edge begins to keep messages waiting; room_again(true) ends this.
   void edge_blocked() { ++blocked_edges_; }

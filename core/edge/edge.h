@@ -39,7 +39,7 @@ class Edge {
   /// Carries the message now or keeps it back, depending on the policy.
   void send(const Envelope& envelope);
 
-  /// True if the next message would not have to wait.
+  /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
   /// The subclass calls this whenever credit has come back.
@@ -50,7 +50,7 @@ class Edge {
   /// hang on it.
   void receiver_gone();
 
-  /// True if the receiver has handled every message.
+  /// Returns true if the receiver has handled every message.
   virtual bool drained() const = 0;
 
   /// Asks the other end to return credit without delay until the edge is drained.
@@ -61,12 +61,12 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// The one member that any thread may read.
   const EdgeCounters& counters() const { return counters_; }
-  /// The number of messages kept back for lack of credit.
+  /// Returns the number of messages kept back for lack of credit.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
-  /// True if transmit() may be called. A subclass whose receiver cannot call back records here that it wants to be
-  /// told; this is why some of its members are mutable.
+  /// Returns true if transmit() may be called. A subclass whose receiver cannot call back records here that it wants to
+  /// be told; this is why some of its members are mutable.
   virtual bool has_room() const = 0;
   /// Carries one message and takes its size off the credits. It is called only while has_room() is true.
   virtual void transmit(const Envelope& envelope) = 0;

@@ -18,7 +18,7 @@ class LogHub {
   /// anything else.
   explicit LogHub(const std::string& level);
 
-  /// A logger whose lines carry the component's name.
+  /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
   /// Passes every record to `listener` as well, on the thread that logs. An empty `listener` ends this.

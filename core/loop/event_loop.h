@@ -24,11 +24,12 @@ class Source {
   /// Does a bounded amount of work. Returns true if there was any.
   virtual bool poll() = 0;
 
-  /// True if poll() would do something right now. A source with a socket may return false, since the loop looks at the
-  /// socket.
+  /// Returns true if poll() would do something right now. A source with a socket may return false, since the loop looks
+  /// at the socket.
   virtual bool has_work() const = 0;
 
-  /// A ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by itself.
+  /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
+  /// itself.
   virtual void* socket() const { return nullptr; }
 };
 
@@ -83,7 +84,7 @@ class EventLoop {
   /// How other processes wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// The trace id of the message being handled. Messages that are sent meanwhile carry it on.
+  /// Returns the trace id of the message being handled. Messages that are sent meanwhile carry it on.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 

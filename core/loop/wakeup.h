@@ -30,7 +30,7 @@ class Wakeup {
 
   /// Becomes readable when somebody has notified; for poll().
   int fd() const { return pipe_[0]; }
-  /// The handle for another process of the same user, valid while this object lives.
+  /// Returns the handle for another process of the same user, valid while this object lives.
   WakeupHandle handle() const;
 
   /// Announces that the thread is about to sleep. It must look for work once more after this, and must call done() in

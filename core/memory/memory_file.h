@@ -24,13 +24,13 @@ class MemoryFile {
   MemoryFile& operator=(MemoryFile&& other) noexcept;
   ~MemoryFile();
 
-  /// The descriptor, which stays open as long as this object. Others open it through /proc, so it must not be closed
-  /// while they may want to.
+  /// Returns the descriptor, which stays open as long as this object. Others open it through /proc, so it must not be
+  /// closed while they may want to.
   int fd() const { return fd_; }
   /// Gives up the descriptor, which the caller then closes.
   int release();
 
-  /// The handle of the whole file, without counting readers, for the process that made it.
+  /// Returns the handle of the whole file, without counting readers, for the process that made it.
   SharedHandle handle() const { return handle_of(fd_); }
   static SharedHandle handle_of(int fd);
 

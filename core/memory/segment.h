@@ -14,7 +14,8 @@ struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The references of each process of the run.
 
-  /// True if no process holds a reference. The load is an acquire, so what the readers did with the memory is over.
+  /// Returns true if no process holds a reference. The load is an acquire, so what the readers did with the memory is
+  /// over.
   bool free() const {
     for (const auto& count : held) {
       if (count.load(std::memory_order_acquire) != 0) return false;

@@ -17,9 +17,9 @@ class SharedImports {
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// The buffer behind a handle that was lent to this process. Each lend() pays for one open(): the reference goes back
-  /// with the last copy of the buffer. Throws kPeerLost if the owner is gone, and kCorrupt if the handle does not fit
-  /// the memory that it names.
+  /// Returns the buffer behind a handle that was lent to this process. Each lend() pays for one open(): the reference
+  /// goes back with the last copy of the buffer. Throws kPeerLost if the owner is gone, and kCorrupt if the handle does
+  /// not fit the memory that it names.
   Buffer open(const SharedHandle& handle);
 
  private:

@@ -26,12 +26,13 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// An uninitialised buffer of `bytes`, aligned to a page. It returns to the pool when the last reference of every
-  /// process is gone. A steady stream finds segments that have been used before and makes no system call. Throws kIo.
+  /// Returns an uninitialised buffer of `bytes`, aligned to a page. It returns to the pool when the last reference of
+  /// every process is gone. A steady stream finds segments that have been used before and makes no system call. Throws
+  /// kIo.
   Buffer allocate(std::size_t bytes);
 
-  /// A zeroed buffer that keeps its memory as long as this process lives, such as the parameter arena. It is not
-  /// counted, so lending it costs nothing, and a reader may keep its address. Throws kIo.
+  /// Returns a zeroed buffer that keeps its memory as long as this process lives, such as the parameter arena. It is
+  /// not counted, so lending it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
   /// Counts one more reference of process `reader` to a counted buffer. The sender of a handle calls it before the
@@ -41,7 +42,7 @@ class SharedPool {
   /// Takes back every reference that the dead process `reader` had to buffers of this pool.
   void forget(std::uint32_t reader);
 
-  /// The bytes of all segments, in use or not.
+  /// Returns the bytes of all segments, in use or not.
   std::size_t reserved_bytes() const;
 
  private:

@@ -33,7 +33,7 @@ class SharedRing {
   SharedRing& operator=(SharedRing&& other) noexcept;
   ~SharedRing();
 
-  /// The handle for `open` in another process, valid while the maker keeps the ring.
+  /// Returns the handle for `open` in another process, valid while the maker keeps the ring.
   const SharedHandle& handle() const { return handle_; }
 
   /// For the writer: the size that the largest record may have now.
@@ -53,7 +53,7 @@ class SharedRing {
 
   /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer waits to be told.
   bool return_credit(std::uint64_t bytes);
-  /// What the reader has handled since the ring was made. The writer subtracts it from what it has sent.
+  /// Returns what the reader has handled since the ring was made. The writer subtracts it from what it has sent.
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 

@@ -40,14 +40,14 @@ PluginLabel read_plugin_label(const std::string& path);
 /// what a plugin of this kind includes; the build makes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
-/// The words of host_abi_tag() for the interfaces alone. The build generates its definition.
+/// Returns the words of host_abi_tag() for the interfaces alone. The build generates its definition.
 std::string_view interface_words();
 
 /// Returns true if a plugin with the tag `plugin` may be loaded here. All parts must be equal, except that a plugin
 /// need not use LibTorch, and that only the interfaces of those kinds count that the plugin names.
 bool abi_matches(std::string_view plugin, std::string_view host);
 
-/// The tag `host` without the interfaces that the tag `plugin` does not name, for an error that shows both.
+/// Returns the tag `host` without the interfaces that the tag `plugin` does not name, for an error that shows both.
 std::string comparable_abi_tag(std::string_view plugin, std::string_view host);
 
 }  // namespace trainyard

@@ -19,7 +19,8 @@ class PluginLoader {
   explicit PluginLoader(std::vector<std::string> directories);
   ~PluginLoader();
 
-  /// The folders in TRAINYARD_PLUGIN_PATH (separated by colons), then the folder of the build or the installation.
+  /// Returns the folders in TRAINYARD_PLUGIN_PATH (separated by colons), then the folder of the build or the
+  /// installation.
   static std::vector<std::string> default_directories();
 
   /// A plugin file and what it says about itself.
@@ -27,10 +28,11 @@ class PluginLoader {
     PluginLabel label;
     std::string path;
   };
-  /// The labels of all plugins found, by kind and name. Files that are not plugins are left out. This loads nothing.
+  /// Returns the labels of all plugins found, by kind and name. Files that are not plugins are left out. This loads
+  /// nothing.
   std::vector<Found> list() const;
 
-  /// The file of a plugin. Throws kNotFound, with the nearest known name.
+  /// Returns the file of a plugin. Throws kNotFound, with the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
   /// Loads the library, once, and returns its entry. Throws kAbiMismatch with both tags before any C++ code of the
@@ -53,7 +55,7 @@ class PluginLoader {
   /// Its context is otherwise empty, and it must never be configured. The caller owns it.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
-  /// The directories, in the order of search.
+  /// Returns the directories, in the order of search.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:

@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-/// A counter-based random number: the same 64 bits for the same `counter` and `key`, on every machine and in any order.
-/// Needs no state, so that any place of a random stream can be read at once. (The finaliser of SplitMix64, which passes
-/// BigCrush on consecutive counters.)
+/// Returns a counter-based random number: the same 64 bits for the same `counter` and `key`, on every machine and in
+/// any order. Needs no state, so that any place of a random stream can be read at once. (The finaliser of SplitMix64,
+/// which passes BigCrush on consecutive counters.)
 constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   std::uint64_t bits = (counter + 1) * 0x9e3779b97f4a7c15 + key;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;

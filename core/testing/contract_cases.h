@@ -27,7 +27,7 @@ class ContractCase {
 
   ContractCase(const std::string& plugin, Make make) { cases()[plugin] = std::move(make); }
 
-  /// The case of a plugin. If its folder has none, it is a case without parameters.
+  /// Returns the case of a plugin. If its folder has none, it is a case without parameters.
   static Case of(const std::string& plugin, const TemporaryFolder& folder) {
     const auto found = cases().find(plugin);
     return found == cases().end() ? Case{} : found->second(folder);

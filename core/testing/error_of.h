@@ -7,8 +7,8 @@
 
 namespace trainyard::testing {
 
-/// The code and the text of the Error that `action` throws. If it throws none, the code is kInternal and the text is
-/// empty.
+/// Returns the code and the text of the Error that `action` throws. If it throws none, the code is kInternal and the
+/// text is empty.
 template <class Action>
 std::pair<Code, std::string> error_of(Action&& action) {
   try {

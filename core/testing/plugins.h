@@ -9,8 +9,8 @@
 
 namespace trainyard::testing {
 
-/// The names of all plugins of a kind that this build has made, and of those below TRAINYARD_PLUGIN_PATH. A contract
-/// test runs over them, so it finds a plugin that is added later.
+/// Returns the names of all plugins of a kind that this build has made, and of those below TRAINYARD_PLUGIN_PATH. A
+/// contract test runs over them, so it finds a plugin that is added later.
 inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
   std::vector<std::string> names;
   for (const auto& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {

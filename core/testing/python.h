@@ -12,13 +12,14 @@ namespace trainyard::testing {
 /// Debian's Python, whose packages serve as independent oracles. Others on the PATH may lack them.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
-/// True if this Python exists and can import `modules` ("numpy, PIL.Image"). If not, a test skips itself and says why.
+/// Returns true if this Python exists and can import `modules` ("numpy, PIL.Image"). If not, a test skips itself and
+/// says why.
 inline bool python_has(const std::string& modules) {
   const std::string command = std::string(kPython) + " -c 'import " + modules + "' >/dev/null 2>&1";
   return std::system(command.c_str()) == 0;
 }
 
-/// What `script` prints when it runs with `argument` as sys.argv[1]. If it fails, throws kInternal with what it
+/// Returns what `script` prints when it runs with `argument` as sys.argv[1]. If it fails, throws kInternal with what it
 /// printed.
 inline std::string python(const std::string& script, const std::string& argument) {
   // The script is a file, since TorchScript looks up the source lines of what it compiles.

@@ -35,7 +35,7 @@ class Rig {
   };
   Rig();
   ~Rig();
-  /// What the components will be told about the run.
+  /// Returns what the components will be told about the run.
   World& world();
 
   /// Constructs a component of class C. Throws what its constructor or the check of its parameters throws.
@@ -62,7 +62,7 @@ class Rig {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on it.
+  /// Returns everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on it.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -79,7 +79,7 @@ class Rig {
   /// run_until.
   void run_until_idle();
 
-  /// The reason given to finish_run, or empty if the run was not finished.
+  /// Returns the reason given to finish_run, or empty if the run was not finished.
   const std::string& finished() const;
 
   /// Makes the outputs of `topic` block when `window` messages are unread. By default the rig reads everything at once.

@@ -27,10 +27,10 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  /// The absolute path, without a '/' at its end.
+  /// Returns the absolute path, without a '/' at its end.
   const std::string& path() const { return path_; }
 
-  /// The path of a file in the folder, whether that exists or not.
+  /// Returns the path of a file in the folder, whether that exists or not.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes a file, makes the folders above it, and returns its path.

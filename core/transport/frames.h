@@ -22,7 +22,7 @@ bool receive_frames(zmq::socket_t& socket, Frames& frames);
 /// was sent.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
-/// A frame that holds the message in its binary form. For messages without tensors.
+/// Returns a frame that holds the message in its binary form. For messages without tensors.
 template <Message T>
 zmq::message_t frame_with(const T& message) {
   std::string body;
@@ -52,14 +52,14 @@ T read_message(const zmq::message_t& frame) {
   return message;
 }
 
-/// A frame over the bytes of a buffer. libzmq sends them from there, and the frame keeps them alive.
+/// Returns a frame over the bytes of a buffer. libzmq sends them from there, and the frame keeps them alive.
 zmq::message_t frame_of(const Buffer& buffer);
 
-/// A buffer over the bytes of a received frame, which it keeps alive.
+/// Returns a buffer over the bytes of a received frame, which it keeps alive.
 Buffer buffer_of(zmq::message_t&& frame);
 
-/// A socket with the options that all our sockets need: a bounded linger, unlimited queues (credits bound them) and a
-/// bounded message size.
+/// Returns a socket with the options that all our sockets need: a bounded linger, unlimited queues (credits bound them)
+/// and a bounded message size.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
 /// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.

@@ -41,7 +41,7 @@ class RemoteReceiver final : public Receiver {
   /// `sender` is null.
   void settle_ring(const WakeOffer* sender);
 
-  /// True if the ring holds a message that may be taken.
+  /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
   /// Valid only while has_work() is true.
   SharedRing& ring() { return *ring_; }
@@ -87,10 +87,10 @@ class Inlet final : public Source {
   /// The input's component must then fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
-  /// True if every subscription has been acknowledged.
+  /// Returns true if every subscription has been acknowledged.
   bool connected() const;
 
-  /// The address that it is connected to.
+  /// Returns the address that it is connected to.
   const std::string& endpoint() const { return endpoint_; }
 
   bool poll() override;

@@ -43,18 +43,18 @@ class RemoteEdge final : public Edge {
 
   /// Sends the waiting messages if the ring was full and has room again. Returns true if it did so.
   bool poll_room();
-  /// True if poll_room() would do something.
+  /// Returns true if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
 
-  /// True while messages go through a ring.
+  /// Returns true while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// The process index under which shared buffers count the subscriber.
+  /// Returns the process index under which shared buffers count the subscriber.
   std::uint32_t reader() const { return reader_; }
   /// With a ring: true if the ring's maker lives. A process with the same index may have been started again and have
   /// subscribed already.
   bool reader_lives() const;
 
-  /// The routing id of the subscriber; empty while there is none.
+  /// Returns the routing id of the subscriber; empty while there is none.
   const std::string& peer() const { return peer_; }
   std::uint32_t subscription() const { return subscription_; }
   const std::string& topic() const { return topic_; }
@@ -93,7 +93,7 @@ class Outlet final : public Source {
   /// `loop` is the one that this outlet is added to. Messages too large for a ring are stored in `pool`.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool);
 
-  /// The address to connect to.
+  /// Returns the address to connect to.
   const std::string& endpoint() const { return endpoint_; }
 
   /// Makes an edge that waits for its subscriber. The outlet owns it; the caller adds it to the output.
@@ -113,7 +113,8 @@ class Outlet final : public Source {
   /// to a visitor, so its end is not detected otherwise.
   void sweep_visitors();
 
-  /// The edges. In a worker's outlet they do not change after the process is configured; in the gateway's they do.
+  /// Returns the edges. In a worker's outlet they do not change after the process is configured; in the gateway's they
+  /// do.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;

@@ -45,7 +45,7 @@ struct RingOffer {
   std::uint64_t ring_bytes = 0;
   WakeOffer wake;  ///< Wakes the subscriber's loop. Its process holds the ring, too.
 
-  /// The handle for SharedRing::open.
+  /// Returns the handle for SharedRing::open.
   SharedHandle handle() const {
     return {.pid = wake.pid, .fd = ring_fd, .inode = ring_inode, .segment_bytes = ring_bytes, .bytes = ring_bytes};
   }

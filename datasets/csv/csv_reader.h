@@ -31,9 +31,9 @@ class Reader {
   std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, from 1.
   std::uint64_t offset() const { return row_offset_; }  ///< Where the row's first byte lies.
 
-  /// Where the row is: "data.csv line 7 at offset 120".
+  /// Returns where the row is: "data.csv line 7 at offset 120".
   std::string place() const { return place(row_offset_); }
-  /// The same, with the offset of something inside the row.
+  /// Returns the same, with the offset of something inside the row.
   std::string place(std::uint64_t offset) const;
 
  private:

@@ -14,7 +14,7 @@ struct File {
   std::vector<std::uint8_t> bytes;
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape[0]); }
-  /// The bytes of one sample. There is at least one sample, because empty files are refused.
+  /// Returns the bytes of one sample. There is at least one sample, because empty files are refused.
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 

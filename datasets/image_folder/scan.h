@@ -25,8 +25,8 @@ struct PictureFolder {
 /// that has a class without a picture. Throws kIo for a folder that cannot be read.
 PictureFolder scan_pictures(const std::string& folder);
 
-/// True for a folder that contains folders and no picture beside them, as the folder of a split does; false also for a
-/// folder that does not exist.
+/// Returns true for a folder that contains folders and no picture beside them, as the folder of a split does; false
+/// also for a folder that does not exist.
 bool looks_like_a_split(const std::string& folder);
 
 }  // namespace trainyard::image_folder

@@ -6,7 +6,7 @@
 
 namespace trainyard::testing {
 
-/// The content of a file.
+/// Returns the content of a file.
 inline std::string bytes_of(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};

@@ -20,7 +20,7 @@ Counters counters();
 /// Allocates memory on the current device, for `empty` and its relatives.
 c10::Allocator* allocator();
 
-/// The device on which this thread works.
+/// Returns the device on which this thread works.
 int current_device();
 
 }  // namespace xpu

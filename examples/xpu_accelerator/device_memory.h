@@ -30,7 +30,7 @@ class DeviceMemory {
 
   bool contains(const void* address) const;
 
-  /// Where the host finds the byte that the device knows as `device_address`.
+  /// Returns where the host finds the byte that the device knows as `device_address`.
   std::byte* window(const void* device_address) const;
 
   struct Use {
@@ -54,10 +54,10 @@ class DeviceMemory {
 /// The number of devices; the machine has two.
 inline constexpr int kDevices = 2;
 
-/// The memory of a device. It is made when it is first asked for, and stays until the process ends.
+/// Returns the memory of a device. It is made when it is first asked for, and stays until the process ends.
 DeviceMemory& memory_of(int device);
 
-/// The memory to which an address belongs, or null if it belongs to no device.
+/// Returns the memory to which an address belongs, or null if it belongs to no device.
 DeviceMemory* memory_at(const void* address);
 
 }  // namespace xpu

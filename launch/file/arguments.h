@@ -17,8 +17,8 @@ struct Assignment {
 /// Splits a word at the first '='. Throws kInvalidArgument for a word without '=' or without a name.
 Assignment parse_assignment(const std::string& word);
 
-/// The values of the arguments that `[args]` of a launch file declares: those in `given`, otherwise the defaults, which
-/// may still hold `${...}`. `declared` is null if the file has no such table.
+/// Returns the values of the arguments that `[args]` of a launch file declares: those in `given`, otherwise the
+/// defaults, which may still hold `${...}`. `declared` is null if the file has no such table.
 ///
 ///    devices = { default = "auto", type = "string", help = "how many", choices = ["auto", "1"] }
 ///

@@ -7,8 +7,8 @@
 
 namespace trainyard::launch {
 
-/// The components of `[component.*]` and `[group.*.component.*]` whose conditions hold, sorted by name. `root` is a
-/// resolved launch file. Throws for unknown keys, values of the wrong kind and names that appear twice.
+/// Returns the components of `[component.*]` and `[group.*.component.*]` whose conditions hold, sorted by name. `root`
+/// is a resolved launch file. Throws for unknown keys, values of the wrong kind and names that appear twice.
 std::vector<ComponentSpec> read_components(const Value& root);
 
 }  // namespace trainyard::launch

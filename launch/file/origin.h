@@ -14,7 +14,7 @@ struct Origin {
   std::uint32_t line = 0;
 };
 
-/// The text "mnist.toml:12" or "command line".
+/// Returns the text "mnist.toml:12" or "command line".
 std::string to_text(const Origin& origin);
 
 /// The one form of every error about a launch file: "mnist.toml:12: run.seed: `text`".

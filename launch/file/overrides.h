@@ -23,10 +23,11 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
 /// Replaces one value of the file. It may add new keys, but no new components.
 void apply_override(Value& root, const Assignment& assignment);
 
-/// The keys of [topology]. They are listed here because a word without dots on the command line may mean one of them.
+/// Returns the keys of [topology]. They are listed here because a word without dots on the command line may mean one of
+/// them.
 const std::vector<std::string>& topology_keys();
 
-/// The launcher's own keys of [run].
+/// Returns the launcher's own keys of [run].
 const std::vector<std::string>& launcher_run_keys();
 
 }  // namespace trainyard::launch

@@ -4,11 +4,12 @@
 
 namespace trainyard::launch {
 
-/// The path of a launch file that comes with Trainyard, such as "mnist.toml"; empty if there is none of this name.
+/// Returns the path of a launch file that comes with Trainyard, such as "mnist.toml"; empty if there is none of this
+/// name.
 std::string shipped_file(const std::string& name);
 
-/// The end of an error: ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ...". It is empty if no
-/// files are found beside the program.
+/// Returns the end of an error: ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ...". It is
+/// empty if no files are found beside the program.
 std::string shipped_suggestion(const std::string& name);
 
 }  // namespace trainyard::launch

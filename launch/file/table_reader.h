@@ -32,10 +32,10 @@ class TableReader {
   /// Reads a table whose keys the user chooses.
   TableReader(const Value& value, std::string path);
 
-  /// The value of a key, or null if the key is missing.
+  /// Returns the value of a key, or null if the key is missing.
   const Value* find(const std::string& name) const { return value_.find(name); }
   bool has(const std::string& name) const { return find(name) != nullptr; }
-  /// The whole path of a key, for errors, such as "component.logger.params".
+  /// Returns the whole path of a key, for errors, such as "component.logger.params".
   std::string key(std::string_view name) const { return join_key(path_, name); }
 
   /// Returns a string.

@@ -19,7 +19,7 @@ struct Value {
   std::variant<bool, std::int64_t, double, std::string, List, Table> data;
   Origin origin;
 
-  /// The value if it is a T, otherwise null. Nothing is converted: 1 is not a double.
+  /// Returns the value if it is a T, otherwise null. Nothing is converted: 1 is not a double.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&data);
@@ -29,23 +29,24 @@ struct Value {
     return std::get_if<T>(&data);
   }
 
-  /// The value of `key`, or null if this is not a table or has no such key.
+  /// Returns the value of `key`, or null if this is not a table or has no such key.
   const Value* find(const std::string& key) const;
 };
 
-/// The value without its origins, which is the form in which parameters travel.
+/// Returns the value without its origins, which is the form in which parameters travel.
 nlohmann::json to_json(const Value& value);
 
-/// The value as JSON text. Throws for text that is not UTF-8, which can come from the command line or the environment.
+/// Returns the value as JSON text. Throws for text that is not UTF-8, which can come from the command line or the
+/// environment.
 std::string to_json_text(const Value& value, std::string_view key);
 
-/// The value as it would be written, for error messages: at most 200 bytes of it.
+/// Returns the value as it would be written, for error messages: at most 200 bytes of it.
 std::string to_text(const Value& value);
 
-/// The error that names a value and what is allowed in its place: `"fast" is not allowed; a number > 0`.
+/// Returns the error that names a value and what is allowed in its place: `"fast" is not allowed; a number > 0`.
 Error not_allowed(const Value& value, std::string_view key, std::string_view allowed);
 
-/// The text "run.seed", or "seed" if `path` is empty.
+/// Returns the text "run.seed", or "seed" if `path` is empty.
 std::string join_key(std::string_view path, std::string_view key);
 
 }  // namespace trainyard::launch

@@ -13,10 +13,10 @@ struct Link {
   bool run_wide = false;  ///< True for a topic that was declared absolute: orders and reports, not the stream of data.
 };
 
-/// The order in which components become active: receivers before those that send to them, and sources of data last.
-/// Training is a ring, because orders go back to where the data comes from, so run-wide links are disregarded first. In
-/// a ring of data, the component goes first that receives most and sends least. Among equals the lower index goes
-/// first.
+/// Returns the order in which components become active: receivers before those that send to them, and sources of data
+/// last. Training is a ring, because orders go back to where the data comes from, so run-wide links are disregarded
+/// first. In a ring of data, the component goes first that receives most and sends least. Among equals the lower index
+/// goes first.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

@@ -15,11 +15,11 @@ class Catalogue {
  public:
   virtual ~Catalogue() = default;
 
-  /// The declaration of a plugin, which lives as long as the catalogue. Throws kNotFound, with the nearest known name,
-  /// for a plugin that does not exist.
+  /// Returns the declaration of a plugin, which lives as long as the catalogue. Throws kNotFound, with the nearest
+  /// known name, for a plugin that does not exist.
   virtual const core::PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
-  /// The labels of all plugins that can be found.
+  /// Returns the labels of all plugins that can be found.
   virtual std::vector<PluginLabel> list() = 0;
 
   /// What a plugin says about itself when it is constructed with `parameters` (a JSON object): whether it is available,

@@ -18,8 +18,8 @@ struct Draft {
   ComponentPlan plan;
 };
 
-/// The number of ranks that `[topology]` asks for: `devices` as a count or a list; "auto" and -1 mean one. Throws for
-/// anything else. strategy_rules.h checks whether the strategy supports that many.
+/// Returns the number of ranks that `[topology]` asks for: `devices` as a count or a list; "auto" and -1 mean one.
+/// Throws for anything else. strategy_rules.h checks whether the strategy supports that many.
 std::uint32_t world_size(const TopologySpec& topology);
 
 /// Throws kInvalidArgument if a component is to be pinned to a CPU that this machine does not have, which the kernel
@@ -27,8 +27,8 @@ std::uint32_t world_size(const TopologySpec& topology);
 void check_cpus(const ComponentSpec& spec);
 
 class Catalogue;
-/// The plugin components of the file with their names and indices; those made per rank appear once for each rank.
-/// Throws, with the place in the file, for plugins that do not exist.
+/// Returns the plugin components of the file with their names and indices; those made per rank appear once for each
+/// rank. Throws, with the place in the file, for plugins that do not exist.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
 
 }  // namespace trainyard::launch

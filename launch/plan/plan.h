@@ -21,7 +21,7 @@ struct RespawnPolicy {
   std::uint32_t max = 3;  ///< At most this many times within `window`; the next end is final.
   std::chrono::milliseconds window{60'000};
 };
-/// The name in a launch file: "never", "on_failure", "always".
+/// Returns the name in a launch file: "never", "on_failure", "always".
 std::string_view name_of(RespawnPolicy::When when);
 
 /// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
@@ -69,9 +69,9 @@ struct RunPlace {
   std::vector<std::string> plugin_path;
 };
 
-/// The part of one process, ready to be sent. `process_index` is its place in `plan.processes`, and `edges` are those
-/// that begin or end in it. Each of its threads binds "ipc://<run_directory>/<process_index>.<n>", where n counts its
-/// threads in alphabetical order, or "tcp://127.0.0.1:*". Not for external programs.
+/// Returns the part of one process, ready to be sent. `process_index` is its place in `plan.processes`, and `edges` are
+/// those that begin or end in it. Each of its threads binds "ipc://<run_directory>/<process_index>.<n>", where n counts
+/// its threads in alphabetical order, or "tcp://127.0.0.1:*". Not for external programs.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
 /// Describes the plan for people, 80 columns wide: processes, threads, components with their parameters, edges with

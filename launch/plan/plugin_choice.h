@@ -15,7 +15,7 @@ struct PluginChoice {
   GivenParameter place;  ///< The place of its name, or that of the component if it is a default.
 };
 
-/// What the file chooses for the parameter `declared`, otherwise its default.
+/// Returns what the file chooses for the parameter `declared`, otherwise its default.
 PluginChoice plugin_choice(const Draft& draft, const ParameterInfo& declared,
                            const std::map<std::string, GivenParameter>& given);
 

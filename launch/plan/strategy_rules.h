@@ -16,7 +16,7 @@ struct StrategyNeeds {
   bool same_data = false;   ///< True if all ranks get the same batches.
 };
 
-/// The parameter of a component that names its strategy, or null if it has none.
+/// Returns the parameter of a component that names its strategy, or null if it has none.
 const ParameterInfo* find_strategy(const core::PluginInfo& info);
 
 /// Sets the strategy where the file leaves the choice to Trainyard: "auto", or nothing at all if the plugin's own

@@ -27,7 +27,7 @@ using Senders = std::map<std::string, std::vector<PortRef>>;
 /// Throws, with the place in the file, for remaps of ports that do not exist and for bad topic names.
 void name_topics(std::vector<Draft>& drafts);
 
-/// All senders of every topic. Throws kTypeMismatch if outputs of different types share a topic.
+/// Returns all senders of every topic. Throws kTypeMismatch if outputs of different types share a topic.
 Senders find_senders(const std::vector<Draft>& drafts);
 
 /// Connects inputs that nobody sends to across the border between ranks and the rest: a component made per rank hears
@@ -35,8 +35,8 @@ Senders find_senders(const std::vector<Draft>& drafts);
 /// single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 
-/// The topics that an input hears: its own and, if it wants to hear every rank and was connected to rank 0, the same
-/// topic of the other ranks.
+/// Returns the topics that an input hears: its own and, if it wants to hear every rank and was connected to rank 0, the
+/// same topic of the other ranks.
 std::vector<std::string> topics_heard(const PortRef& input);
 
 }  // namespace trainyard::launch

@@ -26,10 +26,10 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
-  /// The place in the plan. Shared buffers count the process under this number, even after a restart.
+  /// Returns the place in the plan. Shared buffers count the process under this number, even after a restart.
   std::uint32_t index() const { return index_; }
 
-  /// True if it runs components; false for an external program.
+  /// Returns true if it runs components; false for an external program.
   bool has_components() const { return planned_.command.empty(); }
   /// Returns the pid; 0 while it does not run.
   pid_t pid() const { return pid_; }
@@ -84,7 +84,7 @@ class ChildProcess {
 /// Describes a wait status: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
 std::string describe_wait_status(int status);
 
-/// True unless the status is a normal exit with code 0.
+/// Returns true unless the status is a normal exit with code 0.
 bool is_failure(int status);
 
 }  // namespace trainyard::launch

@@ -36,7 +36,7 @@ class Crew {
   /// Returns one entry for each process of the plan, in the order of the plan, whether it runs or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
-  /// The process of this name, or null if there is none.
+  /// Returns the process of this name, or null if there is none.
   ChildProcess* find(const std::string& name) const;
 
   /// Starts the process. Throws if the program cannot be started.

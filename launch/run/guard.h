@@ -13,7 +13,7 @@ class GuardLink {
   GuardLink() = default;
   GuardLink(FileDescriptor alive, FileDescriptor notes) : alive_(std::move(alive)), notes_(std::move(notes)) {}
 
-  /// A descriptor that becomes readable (end of file) once the guard is dead; -1 if there is no guard.
+  /// Returns a descriptor that becomes readable (end of file) once the guard is dead; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
   /// Tells the guard what to remove if the launcher is killed. Must be called before the directory is made.

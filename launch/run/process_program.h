@@ -4,8 +4,8 @@
 
 namespace trainyard::launch {
 
-/// The path of the `trainyard-process` that belongs to the calling program: in `../libexec/trainyard/` from its folder,
-/// or beside it in a build tree. Throws kNotFound with both paths.
+/// Returns the path of the `trainyard-process` that belongs to the calling program: in `../libexec/trainyard/` from its
+/// folder, or beside it in a build tree. Throws kNotFound with both paths.
 std::string find_process_program();
 
 }  // namespace trainyard::launch

@@ -12,7 +12,7 @@ namespace trainyard::launch {
 /// identifies a process for good, since a pid alone may be reused. It is 0 if there is no such process.
 std::uint64_t start_ticks(pid_t pid);
 
-/// Every process below `root`, children before grandchildren. Zombies are included, `root` is not.
+/// Returns every process below `root`, children before grandchildren. Zombies are included, `root` is not.
 std::vector<pid_t> descendants(pid_t root);
 
 /// Kills every descendant of this process with SIGKILL and reaps it, again and again until none is left, so that a

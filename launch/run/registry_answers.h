@@ -13,13 +13,13 @@ namespace trainyard::launch {
 /// The run itself: its names, its file, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run);
 
-/// Every topic with its type, its schema, its publishers and their addresses, and its subscribers.
+/// Returns every topic with its type, its schema, its publishers and their addresses, and its subscribers.
 nlohmann::json describe_topics(const RunContext& run);
 
-/// Every component and every external program, with its state and ports.
+/// Returns every component and every external program, with its state and ports.
 nlohmann::json describe_nodes(const RunContext& run);
 
-/// The names of all components, from which an error suggests the nearest one.
+/// Returns the names of all components, from which an error suggests the nearest one.
 std::vector<std::string> component_names(const Plan& plan);
 
 }  // namespace trainyard::launch

@@ -24,7 +24,7 @@ class RegistryServer {
   RegistryServer(const RegistryServer&) = delete;
   RegistryServer& operator=(const RegistryServer&) = delete;
 
-  /// The address that run.json gives as `registry`.
+  /// Returns the address that run.json gives as `registry`.
   const std::string& endpoint() const { return endpoint_; }
 
   /// Passes on a component's call of another component's service, and passes back the answer. An empty target means a

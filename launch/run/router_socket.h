@@ -19,7 +19,7 @@ class RouterSocket {
   /// Returns false if there is no such peer, or if it has not read thousands of earlier messages.
   bool send(const Frames& frames);
 
-  /// The next message, if there is one.
+  /// Returns the next message, if there is one.
   std::optional<Frames> receive();
 
   void* handle() { return socket_.handle(); }

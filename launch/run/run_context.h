@@ -52,7 +52,7 @@ struct RunContext {
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
-  /// The indices of the components of a process, in the order of activation.
+  /// Returns the indices of the components of a process, in the order of activation.
   std::vector<std::uint32_t> components_of(const std::string& process) const;
 
   /// Sends to every living process with components, except to `except`.

@@ -24,11 +24,11 @@ struct RunInfo {
 /// `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`. It is also in /tmp if XDG_RUNTIME_DIR does not name a folder.
 std::string runs_directory();
 
-/// The runs that are alive, newest first. This only reads. Throws kIo if `base` belongs to somebody else or others may
-/// write to it, because what is in it could then not be trusted.
+/// Returns the runs that are alive, newest first. This only reads. Throws kIo if `base` belongs to somebody else or
+/// others may write to it, because what is in it could then not be trusted.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
-/// True if the run's launcher still lives.
+/// Returns true if the run's launcher still lives.
 bool is_alive(const RunInfo& run);
 
 /// Removes what dead launchers left behind. Returns how many directories were removed.
@@ -52,7 +52,7 @@ class RunDirectory {
   const std::string& path() const { return path_; }
   const std::string& run() const { return run_; }
 
-  /// The address of a socket, such as "ipc:///run/user/1000/trainyard-1000/mnist-9ix/control".
+  /// Returns the address of a socket, such as "ipc:///run/user/1000/trainyard-1000/mnist-9ix/control".
   std::string endpoint(std::string_view socket) const;
 
   /// Makes the run visible to others, by writing a complete `run.json` at once.

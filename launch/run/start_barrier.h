@@ -32,14 +32,14 @@ class StartBarrier {
   /// Records that a process is gone: it starts again from the first stage, and its endpoints are no longer valid.
   void reset(const std::string& process);
 
-  /// True if every process has reached this stage or a later one.
+  /// Returns true if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// What all processes have bound, by "process/thread" and "process/gateway".
+  /// Returns what all processes have bound, by "process/thread" and "process/gateway".
   Endpoints endpoints() const;
 
-  /// One entry for each process that has not arrived, such as "process 'optimizer' did not connect its inputs (no
-  /// Connected)".
+  /// Returns one entry for each process that has not arrived, such as "process 'optimizer' did not connect its inputs
+  /// (no Connected)".
   std::vector<std::string> missing() const;
 
  private:

@@ -31,7 +31,7 @@ class StartSequence {
   /// Cancels the start because the run is to end: nothing more is started.
   void cancel();
 
-  /// True once every component has been active; restarts do not change that.
+  /// Returns true once every component has been active; restarts do not change that.
   bool complete() const { return complete_; }
 
   /// The messages of the plan's processes, passed on by the supervisor.

@@ -37,7 +37,7 @@ class StopSequence {
 
   bool begun() const { return phase_ != Phase::kNone; }
 
-  /// True while the components still decide when the run is over.
+  /// Returns true while the components still decide when the run is over.
   bool asking() const { return phase_ == Phase::kAsking; }
 
   /// Must be called after every change of the components' states.

@@ -26,10 +26,10 @@ class TransitionSequence {
   /// none is awaited any more. Must be called first, and after every change of `states`.
   bool advance();
 
-  /// The components that have been asked and have not arrived.
+  /// Returns the components that have been asked and have not arrived.
   std::vector<std::uint32_t> awaited() const;
 
-  /// The state that is to be reached: "active", "inactive" or "finalized".
+  /// Returns the state that is to be reached: "active", "inactive" or "finalized".
   const std::string& target() const { return target_; }
 
  private:

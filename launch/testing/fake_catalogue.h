@@ -57,7 +57,7 @@ class FakeCatalogue final : public Catalogue {
   std::map<std::pair<std::string, std::string>, core::PluginInfo> plugins_;
 };
 
-/// A port of a type that has nothing but its name: two types differ if their names do.
+/// Returns a port of a type that has nothing but its name: two types differ if their names do.
 inline core::PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
   core::PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
   info.schema = type + " {\n  u64 step\n}\n";
@@ -65,14 +65,14 @@ inline core::PortInfo port(const std::string& name, const std::string& type, con
   return info;
 }
 
-/// An input that a launch file may leave unconnected.
+/// Returns an input that a launch file may leave unconnected.
 inline core::PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
   core::PortInfo info = port(name, type, topic);
   info.optional = true;
   return info;
 }
 
-/// A parameter, which is required if `default_json` is empty.
+/// Returns a parameter, which is required if `default_json` is empty.
 inline ParameterInfo parameter(const std::string& name, ValueKind kind, const std::string& default_json,
                                ParameterRules rules = {}) {
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
@@ -182,7 +182,8 @@ inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.add("strategy", "silent");
 }
 
-/// The six components with their ports and a few of their parameters, and one or two plugins of each other kind.
+/// Returns the six components with their ports and a few of their parameters, and one or two plugins of each other
+/// kind.
 inline FakeCatalogue standard_catalogue() {
   FakeCatalogue catalogue;
   add_loader(catalogue);

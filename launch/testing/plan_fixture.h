@@ -40,7 +40,7 @@ class PlanFixture : public ::testing::Test {
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
-  /// The whole message, with places relative to the temporary folder, such as "a.toml:3: ...".
+  /// Returns the whole message, with places relative to the temporary folder, such as "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }

@@ -21,7 +21,7 @@ class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowE
 
   OracleArchive() : cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision>(this) {}
 
-  /// The JSON tree of `value`.
+  /// Returns the JSON tree of `value`.
   template <class T>
   static Json show(const T& value) {
     OracleArchive archive;
@@ -86,7 +86,7 @@ inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const Tensor& tens
   archive.set({{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", text}});
 }
 
-/// A message as a JSON tree.
+/// Returns a message as a JSON tree.
 template <class T>
 nlohmann::ordered_json oracle(const T& message) {
   return OracleArchive::show(message);

@@ -25,7 +25,7 @@ class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEm
   /// 64 random bits. mt19937_64 gives the same ones with every standard library.
   std::uint64_t bits() { return random_(); }
 
-  /// A small count, sometimes zero.
+  /// Returns a small count, sometimes zero.
   std::size_t count() { return bits() % 4; }
 
   /// Printable ASCII of up to 11 characters, which JSON shows without replacement.
@@ -35,7 +35,7 @@ class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEm
     return made;
   }
 
-  /// A tensor of any dtype. Its bytes stay below 0x80, so that the oracle can show them as text.
+  /// Returns a tensor of any dtype. Its bytes stay below 0x80, so that the oracle can show them as text.
   Tensor tensor() {
     if (count() == 0) return {DType::kInt16, {3, 0, 2}, 0, {}};  // This tensor has no bytes and thus no payload.
     Tensor made = Tensor::empty(static_cast<DType>(bits() % 10), {1 + static_cast<std::int64_t>(count()), 3});
@@ -98,7 +98,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::optional<T>& optiona
 
 inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, Tensor& tensor) { tensor = archive.tensor(); }
 
-/// A message with something in every field.
+/// Returns a message with something in every field.
 template <Message T>
 T sample(std::uint64_t seed) {
   T made;

@@ -34,7 +34,7 @@ class Network {
   /// is added to the residual stream, and of 0.02 for all others.
   explicit Network(const Sizes& sizes);
 
-  /// All trainable tensors, in a fixed order. They share their memory with the network.
+  /// Returns all trainable tensors, in a fixed order. They share their memory with the network.
   std::vector<NamedTensor> parameters() const;
 
   /// Returns the logits (B*T, V) of the token that follows each token of `index_BT`. T is at most the context.
@@ -47,10 +47,10 @@ class Network {
   /// Returns logits (B, T, V).
   at::Tensor apply_head(const at::Tensor& stream_BTD) const;
 
-  /// The sizes that the network was made with.
+  /// Returns the sizes that the network was made with.
   const Sizes& sizes() const { return sizes_; }
 
-  /// The device of the parameters, on which inputs have to be as well.
+  /// Returns the device of the parameters, on which inputs have to be as well.
   at::Device device() const { return token_embedding_.device(); }
 
  private:

@@ -13,7 +13,7 @@ struct AttentionShape {
 
   std::int64_t width() const { return heads * size; }
 
-  /// The row length of the saved probabilities: the tokens, rounded up to whole lanes.
+  /// Returns the row length of the saved probabilities: the tokens, rounded up to whole lanes.
   std::int64_t padded_tokens() const { return (tokens + 15) / 16 * 16; }
 };
 

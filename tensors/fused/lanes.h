@@ -45,14 +45,14 @@ TRAINYARD_INLINE void store(T* to, Lanes<T> value) {
   *reinterpret_cast<typename LanesOf<T>::Unaligned*>(to) = value;
 }
 
-/// A vector with `value` in every lane.
+/// Returns a vector with `value` in every lane.
 template <class T>
 TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
-/// The sum of the lanes in a fixed order: it adds halves to halves, so the result does not depend on the register width
-/// of the clone that runs.
+/// Returns the sum of the lanes in a fixed order: it adds halves to halves, so the result does not depend on the
+/// register width of the clone that runs.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   T half[kLanes<T>];
@@ -63,7 +63,7 @@ TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   return half[0];
 }
 
-/// The largest lane.
+/// Returns the largest lane.
 template <class T>
 TRAINYARD_INLINE T maximum(Lanes<T> lanes) {
   T half[kLanes<T>];

@@ -35,8 +35,8 @@ at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::
 /// must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
-/// The mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class that is
-/// not in 0 to V - 1.
+/// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class
+/// that is not in 0 to V - 1.
 at::Tensor cross_entropy(const at::Tensor& logits_NV, const at::Tensor& target_N);
 
 }  // namespace trainyard::fused

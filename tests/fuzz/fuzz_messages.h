@@ -13,7 +13,7 @@ namespace trainyard::testing {
 /// the same.
 void fuzz_messages(std::span<const std::uint8_t> input);
 
-/// The number of readers. A larger first byte picks modulo it.
+/// Returns the number of readers. A larger first byte picks modulo it.
 std::size_t fuzz_targets();
 
 /// Valid inputs for every reader, from which mutations start. They are the same every time.

@@ -51,12 +51,12 @@ class LaunchTest : public ::testing::Test {
   /// Returns true if `done` came true before the deadline.
   static bool eventually(const std::function<bool()>& done, std::chrono::seconds deadline = std::chrono::seconds(30));
 
-  /// The processes below `root` in the tree, by pid, without zombies.
+  /// Returns the processes below `root` in the tree, by pid, without zombies.
   static std::vector<pid_t> descendants(pid_t root);
   static bool alive(pid_t pid);
 
   std::string read(const std::string& relative) const;
-  /// The run directories (sockets) that exist now.
+  /// Returns the run directories (sockets) that exist now.
   std::vector<std::filesystem::path> run_directories() const;
 
   std::filesystem::path directory_;

@@ -22,7 +22,7 @@ class GivenGradients {
                  const std::vector<std::vector<std::int64_t>>& shapes);
   ~GivenGradients();
 
-  /// A backward pass of every rank with its own gradients; returns what is in every rank's arena then.
+  /// Returns a backward pass of every rank with its own gradients; returns what is in every rank's arena then.
   std::vector<Gradients> reduce(const std::vector<Gradients>& given);
 
   /// Of the last step.

@@ -28,13 +28,13 @@ class ManyRanks {
   /// Copies of the parameters that each rank announces: all of them, or its shard.
   std::vector<at::Tensor> parameters();
 
-  /// All parameters: those of rank 0, or the shards one after the other.
+  /// Returns all parameters: those of rank 0, or the shards one after the other.
   at::Tensor whole_parameters();
 
   /// Runs on every rank's thread at the same time, and waits for all; throws the error of the first rank that failed.
   void each(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
-  /// The errors of all ranks instead; empty texts for those that had none.
+  /// Returns the errors of all ranks instead; empty texts for those that had none.
   std::vector<std::string> errors(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
  private:

@@ -31,31 +31,31 @@ class MiniRun {
   /// Evaluates "validate" on these batches; returns the means by name.
   std::vector<Scalar> evaluate(std::vector<Batch> batches);
 
-  /// What the model says of one batch.
+  /// Returns what the model says of one batch.
   Prediction predict(Batch batch);
 
-  /// A flat view of the parameters that this rank has.
+  /// Returns a flat view of the parameters that this rank has.
   at::Tensor parameters() const;
 
-  /// What the host has announced.
+  /// Returns what the host has announced.
   const ArenaInfo& arena() const { return arena_; }
 
-  /// The components and what they have sent.
+  /// Returns the components and what they have sent.
   Rig& rig() { return rig_; }
 
-  /// A copy of one parameter.
+  /// Returns a copy of one parameter.
   at::Tensor parameter(const std::string& name) const;
 
-  /// What the host has said so far, whether it is one of several or not.
+  /// Returns what the host has said so far, whether it is one of several or not.
   std::vector<Metrics> metrics() const;
 
-  /// Names of all parameters, in the order of the model.
+  /// Returns names of all parameters, in the order of the model.
   std::vector<std::string> parameter_names() const;
 
-  /// A flat view of a block of the optimizer's state: "exp_avg".
+  /// Returns a flat view of a block of the optimizer's state: "exp_avg".
   at::Tensor state(const std::string& block) const;
 
-  /// The newest training metric of this name.
+  /// Returns the newest training metric of this name.
   double metric(const std::string& name) const;
 
  private:

@@ -13,7 +13,7 @@ constexpr int kExitNotFound = 3;       ///< Nothing is running, or there is no s
 constexpr int kExitTimeout = 124;      ///< Nothing came in time.
 constexpr int kExitInterrupted = 130;  ///< The user pressed Ctrl-C.
 
-/// The exit code for an error that ends a verb.
+/// Returns the exit code for an error that ends a verb.
 int exit_code_of(Code code);
 
 }  // namespace trainyard::tools

@@ -22,7 +22,7 @@ struct LaunchArguments {
   void add_to(CLI::App& verb);
 };
 
-/// The plugins of this installation.
+/// Returns the plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
 /// Reads, expands and checks the launch file. Whatever is wrong with it is bad input, so it throws kInvalidArgument.

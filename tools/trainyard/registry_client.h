@@ -16,8 +16,8 @@ class RegistryClient {
   /// Connects, which by itself does not prove that the launcher lives. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
-  /// The answer to "run", "topics" or "nodes". Throws kTimeout if none comes, and kInvalidArgument with the registry's
-  /// objection to the question.
+  /// Returns the answer to "run", "topics" or "nodes". Throws kTimeout if none comes, and kInvalidArgument with the
+  /// registry's objection to the question.
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. Throws kNotFound for a component

@@ -18,8 +18,8 @@ struct RunChoice {
   void add_to(CLI::App& verb);
 };
 
-/// The run with the given run or launch name (the newest, if several have it), or the newest run if no name is given.
-/// Throws kNotFound, with the nearest name.
+/// Returns the run with the given run or launch name (the newest, if several have it), or the newest run if no name is
+/// given. Throws kNotFound, with the nearest name.
 launch::RunInfo find_run(const RunChoice& choice, const std::string& base = launch::runs_directory());
 
 }  // namespace trainyard::tools

@@ -34,8 +34,8 @@ class Subscriber {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// The next message; empty if none came in time. Throws kNotFound if a publisher refuses, and kCorrupt if one breaks
-  /// the format.
+  /// Returns the next message; empty if none came in time. Throws kNotFound if a publisher refuses, and kCorrupt if one
+  /// breaks the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
  private:

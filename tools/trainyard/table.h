@@ -13,7 +13,7 @@ class Table {
 
   /// Adds a row, which may have fewer cells than the heading.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  /// True if there is nothing but the heading.
+  /// Returns true if there is nothing but the heading.
   bool empty() const { return rows_.size() == 1; }
 
   /// Returns one line per row, with two spaces between columns and none at the end. `bold_heading` adds terminal
@@ -24,10 +24,10 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// True if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
+/// Returns true if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
 bool use_colours();
 
-/// The columns of stdout's terminal, or 0 if it is not one, so that programs read one line per row.
+/// Returns the columns of stdout's terminal, or 0 if it is not one, so that programs read one line per row.
 std::size_t terminal_width();
 
 }  // namespace trainyard::tools

@@ -30,25 +30,25 @@ class LaunchedRun {
 
   pid_t guard() const { return guard_; }
 
-  /// The pid in run.json, for which it waits.
+  /// Returns the pid in run.json, for which it waits.
   pid_t launcher() const;
 
-  /// Everything printed so far, stdout and stderr together.
+  /// Returns everything printed so far, stdout and stderr together.
   std::string output() const;
 
   /// Waits until `text` has been printed. Returns false if that does not happen.
   bool prints(const std::string& text) const;
 
-  /// What the registry answers to the question (docs/wire_format.md), as a client in any language would receive it. It
-  /// is empty if there is no answer.
+  /// Returns what the registry answers to the question (docs/wire_format.md), as a client in any language would receive
+  /// it. It is empty if there is no answer.
   std::string ask(const std::string& question) const;
 
   /// Waits until the launcher knows that a component, or an external program, has reached a state. Returns false if
   /// that does not happen. A child may have said so long before the launcher has read it.
   bool reaches(const std::string& node, const std::string& state) const;
 
-  /// The pid of the process in which a component or an external program runs, as the launcher knows it; 0 if it does
-  /// not.
+  /// Returns the pid of the process in which a component or an external program runs, as the launcher knows it; 0 if it
+  /// does not.
   pid_t pid_of(const std::string& node) const;
 
   /// Waits for the end. Returns -1 if it does not come, or comes by a signal.
@@ -57,10 +57,10 @@ class LaunchedRun {
   /// Waits until the directory of runs is empty. Returns false if that does not happen.
   bool directory_is_gone() const;
 
-  /// Where run directories are made.
+  /// Returns where run directories are made.
   const std::string& base() const { return base_; }
 
-  /// What XDG_RUNTIME_DIR must be for a program to find this run by itself.
+  /// Returns what XDG_RUNTIME_DIR must be for a program to find this run by itself.
   const std::string& runtime_directory() const { return folder_.path(); }
 
  private:
@@ -77,11 +77,11 @@ bool eventually(const std::function<bool()>& condition, std::chrono::seconds dea
 /// Waits until there is no such process any more. Returns false if that does not happen.
 bool is_gone(pid_t pid);
 
-/// A plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order. Process i
-/// behaves as `fakes[i]` says (JSON, see fake_process.cpp).
+/// Returns a plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order.
+/// Process i behaves as `fakes[i]` says (JSON, see fake_process.cpp).
 Plan fake_plan(const std::vector<std::string>& fakes);
 
-/// The plan with an external program added.
+/// Returns the plan with an external program added.
 Plan with_program(Plan plan, const std::string& name, std::vector<std::string> command);
 
 }  // namespace trainyard::launch::testing

@@ -29,39 +29,40 @@ class TrainingTest : public LaunchTest {
   /// Ends a training that has no end, as Ctrl-C does, and checks that it ended in order.
   void interrupt(Command& training);
 
-  /// The steps that the logger has written down so far; it writes about once a second.
+  /// Returns the steps that the logger has written down so far; it writes about once a second.
   std::vector<TrainedStep> steps(const std::string& directory) const;
 
-  /// The losses of the first `count` steps, or fewer if there are not so many.
+  /// Returns the losses of the first `count` steps, or fewer if there are not so many.
   std::vector<std::string> losses(const std::string& directory, std::size_t count) const;
 
-  /// The counters of all processes, by process. Null while the run cannot be asked.
+  /// Returns the counters of all processes, by process. Null while the run cannot be asked.
   nlohmann::json counters() const;
 
-  /// The counters of the visitors of a topic, added up over all processes: "visitors" (how many), "sent", "dropped".
+  /// Returns the counters of the visitors of a topic, added up over all processes: "visitors" (how many), "sent",
+  /// "dropped".
   nlohmann::json visitors(const std::string& topic) const;
 
-  /// How many messages of a topic all planned edges have carried.
+  /// Returns how many messages of a topic all planned edges have carried.
   std::uint64_t sent(const std::string& topic) const;
 
-  /// What the registry says about a component. Null while the run cannot be asked.
+  /// Returns what the registry says about a component. Null while the run cannot be asked.
   nlohmann::json node(const std::string& component) const;
 
-  /// The state of a component or program according to the registry; "" while it cannot be asked.
+  /// Returns the state of a component or program according to the registry; "" while it cannot be asked.
   std::string state_of(const std::string& component) const;
 
   /// Starts examples/external_logger beside the run.
   std::unique_ptr<Command> external_logger();
 };
 
-/// True if there is a /usr/bin/python3 with pyzmq, which the example needs.
+/// Returns true if there is a /usr/bin/python3 with pyzmq, which the example needs.
 bool has_pyzmq();
 
-/// The path of examples/external_logger/external_logger.py.
+/// Returns the path of examples/external_logger/external_logger.py.
 std::string external_logger_path();
 
-/// The median of the times between neighbouring steps, in microseconds, for steps reported between two times; 0 if
-/// there are none.
+/// Returns the median of the times between neighbouring steps, in microseconds, for steps reported between two times; 0
+/// if there are none.
 double median_step_us(const std::vector<TrainedStep>& steps, double from, double until);
 
 /// Seconds since 1970 by the clock of TrainedStep::time.
