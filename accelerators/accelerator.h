@@ -15,16 +15,16 @@ namespace trainyard {
 
 using AcceleratorContext = PluginContext;
 
-/// What a look at this host has found of one kind of hardware.
+/// The devices of one kind that were found on this host.
 struct FoundDevices {
   int count = 0;        ///< The devices have the numbers 0 to count - 1.
-  std::string problem;  ///< Why there is no device, for people. May be empty where there simply is none.
+  std::string problem;  ///< The reason why there is no device, for people. It may be empty if the host simply has none.
 };
 
-/// One kind of hardware. Everything above it is written without knowing which.
+/// One kind of hardware. Other code does not depend on the kind.
 ///
-/// An Accelerator says what is there and what rules hold, and touches no device to do so: plans ask it on hosts that
-/// lack the hardware. Whoever wants to compute claims a device; what can be done with it, ClaimedDevice tells.
+/// An Accelerator reports the available devices and its rules without using a device, because plans are also made on
+/// hosts that lack the hardware. To compute, claim a device; see ClaimedDevice.
 class Accelerator : public Configurable {
  public:
   static constexpr const char* kKind = "accelerator";
@@ -33,7 +33,7 @@ class Accelerator : public Configurable {
   explicit Accelerator(AcceleratorContext& context)
       : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Looks for devices. It is quick, never throws and is called often, also where the driver is missing.
+  /// Looks for devices. It must be fast and never throw. It is called often, even if the driver is missing.
   virtual FoundDevices find_devices() const = 0;
 
   /// Returns the rules of this hardware. They may depend on the accelerator's own parameters.
@@ -43,15 +43,16 @@ class Accelerator : public Configurable {
   bool is_available() const { return device_count() > 0; }
 
   /// Returns the numbers of the devices that a launch file asks for: a count ("2"), a list ("[0, 3]"), "auto" (one
-  /// device) or "-1" (all devices). Throws kInvalidArgument for what cannot be read, and kNotFound with the number
-  /// there are. Where devices are shared, a count may be larger than that number: the devices then come in turn.
+  /// device) or "-1" (all devices). Throws kInvalidArgument for malformed text, and kNotFound, which gives the number
+  /// of existing devices. If devices are shared, a count may be larger than that number: the devices are then assigned
+  /// in turn.
   std::vector<int> parse_devices(const std::string& request) const;
 
-  /// Claims a device for this process and this thread. Throws kNotFound with the number there are for a device that
-  /// does not exist. The device must not outlive this accelerator.
+  /// Claims a device for this process and this thread. If the device does not exist, throws kNotFound, which gives the
+  /// number of existing devices. The device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns the traits in words. This is what the planner and `trainyard plugin info` know of an accelerator.
+  /// Returns the traits in words. The planner and `trainyard plugin info` use them.
   std::map<std::string, std::string> facts() const override;
 
  protected:

@@ -11,8 +11,8 @@ namespace trainyard::accelerators {
 /// Seeds a generator of LibTorch under the generator's own lock.
 void seed_generator(at::Generator generator, std::uint64_t seed);
 
-/// Returns everything that the generators need to continue from here. The state of a single generator is LibTorch's
-/// own; those of several follow each other, each behind its length in 8 bytes.
+/// Returns the state of the generators. The state of a single generator has LibTorch's own format; several states
+/// follow one another, each preceded by its length in 8 bytes.
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
 /// Restores what state_of_generators returned. Throws kCorrupt for states of another number of generators or of other

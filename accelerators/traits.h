@@ -12,25 +12,26 @@ struct AcceleratorTraits {
   std::vector<int> device_counts;       ///< The numbers of devices that are allowed; empty means any number.
   std::vector<std::string> precisions;  ///< The precisions that are supported: "32-true", "64-true", "bf16-mixed", ...
 
-  /// The step is compiled for the shapes of its first batch. A batch of another shape is compiled anew, and a warning
-  /// says so.
+  /// True if steps are compiled for the shapes of their batch. The first batch of each further shape causes a new
+  /// compilation, and a warning reports it.
   bool static_graph_only = false;
 
   bool gradient_clipping = true;  ///< Gradients may be clipped between the backward pass and the optimizer's step.
 
-  /// Kernels work on host memory, so the arena is shared with other processes as it is. If this is false, the arena
-  /// lies in the memory of the device, and the other processes see a mirror of it in host memory.
+  /// True if kernels work on host memory, so that the arena is shared with other processes directly. If it is false,
+  /// the arena is stored in the memory of the device, and the other processes use a mirror of it in host memory.
   bool host_memory = true;
 
-  /// There may be more ranks than devices; the ranks then share the devices in turn. A list of devices still names each
-  /// device once.
+  /// True if there may be more ranks than devices; several ranks then share a device. A list of devices must still name
+  /// each device only once.
   bool shared_devices = false;
 
   std::uint64_t memory_limit_bytes = 0;  ///< The arena and one batch must fit into this; 0 means no limit.
-  std::string rules;                     ///< Whose rules these are, if they are not the accelerator's own: "ipu".
+  /// The hardware that these rules belong to, if it is not the accelerator's own: "ipu".
+  std::string rules;
 
   /// The order in which accelerator = "auto" prefers the accelerators that are available: the highest wins. An
-  /// accelerator with 0 is never chosen by itself, because it only rehearses or must be told what it stands for. The
+  /// accelerator with 0 is never chosen automatically, because it only simulates hardware or needs parameters. The
   /// processor has 1, real devices have more.
   int auto_rank = 50;
 };

@@ -15,11 +15,11 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// A dataset gives the samples of its splits by their index. It knows nothing of batches, shuffling, shards or threads;
-/// the data loader takes care of those.
+/// A dataset gives the samples of its splits by their index. The data loader handles batches, shuffling, shards and
+/// threads.
 ///
 /// A dataset has fields (DatasetInfo::fields), and every sample has one tensor of fixed dtype and shape for each field.
-/// A dataset does without LibTorch: it writes plain bytes, straight into the memory that the accelerator host will
+/// A dataset does not use LibTorch: it writes plain bytes, directly into the memory that the accelerator host will
 /// read.
 class Dataset : public Configurable {
  public:
@@ -28,12 +28,12 @@ class Dataset : public Configurable {
 
   explicit Dataset(DatasetContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Opens the files and learns their sizes. It is called once, before every other function. Throws kNotFound, kIo or
-  /// kCorrupt; the error names the file and the offset.
+  /// Opens the files and determines their sizes. It is called once, before every other function. Throws kNotFound, kIo
+  /// or kCorrupt; the error names the file and the offset.
   virtual void open() = 0;
 
-  /// Describes the fields, the vocabulary, the unit and the splits. Of a split it gives the name and the number of
-  /// samples, and leaves the number of batches at 0 for the data loader to fill in.
+  /// Describes the fields, the vocabulary, the unit and the splits. For each split it gives the name and the number of
+  /// samples; the number of batches stays 0, and the data loader sets it.
   virtual DatasetInfo info() const = 0;
 
   /// Writes sample `index` of `split` into one span per field. It is called from several threads at once. Throws

@@ -17,9 +17,8 @@
 
 namespace trainyard {
 
-/// A file that is read as if it were memory. Opening it reads nothing: the system brings its pages from the disk when
-/// they are first touched, and all processes that read the file share them. A dataset may therefore be far larger than
-/// memory.
+/// A file that is mapped into memory. Opening it reads nothing: the system loads its pages from the disk on first
+/// access, and all processes that read the file share them. A dataset may therefore be far larger than memory.
 ///
 /// The file must not become shorter while it is mapped: the system kills a process that reads beyond the new end.
 class MappedFile {

@@ -12,15 +12,15 @@
 
 namespace trainyard {
 
-/// Where everything would lie if one rank had it all. It is known before any memory is allocated.
+/// The layout of an arena with all parameters and buffers. It is computed before any memory is allocated.
 struct ArenaLayout {
   std::vector<ArenaEntry> entries;    ///< The parameters, then the buffers.
   std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, padding included.
   std::uint64_t buffer_bytes = 0;
   DType dtype = DType::kFloat32;  ///< The type of the parameters.
 
-  /// Throws kInvalidArgument for a name that is used twice or a tensor that cannot be moved, and kUnsupported for mixed
-  /// dtypes.
+  /// Computes the layout. Throws kInvalidArgument for a repeated name or a tensor that cannot be moved, and
+  /// kUnsupported for mixed dtypes.
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
@@ -34,22 +34,22 @@ struct ArenaShard {
   bool gradients = false;    ///< True if the block of gradients holds only the shard ...
   bool parameters = false;   ///< ... and if the block of parameters does.
   /// True if autograd adds to the block of gradients, for every parameter that lies in it completely. Otherwise the
-  /// strategy brings the gradients.
+  /// strategy copies the gradients there.
   bool in_place = true;
 };
 
 /// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third.
 ///
-/// Every entry starts at a multiple of 64 bytes. What lies between entries is padding and stays zero, so norms,
-/// optimizers and reductions may run over whole blocks. The model's tensors become views of the blocks: values are
-/// moved in once, and autograd then accumulates into the gradient block in place.
+/// Every entry starts at a multiple of 64 bytes. The bytes between entries are padding and stay zero, so norms,
+/// optimizers and reductions may process whole blocks. The model's tensors become views of the blocks: values are
+/// copied in once, and autograd then accumulates into the gradient block in place.
 ///
-/// What is announced to other components is host memory. If the device has memory of its own, the model's tensors live
-/// there and the host memory mirrors them: `publish` makes the device's values visible to the other components, and an
-/// edit fetches theirs. Everywhere else there is one memory, and these do nothing.
+/// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
+/// host memory mirrors them: the functions publish_... copy the device's values to the host, and an edit can fetch the
+/// other components' values. Otherwise there is only one memory, and these functions copy nothing.
 ///
-/// A rank may have only a shard. Parameters that do not lie completely in it keep the memory that the model gave them;
-/// whoever asked for the shard looks after them.
+/// A rank may have only a shard. Parameters that are not completely inside it keep the memory that the model allocated;
+/// the strategy that requested the shard must handle them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
@@ -57,8 +57,8 @@ class Arena {
   /// Allocates zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
-  /// Moves everything in. All parameters must have one dtype and be leaves that require a gradient. Throws what
-  /// ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
+  /// Copies all parameters and buffers into the arena. All parameters must have one dtype and be leaves that require a
+  /// gradient. Throws what ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
@@ -85,18 +85,18 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets what is called whenever the optimizer or an edit has changed parameters.
+  /// Sets a callback that is called whenever the optimizer or an edit has changed parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Makes a step's gradients visible to the optimizer, which zeroes those that it sees. Those on the device are zeroed
-  /// here.
+  /// Makes a step's gradients visible to the optimizer, which sets them to zero after use. If they are mirrored, those
+  /// on the device are set to zero here.
   void publish_gradients() const;
 
   /// Makes the buffers visible, before a snapshot.
   void publish_buffers() const { buffers_.to_host(); }
 
-  /// Lets the optimizer change these parameters instead: those of a server, which exist once for all ranks and have the
-  /// layout of the parameters.
+  /// Makes the optimizer update `parameters` instead of this rank's: the memory of a parameter server, which all ranks
+  /// share and which has the layout of the parameters.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
@@ -128,10 +128,9 @@ class Arena {
   std::function<void()> on_change_;
 };
 
-/// The right to change parameters, for as long as it lives. When it ends, the changes become visible to the optimizer
-/// and the checkpoint writer, and whoever keeps something that depends on the parameters is told. An edit through which
-/// nothing was changed costs nothing. If an exception passes through, the changes are not announced, because nobody
-/// continues after that.
+/// Permits changes of the parameters during its lifetime. Its destructor makes the changes visible to the optimizer and
+/// the checkpoint writer, and calls the listener set by on_change. An edit without changes costs nothing. If it is
+/// destroyed because of an exception, it does neither, because the run ends then.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);
@@ -142,9 +141,9 @@ class ArenaEdit {
   /// Returns the flat parameters, which may be changed.
   const at::Tensor& parameters();
 
-  /// Takes what the optimizer has made of the parameters.
+  /// Fetches the parameters that the optimizer has updated.
   void fetch_parameters();
-  /// Takes what a checkpoint may have restored: parameters and buffers.
+  /// Fetches the parameters and buffers, which a checkpoint may have restored.
   void fetch_all();
 
  private:

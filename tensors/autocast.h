@@ -4,12 +4,12 @@
 
 namespace trainyard {
 
-/// While it lives, those LibTorch operations on this thread that gain from it compute in `type`; those that need more
-/// precision stay in float32. Weights are converted once and kept until the end of its life, so it must not outlive an
-/// update of them.
+/// During its lifetime, suitable LibTorch operations on this thread compute in `type`; those that need more precision
+/// stay in float32. Weights are converted once and cached until its destruction, so they must not be updated during its
+/// lifetime.
 ///
-/// It is meant for the forward pass and the loss. Backward runs without it, with each gradient in the type of its
-/// operation.
+/// It is meant for the forward pass and the loss. The backward pass does not need it, because each gradient has the
+/// type of its operation.
 class Autocast {
  public:
   /// Throws kUnsupported for a kind of device for which this LibTorch has no autocast.

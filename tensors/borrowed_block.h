@@ -6,10 +6,10 @@
 
 namespace trainyard {
 
-/// A flat tensor whose memory is lent to it for a time.
+/// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of it follow, including those that autograd has saved for backward: they see the memory that is lent when they
-/// are used. While none is lent, they have sizes and a type, but nobody may read or write them.
+/// Views of it, including those that autograd has saved for backward, always refer to the memory that is provided at
+/// the moment. While none is provided, they have sizes and a type, but must not be read or written.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;

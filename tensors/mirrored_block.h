@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// How a device with memory of its own takes part in an arena.
+/// Describes the separate memory of a device that an arena uses.
 struct DeviceMemory {
   /// Copies a whole block between host and device, and returns when that is complete. If it is empty, LibTorch's own
   /// copy is used.
@@ -20,12 +20,12 @@ struct DeviceMemory {
   Copy copy;
 };
 
-/// One flat block of an arena, as its two sides see it: the host memory, which the optimizer and the checkpoint writer
-/// map even from other processes, and the memory that kernels work on.
+/// One flat block of an arena, with its two sides: the host memory, which the optimizer and the checkpoint writer map
+/// even from other processes, and the memory that kernels work on.
 ///
 /// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
-/// block of the same layout. Whoever has changed one side copies it to the other, always as a whole, so that a transfer
-/// is one long run of bytes.
+/// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied at
+/// once, as one contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;

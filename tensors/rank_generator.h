@@ -8,10 +8,11 @@ namespace trainyard {
 
 /// The random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a
 /// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
-/// could be repeated. So each rank has a sequence of its own, and they take turns in the passes that draw.
+/// could be repeated. So each rank has its own sequence, and only one rank at a time runs a pass that draws random
+/// numbers.
 ///
-/// A rank that is alone in its process pays nothing. A rank whose model has drawn nothing in its first passes is
-/// assumed not to draw, and waits for nobody from then on.
+/// A rank that is alone in its process has no overhead. A rank whose model has drawn no random numbers in its first
+/// passes is assumed never to draw, and no longer waits for the others.
 class RankGenerator {
  public:
   /// Each rank has one, made before the first rank draws.
@@ -20,7 +21,7 @@ class RankGenerator {
   RankGenerator(const RankGenerator&) = delete;
   RankGenerator& operator=(const RankGenerator&) = delete;
 
-  /// Keeps the other ranks of the process from the generator while it is seeded, restored or otherwise used.
+  /// Locks the generator against the other ranks of the process while it is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
   /// Makes the generator's current state the start of the rank's own sequence. Must be called under hold().
@@ -29,7 +30,7 @@ class RankGenerator {
   /// Puts the state of the rank's own sequence into the generator. Must be called under hold().
   void install() const;
 
-  /// While it lives, this thread draws from the rank's sequence.
+  /// During its lifetime, this thread draws from the rank's sequence.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);

@@ -15,7 +15,7 @@ namespace trainyard {
 
 using TransformContext = PluginContext;
 
-/// The random numbers of one application of one transform. A transform draws as many as it wants; the same key gives
+/// The random numbers of one application of one transform. A transform may draw any number of them; the same key gives
 /// the same numbers. The data loader makes the key from the seed of the run, the split, the epoch, the sample and the
 /// transform's place in the list, and from nothing else. Workers, prefetching and placement therefore change no bit of
 /// a batch.
@@ -34,9 +34,9 @@ class TransformRandom {
   std::uint64_t draws_ = 0;
 };
 
-/// Changes one field of every sample on its way from the dataset to the batch: a transform may normalise, crop or flip.
+/// Changes one field of every sample before it becomes part of a batch: a transform may normalise, crop or flip.
 ///
-/// Like a dataset, a transform does without LibTorch, works on plain bytes and is called from several threads at once.
+/// Like a dataset, a transform does not use LibTorch, works on plain bytes and is called from several threads at once.
 /// Images are [channels, height, width] or [height, width]; transforms/image.h helps with them.
 ///
 /// Parameters  field   "input": the field that is changed. Every transform has this parameter.
@@ -47,15 +47,14 @@ class Transform : public Configurable {
 
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Is told which field `apply` will be given, and returns the field that it will make: a dtype and a shape, under the
+  /// Prepares for the field `input`, and returns the field that `apply` will produce: a dtype and a shape, with the
   /// same name. It is called once, before `apply`. Throws kShapeMismatch or kInvalidArgument; the error says what was
   /// given and what is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
-  /// Makes `output` from `input`. They do not overlap, and have the sizes of the fields that `prepare` was given and
-  /// has returned. `random` is null where nothing may depend on chance, as in evaluation; a random transform then
-  /// treats every sample alike, and the shape of the output stays the same. Since this runs for every sample, it must
-  /// not allocate memory.
+  /// Computes `output` from `input`. They do not overlap, and their sizes are those of the input and the result of
+  /// `prepare`. `random` is null if nothing may be random, as in evaluation; a random transform then treats all samples
+  /// in the same way, with the same shape of the output. Since this runs for every sample, it must not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   const std::string& field() const { return *field_; }

@@ -6,8 +6,8 @@ namespace trainyard {
 
 /// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
 ///
-/// A "device" is a core that a rank may have for itself: `devices = 2` means two ranks, each with half of the cores.
-/// There may be more ranks than cores; each then has one thread, and they take turns.
+/// The number of devices is the number of usable cores, and the ranks divide the cores: `devices = 2` means two ranks,
+/// each with half of the cores. There may be more ranks than cores; each then has one thread, and they share the cores.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);
@@ -17,7 +17,7 @@ class Cpu final : public Accelerator {
 
  protected:
   /// Sets the threads of LibTorch and its BLAS, pins this thread if it was asked to, and stops malloc from returning
-  /// memory to the system after every step. All but the pinning hold for the whole process.
+  /// memory to the system after every step. All of this except the pinning affects the whole process.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:

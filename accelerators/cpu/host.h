@@ -10,11 +10,11 @@ namespace trainyard::cpu {
 int usable_cores();
 
 /// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument with the
-/// words of the system.
+/// system's error text.
 void pin_to_cores(const std::vector<int>& cores);
 
-/// Keeps freed memory in the process. Every step frees the same tensors and takes them again; to give their pages back
-/// in between costs a small GPT 11 % of its time.
+/// Keeps freed memory in the process. Every step frees and allocates the same tensors; returning their pages to the
+/// system in between would cost a small GPT 11 % of its time.
 void keep_freed_memory();
 
 /// The BLAS library that LibTorch has loaded.

@@ -8,14 +8,14 @@
 
 namespace trainyard::cuda {
 
-/// One GPU. Kernels of a rank run on a stream of their own; batches come through pinned memory on a second one, so that
-/// a batch that is handed over early arrives while the step before it still computes.
+/// One GPU. The kernels of a rank run on one stream; batches are copied through pinned memory on a second one, so that
+/// the next batch can be copied while the previous step still computes.
 class Gpu final : public ClaimedDevice {
  public:
   Gpu(const Accelerator& cuda, int index);
   ~Gpu() override;
 
-  /// Does not wait for what goes to the device.
+  /// Copies one flat block. It does not wait for copies to the device.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   void synchronize() override;
@@ -24,7 +24,8 @@ class Gpu final : public ClaimedDevice {
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Returns when the batch is in pinned memory; whatever the compute stream is given next waits for its arrival.
+  /// Returns when the batch is in pinned memory. Kernels submitted to the compute stream afterwards wait until it has
+  /// been copied.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
   /// Page-locks the block, so that whole blocks are copied at the speed of the link.

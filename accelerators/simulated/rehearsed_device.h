@@ -5,20 +5,20 @@
 
 namespace trainyard::simulated {
 
-/// The processor in the role of another device. It computes with the processor's kernels, and spends the time that the
-/// link to the device would take.
+/// A device simulated by the processor. It computes with the processor's kernels, and additionally waits for the time
+/// that transfers to the real device would take.
 class RehearsedDevice final : public ClaimedDevice {
  public:
   RehearsedDevice(const Accelerator& accelerator, std::string name, const Rules& rules);
 
-  /// Takes the time that the link needs for the bytes of the block.
+  /// Copies one flat block, and waits for the time that the link would need for its bytes.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   /// "link_bytes", and "waited_seconds" of all transfers and starts.
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Takes the time that the link needs for the bytes of the batch, and that the device needs to begin a step.
+  /// Waits for the time that the link would need for the bytes of the batch, and the device to begin a step.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:

@@ -6,10 +6,10 @@
 
 namespace trainyard::simulated {
 
-/// What is known of hardware that is not here: its rules, and how long transfers to it take.
+/// The known properties of hardware that this host does not have: its rules, and the duration of transfers to it.
 struct Rules {
   AcceleratorTraits traits;
-  int devices = 64;            ///< How many there are in one host.
+  int devices = 64;            ///< The number of devices in one host.
   double link_gb_per_s = 0;    ///< The speed of the link to the host, in 1e9 bytes; 0 means that it takes no time.
   double step_latency_us = 0;  ///< The time from handing over a batch until the device begins.
 };

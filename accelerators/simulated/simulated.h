@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Stands for hardware that is not here. It computes on the processor, under the published rules of another device and
-/// with the delays of its link, so that a launch file can be rehearsed where that device is missing.
+/// Simulates hardware that this host does not have. It computes on the processor, under the published rules of another
+/// device and with the delays of its link, so that a launch file can be rehearsed where that device is missing.
 ///
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }

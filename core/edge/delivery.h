@@ -10,16 +10,17 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. It is told when a message has been handled, so that the credit can go back.
+/// The receiving end of an edge. It is informed when a message has been handled, so that it can return the credit.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Called on the receiver's loop once for every message that was delivered, whether its handler succeeded or not.
+  /// Returns the credit of a message. It is called on the receiver's loop once for every delivered message, whether its
+  /// handler succeeded or not.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 
-/// A message that has arrived at an input. `receiver` outlives it: an edge is removed only when it is drained or its
-/// messages have been given up.
+/// A message that has arrived at an input. `receiver` outlives it, because an edge is removed only when all its
+/// messages have been handled or discarded.
 struct Delivery {
   InputBase* input = nullptr;
   Envelope envelope;

@@ -9,15 +9,15 @@ struct MessageType;
 
 namespace trainyard::core {
 
-/// A message on its way through an edge: a reference to the immutable message, and what the header says about it. It is
-/// copied for every edge, so it is small, and the copy costs one increment of a reference count.
+/// A message on an edge: a reference to the immutable message, and the values of its header. It is copied for every
+/// edge, so it is small, and a copy costs one increment of a reference count.
 struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;
   std::uint64_t sequence = 0;     ///< Counts the messages of the output port.
   std::int64_t send_time_ns = 0;  ///< When the message was sent, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
-  std::uint64_t bytes = 0;   ///< What the message counts against byte credits.
+  std::uint64_t bytes = 0;   ///< The number of bytes of credit that the message uses.
   std::uint32_t source = 0;  ///< The component index of the sender.
 };
 

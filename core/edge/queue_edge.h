@@ -13,8 +13,8 @@ namespace trainyard::core {
 /// counters.
 ///
 /// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. A loop is woken only if it may be asleep: the receiver by every message (which costs a
-/// load if it is awake), the sender by a credit only if it has asked for one.
+/// Each counter has one writer. The receiver is woken by every message, which costs one load if it is awake; the sender
+/// is woken by a returned credit only if it has asked for one.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -23,9 +23,9 @@ class QueueEdge final : public Edge, public Receiver {
   bool drained() const override;
   void consumed(const Envelope& envelope) override;
 
-  /// Notices returned credit. It is added to the sender's loop.
+  /// Returns the source that detects returned credit. It is added to the sender's loop.
   Source& credit_source() { return credits_; }
-  /// Takes messages out of the ring. It is added to the receiver's loop.
+  /// Returns the source that removes messages from the ring. It is added to the receiver's loop.
   Source& message_source() { return incoming_; }
 
  private:
@@ -60,7 +60,7 @@ class QueueEdge final : public Edge, public Receiver {
   Incoming incoming_;
   std::uint64_t sent_messages_ = 0;  ///< Used by the sender.
   std::uint64_t sent_bytes_ = 0;     ///< Used by the sender.
-  mutable bool starved_ = false;     ///< Used by the sender: it has asked for room in vain.
+  mutable bool starved_ = false;     ///< Used by the sender: true if it has found no room and must be woken.
   // The receiver writes these. They have a cache line of their own, away from what the sender writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// Where the log lines of a process go: to standard error, and to whoever listens to the log topic. Each process has
-/// one. Nothing here is global, so tests can have several. Thread-safe.
+/// Writes the log lines of a process to standard error, and passes them to a listener, which publishes them on the log
+/// topic. Each process has one hub. It uses no global state, so tests can have several. Thread-safe.
 class LogHub {
  public:
   /// `level` applies to standard error alone: "debug", "info", "warning", "error" or "off". Throws kInvalidArgument for
@@ -21,7 +21,7 @@ class LogHub {
   /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
-  /// Passes every record to `listener` as well, on the thread that logs. An empty `listener` ends this.
+  /// Passes every record to `listener` as well, on the thread that logs. An empty `listener` removes it.
   void listen(std::function<void(const LogRecord&)> listener);
 
  private:

@@ -24,8 +24,8 @@ class Source {
   /// Does a bounded amount of work. Returns true if there was any.
   virtual bool poll() = 0;
 
-  /// Returns true if poll() would do something right now. A source with a socket may return false, since the loop looks
-  /// at the socket.
+  /// Returns true if poll() would do something right now. A source with a socket may return false, since the loop polls
+  /// the socket.
   virtual bool has_work() const = 0;
 
   /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
@@ -36,8 +36,8 @@ class Source {
 /// Runs the handlers of the components that share a thread, one after another.
 ///
 /// A message between two of them is an entry in this loop's own queue, which needs no lock, no atomic and no system
-/// call. Other threads reach the loop through sources and post(). When there is nothing to do, it sleeps in one poll
-/// over its wake-up and its sockets.
+/// call. Other threads use sources and post(). When there is nothing to do, the loop sleeps in one poll call that
+/// covers its wake-up and its sockets.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -51,40 +51,40 @@ class EventLoop {
 
   const std::string& name() const { return name_; }
 
-  /// Runs `task` on the loop's thread. Any thread may call it, and tasks run in order. Nobody catches what `task`
-  /// throws; code of components goes through Component::guarded.
+  /// Runs `task` on the loop's thread. Any thread may call it, and tasks run in order. Exceptions of `task` are not
+  /// caught; code of components is called through Component::guarded.
   void post(std::function<void()> task);
 
   /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call it. The delay is measured by
-  /// the steady clock, and a busy loop is late.
+  /// the steady clock. If the loop is busy, the task runs later.
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
-  /// Does nothing if the task has already run.
+  /// Cancels the task; does nothing if it has already run.
   void cancel(TimerId timer);
 
   /// Passes a message to its input when the current handler has returned. Only the loop's thread may call it.
   void enqueue(Delivery delivery);
 
-  /// Polls the source from now on. Called on the loop's thread, or before run().
+  /// Polls the source from now on. It may be called on the loop's thread, or before run().
   void add(Source& source);
   /// Stops polling the source. Only the loop's thread may call it.
   void remove(Source& source);
 
   /// Runs until stop(). It sleeps for at most a second at a time, as a safety net below the wake-up protocol.
   void run();
-  /// Does what there is to do and returns whether there was anything. It never sleeps.
+  /// Does all pending work and returns whether there was any. It never sleeps.
   bool run_once();
   /// Sleeps until there may be something to do, for at most `limit`.
   void wait(std::chrono::milliseconds limit);
 
-  /// Any thread may call it.
+  /// Ends run(). Any thread may call it.
   void stop();
   /// Wakes the loop after work has been made visible. Any thread may call it, and it costs one load if the loop is
   /// awake.
   void wake() { wakeup_.notify(); }
-  /// How other processes wake the loop.
+  /// Returns the handle by which other processes wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace id of the message being handled. Messages that are sent meanwhile carry it on.
+  /// Returns the trace id of the message being handled. Messages that are sent meanwhile get the same id.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 

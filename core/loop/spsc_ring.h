@@ -11,7 +11,7 @@ namespace trainyard::core {
 /// A bounded queue from one thread to another, without locks and without allocation after construction.
 ///
 /// Head and tail only grow and wrap around by unsigned arithmetic. Each is written by one side and lies on a cache line
-/// of its own. The release store of a counter pairs with the acquire load on the other side: whoever sees the new
+/// of its own. The release store of a counter pairs with the acquire load on the other side: a thread that sees the new
 /// counter also sees the slot.
 template <class T>
 class SpscRing {
@@ -19,7 +19,7 @@ class SpscRing {
   /// Holds at least `capacity` values: the size is rounded up to a power of two, so that a mask gives the index.
   explicit SpscRing(std::size_t capacity) : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {}
 
-  /// For the producer only. Returns false if the ring is full; the value is then untouched.
+  /// Adds a value. Returns false if the ring is full; the value is then unchanged. Only the producer may call it.
   bool push(T&& value) {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_acquire) > mask_) return false;
@@ -28,7 +28,7 @@ class SpscRing {
     return true;
   }
 
-  /// For the consumer only. Returns false if the ring is empty.
+  /// Removes the oldest value. Returns false if the ring is empty. Only the consumer may call it.
   bool pop(T& value) {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_acquire)) return false;
@@ -38,7 +38,7 @@ class SpscRing {
     return true;
   }
 
-  /// Either side may call it. On the producer's side the answer may be out of date when it returns.
+  /// Returns true if the ring is empty. Both threads may call it; for the producer the result may already be outdated.
   bool empty() const { return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire); }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace trainyard::core {
 
-/// Where another process of this host finds a Wakeup.
+/// The data by which another process of this host can use a Wakeup.
 struct WakeupHandle {
   SharedHandle state;      ///< The page with the flag.
   std::int32_t pipe = -1;  ///< The descriptor in the process `state.pid`.
@@ -17,10 +17,10 @@ struct WakeupHandle {
 /// Lets others wake one sleeping thread, at the cost of one atomic load when it is awake. Other threads use this
 /// object; other processes use a PeerWakeup.
 ///
-/// The sleeper calls prepare(), looks once more for work, then sleeps on fd(). A producer makes its work visible first
-/// and calls notify() afterwards. Sequential consistency between the two makes a lost wake-up impossible. The flag lies
-/// in shared memory and the signal is a byte in a pipe, because other processes can reach both through /proc, which
-/// they cannot do with an eventfd.
+/// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
+/// visible and then calls notify(). Sequential consistency between the two makes a lost wake-up impossible. The flag
+/// lies in shared memory and the signal is a byte in a pipe, because other processes can open both through /proc, which
+/// is impossible with an eventfd.
 class Wakeup {
  public:
   Wakeup();
@@ -28,13 +28,13 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  /// Becomes readable when somebody has notified; for poll().
+  /// Returns a descriptor for poll(), which becomes readable after a notification.
   int fd() const { return pipe_[0]; }
   /// Returns the handle for another process of the same user, valid while this object lives.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. It must look for work once more after this, and must call done() in
-  /// any case.
+  /// Announces that the thread is about to sleep. It must check for work once more after this, and must call done() in
+  /// every case.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -44,7 +44,7 @@ class Wakeup {
   void done();
 
   /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
-  /// if the thread sleeps; of several callers, one makes it.
+  /// if the thread sleeps, and only once for several callers.
   void notify();
 
  private:
@@ -58,13 +58,13 @@ class Wakeup {
 /// The Wakeup of a thread in another process.
 class PeerWakeup {
  public:
-  /// Throws kPeerLost if that process is gone.
+  /// Opens the handle. Throws kPeerLost if that process has ended.
   explicit PeerWakeup(const WakeupHandle& handle);
   ~PeerWakeup();
   PeerWakeup(const PeerWakeup&) = delete;
   PeerWakeup& operator=(const PeerWakeup&) = delete;
 
-  /// Does what Wakeup::notify does, from another process. It is harmless if the sleeping process is gone.
+  /// Does what Wakeup::notify does, from another process. It does nothing if the sleeping process has ended.
   void notify();
 
  private:

@@ -9,25 +9,25 @@ namespace trainyard::core {
 /// The unit in which memory is mapped, in bytes.
 constexpr std::size_t kPage = 4096;
 
-/// A sealed memfd: memory without a name, which other processes of the same user reach through /proc by its handle. It
-/// is gone with the last process that has it open or mapped, so a crash leaves nothing behind.
+/// A sealed memfd: memory without a name, which other processes of the same user open through /proc by its handle. The
+/// kernel frees it with the last process that has it open or mapped, even after a crash.
 class MemoryFile {
  public:
-  /// Makes a zeroed file whose size nobody can change any more, so that no reader can be killed by SIGBUS. Throws kIo.
+  /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
   static MemoryFile make(std::size_t bytes);
 
-  /// Opens the file that the handle names. Throws kPeerLost if its owner is gone (the inode reveals a reused
-  /// descriptor) and kCorrupt if it has another size.
+  /// Opens the file of a handle. Throws kPeerLost if its owner has ended (the inode reveals a reused descriptor) and
+  /// kCorrupt if it has another size.
   static MemoryFile open(const SharedHandle& handle);
 
   MemoryFile(MemoryFile&& other) noexcept;
   MemoryFile& operator=(MemoryFile&& other) noexcept;
   ~MemoryFile();
 
-  /// Returns the descriptor, which stays open as long as this object. Others open it through /proc, so it must not be
-  /// closed while they may want to.
+  /// Returns the descriptor, which stays open as long as this object. Others open it through /proc, so it must stay
+  /// open while they may do so.
   int fd() const { return fd_; }
-  /// Gives up the descriptor, which the caller then closes.
+  /// Returns the descriptor and its ownership; the caller must close it.
   int release();
 
   /// Returns the handle of the whole file, without counting readers, for the process that made it.

@@ -14,8 +14,8 @@ struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The references of each process of the run.
 
-  /// Returns true if no process holds a reference. The load is an acquire, so what the readers did with the memory is
-  /// over.
+  /// Returns true if no process holds a reference. The load has acquire order, so all accesses of the readers are
+  /// finished.
   bool free() const {
     for (const auto& count : held) {
       if (count.load(std::memory_order_acquire) != 0) return false;
@@ -26,7 +26,8 @@ struct SegmentHeader {
 static_assert(sizeof(SegmentHeader) <= SegmentHeader::kBytes);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// A mapped memfd. The mapping stays valid after the descriptor is closed and after its maker is gone.
+/// A mapped memfd. The mapping stays valid after the descriptor is closed and after the process that made the file has
+/// ended.
 class Mapping {
  public:
   /// An empty mapping.

@@ -7,8 +7,8 @@
 
 namespace trainyard::core {
 
-/// The reading side of SharedPool: maps each segment of other processes once, and gives references back. It is not
-/// thread-safe: every event loop that receives has its own. Its buffers may be released on any thread.
+/// The reading side of SharedPool: maps each segment of other processes once, and returns references. It is not
+/// thread-safe: every event loop that receives messages has its own. Its buffers may be released on any thread.
 class SharedImports {
  public:
   /// `self` is this process's index in the plan, under which lenders count its references.
@@ -17,9 +17,9 @@ class SharedImports {
   SharedImports(const SharedImports&) = delete;
   SharedImports& operator=(const SharedImports&) = delete;
 
-  /// Returns the buffer behind a handle that was lent to this process. Each lend() pays for one open(): the reference
-  /// goes back with the last copy of the buffer. Throws kPeerLost if the owner is gone, and kCorrupt if the handle does
-  /// not fit the memory that it names.
+  /// Returns the buffer behind a handle that was lent to this process. Each call of lend() permits one open(); the
+  /// reference is returned when the last copy of the buffer is destroyed. Throws kPeerLost if the owner is gone, and
+  /// kCorrupt if the handle does not fit the memory that it names.
   Buffer open(const SharedHandle& handle);
 
  private:

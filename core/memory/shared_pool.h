@@ -12,8 +12,8 @@ namespace trainyard::core {
 /// when every reader has released them.
 ///
 /// A counted segment starts with a page that holds, for every process of the run, the number of references that the
-/// process has. A reader gives its references back by itself; when a reader dies, the launcher says so, and `forget`
-/// gives them back for it. So nothing can be left behind, neither in /dev/shm (a memfd has no name) nor in the pool.
+/// process has. A reader returns its references itself; if it dies, the launcher reports this, and `forget` returns
+/// them. So no memory is leaked, neither in /dev/shm (a memfd has no name) nor in the pool.
 ///
 /// Thread-safe.
 class SharedPool {
@@ -26,20 +26,19 @@ class SharedPool {
   SharedPool(const SharedPool&) = delete;
   SharedPool& operator=(const SharedPool&) = delete;
 
-  /// Returns an uninitialised buffer of `bytes`, aligned to a page. It returns to the pool when the last reference of
-  /// every process is gone. A steady stream finds segments that have been used before and makes no system call. Throws
-  /// kIo.
+  /// Returns an uninitialised buffer of `bytes`, aligned to a page. The pool reuses it when no process holds a
+  /// reference any more. A steady stream reuses segments and makes no system call. Throws kIo.
   Buffer allocate(std::size_t bytes);
 
   /// Returns a zeroed buffer that keeps its memory as long as this process lives, such as the parameter arena. It is
   /// not counted, so lending it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer. The sender of a handle calls it before the
-  /// handle leaves. It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
+  /// Counts one more reference of process `reader` to a counted buffer. The sender of a handle calls it before it sends
+  /// the handle. It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
-  /// Takes back every reference that the dead process `reader` had to buffers of this pool.
+  /// Removes all references of the dead process `reader` to buffers of this pool.
   void forget(std::uint32_t reader);
 
   /// Returns the bytes of all segments, in use or not.

@@ -9,24 +9,24 @@
 
 namespace trainyard::core {
 
-/// A queue of byte records in memory that two processes of one host have mapped. One writes and one reads; nobody else
-/// looks. A record is copied in once and read in place, without system calls or locks.
+/// A queue of byte records in memory that two processes of one host have mapped. One of them writes and the other
+/// reads. A record is copied in once and read in place, without system calls or locks.
 ///
-/// The reader makes the ring, so that a reader that is started again has a new one. The data is mapped twice, one
-/// mapping behind the other, so a record that wraps around is contiguous all the same.
+/// The reader makes the ring, so a restarted reader has a new one. The data is mapped twice, at adjacent addresses, so
+/// that a record that wraps around is still contiguous.
 ///
-/// The ring also carries what the edge above it needs to count its credits: how many messages and bytes the reader has
-/// handled.
+/// The ring also contains the numbers from which the edge computes its credits: how many messages and bytes the reader
+/// has handled.
 ///
-/// The other process is trusted to be ours, but not to be sound: every length that it wrote is checked against the
-/// bytes that there are.
+/// The other process belongs to the same run but may be faulty: every length that it wrote is checked against the
+/// available bytes.
 class SharedRing {
  public:
   /// Makes a ring of `capacity` bytes, which must be a power of two and a multiple of the page. Throws kIo.
   static SharedRing make(std::size_t capacity);
 
-  /// Opens a ring that another process has made. Throws kPeerLost if that process is gone, and kCorrupt if the handle
-  /// does not name a ring.
+  /// Opens a ring that another process has made. Throws kPeerLost if that process has ended, and kCorrupt if the handle
+  /// is not that of a ring.
   static SharedRing open(const SharedHandle& handle);
 
   SharedRing(SharedRing&& other) noexcept;
@@ -36,30 +36,32 @@ class SharedRing {
   /// Returns the handle for `open` in another process, valid while the maker keeps the ring.
   const SharedHandle& handle() const { return handle_; }
 
-  /// For the writer: the size that the largest record may have now.
+  /// For the writer: returns the maximum size of a record at this moment.
   std::size_t room() const;
 
-  /// For the writer: the place of the next record, where `bytes` <= room(). The reader sees the record after commit().
+  /// For the writer: returns the memory for the next record; `bytes` must be <= room(). The reader sees the record
+  /// after commit().
   std::byte* reserve(std::size_t bytes);
-  /// Publishes the record. It wakes nobody.
+  /// Publishes the record. It does not wake the reader.
   void commit();
 
-  /// For the reader: the oldest record, in place, valid until pop(); empty if there is none. Throws kCorrupt.
+  /// For the reader: returns the oldest record, in place, valid until pop(); empty if there is none. Throws kCorrupt.
   std::span<const std::byte> front() const;
-  /// For the reader: frees the place of front(), which makes spans into it invalid.
+  /// For the reader: frees the memory of front(), which invalidates spans into it.
   void pop();
   /// For the reader.
   bool empty() const;
 
-  /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer waits to be told.
+  /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer has asked to be
+  /// informed.
   bool return_credit(std::uint64_t bytes);
   /// Returns what the reader has handled since the ring was made. The writer subtracts it from what it has sent.
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 
-  /// For the writer: asks to be told of the next credit or room. The writer must look once more afterwards.
+  /// For the writer: requests to be informed of the next credit or room. The writer must check once more afterwards.
   void want_credit(bool wanted);
-  /// For the reader: true if the writer wants to be told that there is room.
+  /// For the reader: returns true if the writer has requested to be informed of room.
   bool credit_wanted() const;
 
  private:

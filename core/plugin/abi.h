@@ -12,16 +12,17 @@
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
-/// What a plugin and the process that loads it must agree on before one may call C++ code of the other: the version of
-/// the framework, the compiler's C++ ABI, libstdc++'s string ABI, and the version of LibTorch ("none" without it).
+/// The properties that must be equal in a plugin and the process that loads it before one may call C++ code of the
+/// other: the version of the framework, the compiler's C++ ABI, libstdc++'s string ABI, and the version of LibTorch
+/// ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \
       _GLIBCXX_USE_CXX11_ABI) " torch-" TRAINYARD_TORCH_VERSION
 
 namespace trainyard {
 
-/// What a plugin file says about itself in its ELF section `.trainyard`, which can be read without loading the file:
-/// five lines of text, in the order of these fields. The tag is completed by the section `.trainyard.interfaces`, which
+/// The content of a plugin file's ELF section `.trainyard`, which can be read without loading the file: five lines of
+/// text, in the order of these fields. The tag is completed by the section `.trainyard.interfaces`, which
 /// trainyard_plugin() adds: the interfaces that the file was built against.
 struct PluginLabel {
   std::string kind;
@@ -35,9 +36,9 @@ struct PluginLabel {
 /// kPluginLoad if it is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// This build's tag: what it has of the parts above, with the version of LibTorch that its plugins are built against,
-/// and one word for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The number is a hash over
-/// what a plugin of this kind includes; the build makes it (cmake/TrainyardInterfaces.cmake).
+/// Returns this build's tag: the parts above, with the version of LibTorch that its plugins are built against, and one
+/// word for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The number is a hash over what a
+/// plugin of this kind includes; the build makes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
 /// Returns the words of host_abi_tag() for the interfaces alone. The build generates its definition.

@@ -11,8 +11,8 @@ class PluginLoader;
 /// Loads a plugin and reads its declaration, by constructing it once in describing mode. This runs the plugin's code,
 /// so tools do it in a child process (`trainyard-process --describe FILE`), which may crash without harm.
 ///
-/// `parameters` is a JSON object for plugins that describe themselves differently depending on it; if it is empty, the
-/// declaration alone is wanted. Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails.
+/// `parameters` is a JSON object for plugins that describe themselves differently depending on it; if it is empty, only
+/// the declaration is read. Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails.
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters = "");
 
 }  // namespace trainyard::core

@@ -23,7 +23,7 @@ class PluginLoader {
   /// installation.
   static std::vector<std::string> default_directories();
 
-  /// A plugin file and what it says about itself.
+  /// A plugin file and its label.
   struct Found {
     PluginLabel label;
     std::string path;
@@ -39,20 +39,20 @@ class PluginLoader {
   /// plugin can run, and kPluginLoad with the dynamic linker's message or for a file that others may write to.
   const PluginEntry& load(const std::string& path);
 
-  /// Constructs a plugin of the kind `Kind`. What its constructor throws is passed on with the plugin named. This does
-  /// not check that every given parameter was declared: check_all_given_are_known() can, once the object is complete.
+  /// Constructs a plugin of the kind `Kind`. An exception of its constructor is passed on with the name of the plugin.
+  /// Undeclared parameters are not refused here; call check_all_given_are_known() when the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
-  /// Does the same for a library whose path is known. `context` points to the kind's context, and the result to the
-  /// kind's base class.
+  /// Constructs a plugin of a loaded library. `context` points to the kind's context, and the result to the kind's base
+  /// class.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin that only declares its parameters and ports, and says what it knows given these parameters.
-  /// Its context is otherwise empty, and it must never be configured. The caller owns it.
+  /// Constructs a plugin only to read its declaration and its facts, which may depend on `parameters`. Its context is
+  /// otherwise empty, and it must never be configured. The caller owns it.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
   /// Returns the directories, in the order of search.

@@ -15,20 +15,21 @@ constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   return bits ^ (bits >> 31);
 }
 
-/// A key of its own for every purpose: keys of two names have nothing to do with each other.
+/// Returns a key for one purpose: keys of different names are independent.
 constexpr std::uint64_t random_key(std::uint64_t seed, std::string_view name, std::uint64_t number = 0) {
   std::uint64_t key = random_bits(seed, 0);
   for (const char letter : name) key = random_bits(static_cast<unsigned char>(letter), key);
   return random_bits(number, key);
 }
 
-/// Uniform over [0, bound), from 64 random bits; `bound` > 0. The bias is below bound / 2^64.
+/// Returns a uniformly distributed number in [0, bound), from 64 random bits; `bound` > 0. The bias is below bound /
+/// 2^64.
 constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
-/// Uniform over (0, 1), both ends excluded: its logarithm is finite.
+/// Returns a uniformly distributed number in (0, 1). Both ends are excluded, so its logarithm is finite.
 constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52; }
 
 }  // namespace trainyard

@@ -20,8 +20,8 @@ class NumberSource final : public Component {
   Output<Scalar> out{*this, "numbers", "numbers to send"};
 };
 
-/// Keeps what it gets and echoes it, but throws when it gets the poison. Because of the echo, its own output can hold
-/// it back.
+/// Stores each message and echoes it, but throws when it receives the poison value. Because of the echo, its own output
+/// can hold it back.
 class Sink final : public Component {
  public:
   static constexpr double kPoison = -1;

@@ -12,7 +12,7 @@
 namespace trainyard::testing {
 
 /// Runs components in a test without a launcher. They share one event loop in the test's own thread and are connected
-/// by topic, as a launch file without remaps would connect them. The test plays the missing parts.
+/// by topic, as a launch file without remaps would connect them. The test replaces the missing components.
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
@@ -23,7 +23,7 @@ namespace trainyard::testing {
 ///    rig.stop();                                   // deactivate, drain, finalize
 class Rig {
  public:
-  /// What the components are told about the run. It may be changed before the first add.
+  /// The properties of the run that the components see. It may be changed before the first add.
   struct World {
     std::string output_directory;  ///< By default a new temporary directory, which is removed with the rig.
     std::uint64_t seed = 1;
@@ -35,7 +35,7 @@ class Rig {
   };
   Rig();
   ~Rig();
-  /// Returns what the components will be told about the run.
+  /// Returns the properties of the run that the components will see.
   World& world();
 
   /// Constructs a component of class C. Throws what its constructor or the check of its parameters throws.
@@ -56,7 +56,7 @@ class Rig {
   void stop();
 
   /// Sends to every input that listens to `topic`. The message is handled when the loop runs next. Throws kNotFound if
-  /// nobody listens, and kTypeMismatch if the type differs.
+  /// no input listens to it, and kTypeMismatch if the type differs.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());

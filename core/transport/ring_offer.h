@@ -8,8 +8,8 @@
 
 namespace trainyard::core {
 
-/// How a process of this host may wake a loop of the sender. It is a second message behind the Subscribed that accepts
-/// a ring.
+/// The data by which a process of this host can wake a loop of the sender. It is sent as a second message after the
+/// Subscribed that accepts a ring.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -35,15 +35,15 @@ struct WakeOffer {
   }
 };
 
-/// A ring that a subscriber of the same host has made for its messages. It is a second message behind the Subscribe. A
-/// publisher that does not know it sends over the socket.
+/// Offers a ring that a subscriber on the same host has made for its messages. It is sent as a second message after the
+/// Subscribe. A publisher that does not support it sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
   std::int32_t ring_fd = -1;
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  WakeOffer wake;  ///< Wakes the subscriber's loop. Its process holds the ring, too.
+  WakeOffer wake;  ///< The data for waking the subscriber's loop. The same process owns the ring.
 
   /// Returns the handle for SharedRing::open.
   SharedHandle handle() const {

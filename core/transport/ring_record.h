@@ -18,7 +18,7 @@ namespace trainyard::core {
 /// a core; see docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
-/// The size of the largest record. What would be larger travels by handle.
+/// The maximum size of a record. Larger messages are sent by handle.
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
@@ -27,16 +27,16 @@ constexpr std::size_t kLargestRecord = 8 << 10;
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
-/// A message in a ring. The body's bytes stay where they are, in the record or in `spilled`.
+/// A message in a ring. The bytes of the body are not copied; they are in the record or in `spilled`.
 struct RingRecord {
   Header header;
   std::span<const std::byte> body;
   Buffer spilled;
 };
 
-/// Takes a record apart and appends its payloads to `payloads`. The result refers to the record, so it must be used
-/// before the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the owner of a
-/// buffer is gone.
+/// Decodes a record and appends its payloads to `payloads`. The result refers to the record, so it must be used before
+/// the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the owner of a buffer is
+/// gone.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard::core

@@ -19,8 +19,8 @@ struct Plane {
 /// What the planes of a picture stand for. In kCmyk and kYcck 255 means no ink, as in the files of Adobe's programs.
 enum class ColorModel { kGrey, kRgb, kYcbcr, kCmyk, kYcck };
 
-/// A decoded picture, before it is brought to the wanted size and colours. Its pixels belong to the decoder, and are
-/// valid until the decoder decodes the next picture.
+/// A decoded picture, before it is converted to the requested size and colours. Its pixels belong to the decoder, and
+/// are valid until the decoder decodes the next picture.
 struct Picture {
   ColorModel model = ColorModel::kGrey;
   std::size_t planes = 0;
@@ -29,7 +29,8 @@ struct Picture {
   std::size_t height = 0;
 };
 
-/// How large a picture a decoder accepts. A header can claim any size, and no memory is taken on its word alone.
+/// The maximum size of a picture that a decoder accepts. A header can claim any size, so the size is checked before
+/// memory is allocated.
 struct PictureLimits {
   std::uint64_t max_pixels = std::uint64_t{1} << 26;
 };

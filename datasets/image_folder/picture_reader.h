@@ -13,14 +13,14 @@
 
 namespace trainyard::image_folder {
 
-/// The size that every picture is brought to, and how.
+/// The size to which every picture is scaled, and the way in which this is done.
 struct PictureShape {
   std::size_t size = 224;  ///< The number of rows, and of columns.
   bool crop = false;       ///< Take the largest square of the middle; otherwise stretch the whole picture.
 };
 
-/// Reads picture files and brings them to one size and to red, green and blue planes. A reader keeps the memory that
-/// this takes, and serves one thread at a time.
+/// Reads picture files and converts them to one size and to red, green and blue planes. A reader reuses its memory, and
+/// may be used by one thread at a time.
 class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}
