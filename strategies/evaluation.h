@@ -7,22 +7,22 @@
 
 namespace trainyard {
 
-/// An evaluation or prediction that all ranks do together, from its beginning to its end. Meanwhile the model has whole
-/// and current parameters. This class serves ranks that have them anyway.
+/// An evaluation or prediction that all ranks do together, from its beginning to its end. Meanwhile the model has
+/// complete and current parameters. This class serves ranks that always have them.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  /// The metrics of a batch; none for a batch without tensors, with which the rank takes part in what the others do.
+  /// Returns the metrics of a batch; none for a batch without tensors, for which the rank only takes part in the
+  /// communication.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }
 
-  /// Brings the whole model to every rank, for predictions by the model as a whole. Called before every prediction, on
-  /// all ranks.
+  /// Gathers the whole model on every rank, for predictions. Called before every prediction, on all ranks.
   virtual void gather_model() {}
 
-  /// The last call. Gives back what was taken, and restores what was changed.
+  /// Ends the evaluation: releases memory and restores changed values. It is the last call.
   virtual void end(ArenaEdit& /*edit*/) {}
 };
 

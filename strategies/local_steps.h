@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// Ranks that step alone: nothing is exchanged while gradients are computed, and every `every_steps` steps the ranks
-/// become equal again, in the way of the strategy (`unite`).
+/// The base of strategies whose ranks make steps independently: no gradients are exchanged, and every `every_steps`
+/// steps the strategy makes the ranks equal again (`unite`).
 ///
 /// Between these steps, others still see one model. An evaluation uses the mean of the ranks and leaves them as they
 /// were. Before a snapshot the ranks unite, whatever the step is, because this run must continue with what a resumed
@@ -39,7 +39,7 @@ class LocalSteps : public Strategy {
   class OfTheMean;
 
   void unite_if_apart(ArenaEdit& edit);
-  /// All tensors that average() changes.
+  /// Returns all tensors that average() changes.
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;

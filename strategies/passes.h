@@ -56,8 +56,8 @@ class Passes {
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// The loss to differentiate, given the one that a model returned. Throws kInvalidArgument, naming the batch, if
-  /// anomalies are to be detected and the loss is not finite.
+  /// Returns the loss to differentiate, given the one that a model returned. Throws kInvalidArgument, naming the batch,
+  /// if anomalies are to be detected and the loss is not finite.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// A flat tensor in host memory, in the form that collectives take.
+/// Returns a flat tensor in host memory, in the form that collectives take.
 Elements elements_of(const at::Tensor& host);
 
 /// A group of ranks, with operations on flat, contiguous tensors.
@@ -46,8 +46,8 @@ class RankGroup {
   /// Lets operations that are under way go on.
   void progress();
 
-  /// A flat tensor on which operations need no copy, if that is possible. Every rank asks for the same size, in the
-  /// same order. Its values are undefined.
+  /// Returns a flat tensor on which operations need no copy, if that is possible. Every rank asks for the same size, in
+  /// the same order. Its values are undefined.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
   /// Says that this rank cannot go on: the others fail at once, with an error that names it, instead of waiting for it.

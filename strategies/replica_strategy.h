@@ -32,7 +32,7 @@ class ReplicaStrategy : public Strategy {
   ~ReplicaStrategy() override;
 
  protected:
-  /// The largest bucket that the strategy wants. 0 means all gradients in one bucket, reduced after backward.
+  /// Returns the largest bucket that the strategy wants. 0 means all gradients in one bucket, reduced after backward.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Takes memory and makes groups.

@@ -18,13 +18,13 @@ namespace trainyard {
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {
  public:
-  /// The part of `rank`, if there are `ranks` ranks.
+  /// Returns the part of `rank`, if there are `ranks` ranks.
   static ArenaShard shard_of(const ArenaLayout& layout, std::uint32_t rank, std::uint32_t ranks);
 
   ShardedUpdate(World& world, const Arena& arena, StepTrace* trace);
 
-  /// Where the parts of the ranks begin, in elements, for a collective operation over `bytes` bytes at `offset` of a
-  /// flat block.
+  /// Returns where the parts of the ranks begin, in elements, for a collective operation over `bytes` bytes at `offset`
+  /// of a flat block.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
   /// Called when every rank has restored its own part, if there was a checkpoint. Buffers are taken from rank 0.
@@ -33,7 +33,7 @@ class ShardedUpdate {
   /// Called when every rank has updated its part: all ranks get all parts.
   void gather_parameters(ArenaEdit& edit);
 
-  /// What this rank holds, without the further memory that a strategy needs.
+  /// Returns what this rank holds, without the further memory that a strategy needs.
   Holdings holdings() const;
 
  private:

@@ -108,10 +108,10 @@ class Strategy : public Configurable {
 
   virtual StrategyTraits traits() const { return {}; }
 
-  /// The part of the flat blocks that this rank keeps. It is asked once, before the arena is made.
+  /// Returns the part of the flat blocks that this rank keeps. It is asked once, before the arena is made.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
-  /// What the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
+  /// Returns what the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
   virtual std::vector<Scalar> stats() const { return {}; }
 
   /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
@@ -149,38 +149,38 @@ class Strategy : public Configurable {
   /// Called before what the arena announces is copied, on all ranks.
   void begin_snapshot();
 
-  /// The traits in words, which is what the planner and `trainyard plugin info` know about a strategy.
+  /// Returns the traits in words, which is what the planner and `trainyard plugin info` know about a strategy.
   std::map<std::string, std::string> facts() const final;
 
  protected:
   // The hooks, in the order in which they are called.
 
-  /// Takes memory and makes groups.
+  /// Allocates memory and makes groups.
   virtual void prepare() {}
 
-  /// Makes all ranks start from the same parameters and buffers. By default they take those of rank 0.
+  /// Makes all ranks start from the same parameters and buffers. The default copies those of rank 0.
   virtual void synchronise(ArenaEdit& edit) { take_from_rank_0(edit); }
 
-  /// Computes forward and backward of one micro-batch, and does what the ranks do together for it; see train(). By
+  /// Computes forward and backward of one micro-batch, including communication with other ranks; see train(). By
   /// default the rank computes alone.
   virtual at::Tensor compute(const MicroBatch& batch);
 
   /// Waits until the arena holds the gradients that the optimizer should see.
   virtual void complete_gradients() {}
 
-  /// Discards gradients that are elsewhere or on their way. Those in the arena are zeroed afterwards.
+  /// Discards gradients outside the arena and those being sent. The gradients in the arena are zeroed afterwards.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
   /// Returns what begin_update() returns; see there. By default every rank makes the update of its step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Called when the update is made: exchanges parameters, if the strategy does that.
+  /// Exchanges parameters, if the strategy does that. Called when the update has been made.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
-  /// Called when an evaluation begins. By default it is one for ranks that have the whole model.
+  /// Returns the evaluation to use. The default serves ranks that hold the whole model.
   virtual std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit);
 
-  /// Makes sure that what was announced, buffers included, has its current values.
+  /// Ensures that the announced memory, including buffers, has the current values.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
   // The following functions are what hooks work with.
@@ -196,7 +196,7 @@ class Strategy : public Configurable {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// The rows that this rank has been given in the current step, and whether end_step was called for it.
+  /// Returns the rows that this rank has been given in the current step, and whether end_step was called for it.
   std::uint64_t step_samples() const { return step_samples_; }
   bool step_has_ended() const { return step_has_ended_; }
 

@@ -13,8 +13,8 @@ namespace trainyard {
 /// All ranks of a run, as one of them sees them.
 class World : public RankGroup {
  public:
-  /// Meets the other ranks. `timeout` is how long it waits for a rank that does not move. Throws kTimeout, naming those
-  /// that do not come.
+  /// Connects to the other ranks. `timeout` is how long an unresponsive rank is waited for. Throws kTimeout, naming the
+  /// ranks that did not connect.
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
   /// Makes and connects a further group. Exactly its members call this, with the same name and ranks, which are those

@@ -52,7 +52,7 @@ class ActiveOrder {
   /// Uses one batch. Called only while it is neither busy nor complete. Throws kInternal for a batch of another order.
   void consume(const Batch& batch);
 
-  /// True while it waits for an answer.
+  /// Returns true while it waits for an answer.
   virtual bool busy() const { return false; }
   bool complete() const { return used_ == batches_ && !busy(); }
 
@@ -67,7 +67,7 @@ class ActiveOrder {
   /// Called when every copy that the checkpoint writer was asked for is made.
   virtual void on_snapshots_taken() {}
 
-  /// The batches that it has used, and their samples.
+  /// Returns the batches that it has used, and their samples.
   std::uint64_t used() const { return used_; }
   std::uint64_t samples() const { return samples_; }
 
@@ -76,7 +76,7 @@ class ActiveOrder {
   virtual void use(const Batch& batch) = 0;
   /// Ends what was begun, and adds to the answer, which has everything else already.
   virtual void conclude(OrderDone&) {}
-  /// The number of the update that the optimizer was asked for; 0 if it was not asked.
+  /// Returns the number of the update that the optimizer was asked for; 0 if it was not asked.
   virtual std::uint64_t awaited_update() const { return 0; }
   /// Called when the optimizer has made that update.
   virtual void update_made(double /*learning_rate*/) {}
@@ -92,7 +92,8 @@ class ActiveOrder {
   std::uint64_t samples_ = 0;
 };
 
-/// The object that carries this order out. A stop is carried out by StopOrder instead, which knows what it overtakes.
+/// Returns the object that carries this order out. A stop is carried out by StopOrder instead, which knows what it
+/// overtakes.
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
 
 }  // namespace trainyard::host

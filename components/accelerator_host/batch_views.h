@@ -8,17 +8,18 @@
 
 namespace trainyard {
 
-/// LibTorch views of incoming batches. Buffers come out of a pool and return to the same addresses, so the views are
-/// kept and used again, and a step makes no new ones.
+/// LibTorch views of incoming batches. Buffers come from a pool and have the same addresses again, so the views are
+/// kept and reused, and a step creates no new ones.
 class BatchViews {
  public:
-  /// A view of `tensor`, valid until `release`, or longer if the caller keeps it: then the buffer is kept as well.
+  /// Returns a view of `tensor`, valid until `release`, or longer if the caller keeps it: then the buffer is kept as
+  /// well.
   at::Tensor view(const Tensor& tensor);
 
-  /// Gives back every buffer whose view nobody has kept.
+  /// Releases every buffer whose view is no longer in use.
   void release();
 
-  /// The number of views that are remembered.
+  /// Returns the number of stored views.
   std::size_t size() const { return entries_.size(); }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace trainyard::host {
 
-/// Asks for a copy of the arena. It is complete as soon as it has asked, because whoever changes the arena waits for
-/// the copy.
+/// Asks for a copy of the arena. The order is complete once it has made the request; it need not wait, because nothing
+/// may change the arena until the copy is made.
 class CheckpointOrder final : public ActiveOrder {
  public:
   CheckpointOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

@@ -14,25 +14,25 @@
 
 namespace trainyard {
 
-/// Brings batches to the device, in the type with which the model computes. If the device has memory of its own, a
-/// batch can be requested before it is needed; everywhere else the model works on the memory of the message.
+/// Copies batches to the device and converts them to the model's type. If the device has memory of its own, a batch can
+/// be requested before it is needed; everywhere else the model works on the memory of the message.
 class DeviceBatches {
  public:
-  /// `own_memory` says that kernels do not work on the memory of the host.
+  /// `own_memory` is true if kernels do not work on host memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Begins to move a batch for which take() will be called later.
+  /// Starts to copy a batch for which take() will be called later.
   void prefetch(const Batch& batch);
 
   /// Returns the batch on the device, which is valid until release(). For a batch of zero rows there are no tensors.
   ModelBatch take(const Batch& batch);
 
-  /// Gives back the memory of the message.
+  /// Releases the memory of the message.
   void release() { views_.release(); }
 
  private:
-  /// A batch that is on its way to the device. It is identified by its place in the run.
+  /// A batch that is being copied to the device. It is identified by its place in the run.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

@@ -8,8 +8,8 @@
 
 namespace trainyard::host {
 
-/// Evaluates: computes the metrics of its batches, without gradients. Its answer has their means over the samples of
-/// this rank; the strategy manager merges those of several ranks.
+/// Carries out an evaluation: computes the metrics of its batches, without gradients. Its answer contains their means
+/// over the samples of this rank; the strategy manager merges those of several ranks.
 class EvaluateOrder final : public ActiveOrder {
  public:
   EvaluateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)

@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// How gradients are bounded before the optimizer sees them; 0 means that they are not.
+/// The limits to which gradients are clipped before the optimizer uses them; 0 means no limit.
 struct Clipping {
   double norm = 0;
   double value = 0;
@@ -31,8 +31,8 @@ struct StepResult {
   std::optional<SkippedStep> skipped;  ///< Set if there is no update to make; the gradients are discarded by then.
 };
 
-/// Decides by what the gradients of a step are multiplied: by the loss scale while they are computed, and by its
-/// inverse and the clipping of their norm when they are given to the optimizer. Also decides whether a step is skipped.
+/// Determines the factors for the gradients of a step: by the loss scale while they are computed, and by its inverse
+/// and the clipping of their norm when they are passed to the optimizer. Also decides whether a step is skipped.
 class GradientScaling {
  public:
   struct Options {
@@ -44,17 +44,17 @@ class GradientScaling {
 
   explicit GradientScaling(Options options);
 
-  /// The factor for gradients that have this weight in the step.
+  /// Returns the factor for gradients that have this weight in the step.
   double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
 
   /// Ends the step of a strategy. Throws kUnsupported for clipping that the accelerator does not allow, and
   /// kInvalidArgument if even the smallest loss scale is too large.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
-  /// The loss scale and the skipped steps, for the training metrics.
+  /// Returns the loss scale and the skipped steps, for the training metrics.
   std::vector<Scalar> metrics() const;
 
-  /// What a checkpoint keeps, and the inverse, which ignores what is missing.
+  /// Return and restore the state that a checkpoint stores. restore() ignores missing values.
   std::vector<Scalar> state() const { return scaler_ ? scaler_->state() : std::vector<Scalar>{}; }
   void restore(const std::vector<Scalar>& state);
 

@@ -53,7 +53,7 @@ class AcceleratorHostTest : public ::testing::Test {
     throw Error(Code::kNotFound, "no entry {}", name);
   }
 
-  /// A batch of `samples` samples. Every call with the same index makes the same batch.
+  /// Returns a batch of `samples` samples. Every call with the same index makes the same batch.
   static Batch batch(std::uint64_t order, std::uint64_t index, std::int64_t samples = 4,
                      const std::string& split = "train") {
     Batch made{

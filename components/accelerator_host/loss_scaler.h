@@ -27,11 +27,11 @@ class LossScaler {
   double scale() const { return scale_; }
   std::uint64_t skipped() const { return skipped_; }
 
-  /// Takes whether the gradients of a step were finite. Throws kInvalidArgument if even the smallest scale was too
-  /// large.
+  /// Records whether the gradients of a step were finite, and adjusts the scale. Throws kInvalidArgument if even the
+  /// smallest scale was too large.
   void update(bool finite);
 
-  /// What a checkpoint keeps, and the inverse, which ignores what is missing.
+  /// Return and restore the state that a checkpoint stores. restore() ignores missing values.
   std::vector<Scalar> state() const;
   void restore(const std::vector<Scalar>& state);
 

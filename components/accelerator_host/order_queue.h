@@ -10,10 +10,10 @@
 
 namespace trainyard::host {
 
-/// The orders that wait for their turn, and the one batch that is received ahead of its use.
+/// The waiting orders, and the one batch that is received before it is needed.
 ///
 /// Further batches wait in their edge: the input is paused as long as there is a batch here, and the edge's credits
-/// hold the loader back. A batch of an order that is finished or was given up is dropped, which returns its credit.
+/// hold the loader back. A batch of an order that is finished or was cancelled is dropped, which returns its credit.
 class OrderQueue {
  public:
   /// `batches` is the component's input, which the queue pauses and resumes.
@@ -26,18 +26,18 @@ class OrderQueue {
   /// If there is a stop among the orders, drops every order before it and returns it; otherwise returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Keeps a batch until it is taken. Returns false if it was dropped.
+  /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
   bool offer(const std::shared_ptr<const Batch>& batch);
-  /// Removes and returns the batch that is here, if any.
+  /// Removes and returns the stored batch; null if there is none.
   std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
 
-  /// Records that this order was answered. Ids only grow, so all earlier orders are done as well.
+  /// Records that this order was answered. Ids only increase, so all earlier orders are done as well.
   void finished(std::uint64_t order);
-  /// Admits another batch, or keeps batches out. Whoever has used the queue calls this last, because a batch that comes
-  /// in calls back.
+  /// Resumes or pauses the input of batches. It must be called after every use of the queue, as the last call, because
+  /// a batch that arrives calls back.
   void regulate_batches();
 
-  /// Drops everything from now on, because the run is ending, so that nobody who still sends is blocked.
+  /// Drops all orders and batches from now on, because the run is ending, so that no sender is blocked.
   void close();
   bool closed() const { return closed_; }
 

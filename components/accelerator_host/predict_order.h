@@ -6,7 +6,7 @@
 
 namespace trainyard::host {
 
-/// Predicts: sends what the model says about every batch that has samples.
+/// Carries out a predict order: sends the model's prediction for every batch that has samples.
 class PredictOrder final : public ActiveOrder {
  public:
   PredictOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -19,7 +19,7 @@ class PredictOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
 };
 
-/// A prediction without batches: the model generates something from nothing.
+/// Carries out a prediction without batches: the model generates output without an input.
 class GenerateOrder final : public ActiveOrder {
  public:
   GenerateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

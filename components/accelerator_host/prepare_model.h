@@ -15,7 +15,7 @@ namespace trainyard {
 void apply_precision(Model& model, const Precision& precision);
 
 /// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. It must be called before the
-/// ranks exchange anything, so that an error names what does not fit instead of counting bytes.
+/// ranks exchange anything, so that an error names the difference instead of a number of bytes.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

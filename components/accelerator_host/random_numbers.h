@@ -10,21 +10,21 @@
 namespace trainyard {
 
 /// The random numbers of a rank. Every rank draws the same initial parameters, and different numbers from then on, so
-/// that no two ranks drop out the same units.
+/// that dropout differs between ranks.
 class RandomNumbers {
  public:
   RandomNumbers(ClaimedDevice& device, std::uint64_t seed, std::uint32_t rank)
       : device_(device), seed_(seed), rank_(rank) {}
 
-  /// Runs `build`, which draws what is the same on every rank; the sequence of this rank begins after it. The generator
+  /// Runs `build`, which draws the same numbers on every rank; the sequence of this rank begins after it. The generator
   /// of LibTorch belongs to the process, so ranks that are threads of one process build in turn. Otherwise each would
   /// see only some of the draws.
   void draw_initial(const std::function<void()>& build);
 
-  /// Gives out the turns to draw, for passes that may draw numbers.
+  /// Returns the generator that coordinates passes which may draw numbers.
   RankGenerator& generator() { return generator_; }
 
-  /// The state for a checkpoint, and the inverse. A checkpoint has the state of rank 0; the other ranks begin new
+  /// Return and restore the state for a checkpoint. A checkpoint stores the state of rank 0; the other ranks begin new
   /// sequences, which depend on the step at which they resume.
   std::vector<std::uint8_t> state() const;
   void restore(const std::vector<std::uint8_t>& state, std::uint64_t step);

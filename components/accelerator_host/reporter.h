@@ -24,8 +24,8 @@ struct StepOutcome {
   double learning_rate = 0;
 };
 
-/// Reports how training and evaluations go: as Metrics if this rank is the only one, otherwise as RankMetrics, which
-/// wait for no other rank. It also measures how fast training is.
+/// Reports the results of training and evaluations: as Metrics if this rank is the only one, otherwise as RankMetrics.
+/// It also measures the speed of training.
 class Reporter {
  public:
   struct Outputs {
@@ -38,7 +38,7 @@ class Reporter {
   /// Sets the unit of throughput.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Records that training goes on, has used a batch, or pauses. The time of a pause does not count as training time.
+  /// Record that training continues, has used a batch, or pauses. The time of a pause does not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }

@@ -7,7 +7,7 @@
 
 namespace trainyard::host {
 
-/// How far the run has come. Orders advance it, and it outlives each of them.
+/// The progress of the run. Orders update it, and it outlives each of them.
 struct RunPosition {
   std::uint64_t step = 0;     ///< The optimizer steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
@@ -15,7 +15,7 @@ struct RunPosition {
   LoaderCursor cursor;        ///< The position after the last batch of the last complete step.
 };
 
-/// Where a run begins.
+/// Returns where a run begins.
 inline RunPosition position_of(const RunState& state) {
   return {.step = state.step, .epoch = state.epoch, .samples = state.samples, .cursor = state.cursor};
 }

@@ -20,7 +20,7 @@
 
 namespace trainyard {
 
-/// What the accelerator host's parameters say about the computation.
+/// The accelerator host's parameters that affect the computation.
 struct RunnerOptions {
   PluginSpec accelerator;
   PluginSpec strategy;
@@ -35,77 +35,77 @@ struct RunnerOptions {
   bool timeline = false;     ///< True to record what is done when.
 };
 
-/// The computing half of the accelerator host. It puts together device, model, arena, ranks and strategy, and lets them
-/// compute. It knows nothing about the order of messages and sends none. Everything runs on the thread of the caller.
+/// The part of the accelerator host that computes. It creates and connects device, model, arena, ranks and strategy. It
+/// neither receives nor sends messages. Everything runs on the thread of the caller.
 class Runner {
  public:
   /// Makes the plugins and checks that they fit together. Throws kUnsupported, kNotFound or kInvalidArgument.
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
-  /// Claims the device, builds the model for this data, moves it into the arena, and meets the other ranks. Throws
-  /// kTimeout, naming the ranks that do not come, and kShapeMismatch if they have another model.
+  /// Claims the device, builds the model for this data, moves it into the arena, and connects to the other ranks.
+  /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if they have another model.
   void build(const DatasetInfo& data);
 
   /// Makes all ranks start from the same parameters. Must be called after a checkpoint, if there is one, has been
   /// restored.
   void start() { strategy_->start(); }
 
-  /// Begins to move a batch that will be needed later to a device with memory of its own. Other devices can use it
-  /// already.
+  /// Starts to copy a batch that will be needed later to a device with separate memory. Does nothing for other devices.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
   /// Computes forward and backward of one micro-batch, and adds the gradients times `weight` to the arena. `last` says
-  /// that the step is complete after it. Returns the loss, or an undefined tensor for a batch of zero rows, with which
-  /// the rank only takes part in what the others do. Throws kInvalidArgument if anomalies are to be detected and the
+  /// that the step is complete after it. Returns the loss, or an undefined tensor for a batch of zero rows, for which
+  /// the rank only takes part in the communication. Throws kInvalidArgument if anomalies are to be detected and the
   /// loss is not finite.
   at::Tensor train(const Batch& batch, double weight, bool last);
 
-  /// Ends a step's accumulation: reduces over ranks, looks for overflow if the loss is scaled, clips, then lets the
-  /// optimizer see the gradients. Throws kInvalidArgument if no loss scale is small enough.
+  /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
+  /// the gradients visible to the optimizer. Throws kInvalidArgument if no loss scale is small enough.
   StepResult end_step(const Clipping& clipping);
 
-  /// Discards what was accumulated of a step that is given up before its end.
+  /// Discards the accumulated gradients of a step that is cancelled.
   void give_up_step() { strategy_->drop_step(); }
 
   /// Prepares for giving the optimizer the gradients of this step. Returns the number of the update, or 0 if the
   /// optimizer gets none.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
-  /// Called when the optimizer has changed the parameters, or gets nothing for this step.
+  /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Called before and after all batches of an evaluation or prediction, on every rank, whatever batches it has.
+  /// Begin and end an evaluation or prediction. They are called on every rank, even on one without batches.
   void begin_evaluation();
   void end_evaluation() { strategy_->end_evaluation(); }
 
-  /// For a batch of zero rows there are no metrics and no prediction, but the rank takes part in what the others do.
+  /// Return the metrics or the prediction of a batch. For a batch of zero rows the result is empty, but the rank takes
+  /// part in the communication.
   std::vector<NamedMetric> evaluate(const Batch& batch);
   std::optional<Prediction> predict(const Batch& batch);
-  /// Lets the model generate something from nothing.
+  /// Lets the model generate output without an input.
   Prediction generate(const std::string& split);
 
-  /// Lets the checkpoint writer see what the optimizer does not change.
+  /// Makes memory that the optimizer does not change visible to the checkpoint writer.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// What a checkpoint keeps of the computation besides parameters and random numbers, and the inverse, which ignores
-  /// what is missing.
+  /// Return and restore the state of the computation that a checkpoint stores besides parameters and random numbers.
+  /// restore() ignores missing values.
   std::vector<Scalar> state() const { return scaling_->state(); }
   void restore(const std::vector<Scalar>& state) { scaling_->restore(state); }
 
-  /// The state of the random numbers; see RandomNumbers.
+  /// Returns the state of the random numbers; see RandomNumbers.
   std::vector<std::uint8_t> rng_state() const { return random_->state(); }
   void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) { random_->restore(state, step); }
 
-  /// For the training metrics: the loss scaling, and what the strategy holds and sends.
+  /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
   std::vector<Scalar> metrics() const;
 
   /// Writes the timeline, if one was requested.
   void finish();
 
-  /// True if all ranks get the same batches.
+  /// Returns true if all ranks get the same batches.
   bool same_data() const { return strategy_->traits().same_data; }
   const Arena& arena() const { return *arena_; }
-  /// The device that `build` has claimed.
+  /// Returns the device that `build` has claimed.
   ClaimedDevice& device() { return *device_; }
   ArenaInfo arena_info() const;
   ModelInfo model_info() const;
@@ -136,7 +136,7 @@ class Runner {
 
   std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
   Evaluation* evaluation_ = nullptr;    ///< The evaluation of the strategy, while one is under way.
-  bool training_ = true;                ///< The mode that the model was told last.
+  bool training_ = true;                ///< The mode that was last set on the model.
 };
 
 }  // namespace trainyard

@@ -10,8 +10,7 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that the checkpoint writer was asked for and has not made yet. There may be several: one
-/// that is being made and one that is due.
+/// The copies of the arena that were requested from the checkpoint writer and are not made yet. There may be several.
 ///
 /// Until all of them are made, the next step may be computed but not applied.
 class Snapshots {
@@ -19,15 +18,15 @@ class Snapshots {
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)
       : runner_(runner), output_(output), rank_(rank) {}
 
-  /// Prepares the arena, on every rank alike, and asks for a copy of it. Returns false if there is no checkpoint
-  /// writer.
+  /// Prepares the arena, in the same way on every rank, and requests a copy of it. Returns false if there is no
+  /// checkpoint writer.
   bool ask(const Order& order, const RunPosition& position);
 
-  /// Records that one copy is made.
+  /// Records that one copy has been made.
   void taken();
 
   bool pending() const { return pending_ > 0; }
-  /// True if even computing must wait, because a forward pass would change buffers that are being copied.
+  /// Returns true if even computing must wait, because a forward pass would change buffers that are being copied.
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace trainyard::host {
 
-/// Ends what is under way. Its answer stands for the orders that it overtook, and says how much had been used of the
-/// one that was under way.
+/// Ends the current order. Its answer also counts for the orders that it discards, and gives the number of batches that
+/// the current order had used.
 class StopOrder final : public ActiveOrder {
  public:
   /// `overtaken` is the order that is under way, if any.

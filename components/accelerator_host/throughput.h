@@ -23,7 +23,7 @@ class Throughput {
 
   void add(std::uint64_t units) { units_ += units; }
 
-  /// The mean since the last call, which starts the next interval; 0 if no time has passed.
+  /// Returns the mean since the last call, which starts the next interval; 0 if no time has passed.
   double take(Clock::time_point now) {
     const bool running = running_;
     pause(now);

@@ -8,13 +8,13 @@
 
 namespace trainyard::host {
 
-/// Trains: every `micro_batches` batches make a step, whose gradients go to the optimizer. The last step of the order
-/// may have fewer.
+/// Carries out a train order: every `micro_batches` batches make a step, whose gradients are passed to the optimizer.
+/// The last step of the order may have fewer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
 ///                  \--> kCopying: a snapshot is pending --^
 ///
-/// A step whose scaled gradients overflow is skipped: the optimizer never hears of it, but its batches are used up.
+/// A step whose scaled gradients overflow is skipped: the optimizer does not receive it, but its batches count as used.
 class TrainOrder final : public ActiveOrder {
  public:
   TrainOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -25,7 +25,7 @@ class TrainOrder final : public ActiveOrder {
   void on_snapshots_taken() override;
 
  private:
-  /// Where the current step is.
+  /// The phases of a step.
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
     kCopying,       ///< The gradients are complete, but the optimizer would change what is being copied.

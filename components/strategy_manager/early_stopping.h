@@ -10,18 +10,18 @@ namespace trainyard::manager {
 /// better value, or at a value that is not finite.
 class EarlyStopping {
  public:
-  /// With a `patience` of 0 it never asks to stop, but still tells what is best.
+  /// With a `patience` of 0, should_stop() is never true, but the best value is still tracked.
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Takes the next value. Returns true if it is the best so far.
+  /// Records the next value. Returns true if it is the best so far.
   bool update(double value);
 
-  /// True if training is to stop, as of the last update.
+  /// Returns true if training should stop according to the last value.
   bool should_stop() const { return stop_; }
-  /// The number of validations since the best one.
+  /// Returns the number of validations since the best one.
   std::int64_t waited() const { return waited_; }
-  /// The best value; empty until a finite one has come.
+  /// Returns the best value; empty until a finite one has been recorded.
   std::optional<double> best() const { return best_; }
 
  private:

@@ -13,33 +13,33 @@
 
 namespace trainyard::manager {
 
-/// Merges what ranks say about the same stage and step. Any rank may have nothing to say: because ranks train in step,
-/// the merger waits for a rank only until that rank has got further.
+/// Merges the metrics of the ranks for the same stage and step. A rank need not report every step: because ranks train
+/// in step, the merger waits for a rank only until that rank has passed the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
 ///
-/// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; for a rank that is
-/// missing, its last totals count.
+/// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; for a missing rank,
+/// its last totals are used.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Throws kInvalidArgument for a rank or a reduction that does not exist.
+  /// Adds the metrics of one rank. Throws kInvalidArgument for a rank or a reduction that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Takes an answer, which tells how far its rank has got. Orders and metrics may overtake each other on their way, so
-  /// only the last answer but one counts: two orders are open at a time, and that one was settled before this one was
-  /// given.
+  /// Records an answer, from which the progress of its rank follows. Answers and metrics may arrive in a different
+  /// order, so the last answer but one is used: two orders are open at a time, and that one was complete before this
+  /// one was sent.
   void answered(const OrderDone& done);
 
-  /// Completes what is there, because nothing more will come.
+  /// Declares that no more metrics will arrive; every open entry then counts as complete.
   void finish();
 
-  /// What has become complete, by step. For each stage, steps never go back.
+  /// Returns the entries that have become complete, sorted by step. For each stage, steps never decrease.
   std::vector<Metrics> take();
 
-  /// The number of messages that came after their step had been given out without them. They were dropped.
+  /// Returns the number of messages that arrived after their step had been returned without them. They were dropped.
   std::uint64_t late() const { return late_; }
 
  private:
@@ -48,7 +48,7 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< The step before which nothing more will come.
+    std::uint64_t reached = 0;           ///< The step before which no more metrics will arrive.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The totals of its last message.
   };

@@ -31,12 +31,12 @@ constexpr auto words_of(CheckpointReason) {
   return words("reason for a checkpoint", "interval", "validation", "best", "final", "requested", "interrupted");
 }
 
-/// Decides what is ordered next, from the first order to the end of the run. It knows nothing about components, message
-/// paths or time: events go in, orders come out.
+/// Decides which order is sent next, from the first order to the end of the run. It does not depend on components,
+/// messages or time: its inputs are events, and its results are orders.
 ///
-/// Two orders are open at a time, the one that is being carried out and the next one, so that nobody waits for the
-/// manager. An order that depends on a result waits for it: a checkpoint for the metrics that it carries, training for
-/// the decision of early stopping.
+/// Two orders are open at a time, the one that is being carried out and the next one, so that the other components do
+/// not wait for the manager. An order that depends on a result waits for it: a checkpoint for the metrics that it
+/// carries, training for the decision of early stopping.
 ///
 /// A fit of 100 steps that validates every 50, with steps_per_order = 32:
 ///
@@ -48,23 +48,24 @@ class RunAgenda {
   /// `settings` must be resolved. Throws kNotFound and kInvalidArgument if they do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start);
 
-  /// The next order to send now; empty if something else has to happen first. Call it until it is empty, once at the
-  /// start and then after every event.
+  /// Returns the next order to send now; empty if something else has to happen first. Call it until it is empty, once
+  /// at the start and then after every event.
   std::optional<Order> next();
 
-  /// Takes one rank's answer. An order is done when every rank has answered. What an evaluation has measured is merged
+  /// Records one rank's answer. An order is done when every rank has answered. The metrics of an evaluation are merged
   /// over the ranks, weighted by samples. Throws kInternal for an unknown order or ranks that disagree.
   void order_done(const OrderDone& done);
-  /// Takes the report that a checkpoint is on disk or is not. It may come before the host's answer to the same order.
+  /// Records that a checkpoint was written, or that this failed. The report may arrive before the host's answer to the
+  /// same order.
   void checkpoint_done(const CheckpointDone& done);
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
-  /// call counts, and none after the last order. With several ranks, what is ordered is finished first, because a rank
-  /// that stopped inside a step would leave the others waiting for its gradients.
+  /// call has an effect, and none after the last order. With several ranks, the open orders are finished first, because
+  /// a rank that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
-  /// Adds what people ask for, which is ordered as soon as the open orders are done. Returns false if the run is ending
-  /// or cannot do it.
+  /// Add an order that a user has requested; it is sent as soon as the open orders are done. Return false if the run is
+  /// ending or cannot do it.
   bool add_checkpoint();
   bool add_validation();
 
@@ -73,10 +74,10 @@ class RunAgenda {
     std::string reason;
     bool success = true;
   };
-  /// Set as soon as nothing is left to do.
+  /// Returns how the run ended; empty until nothing is left to do.
   std::optional<Outcome> outcome() const;
 
-  /// The agenda in one line, for people.
+  /// Returns the agenda in one line, for people.
   std::string describe() const;
 
  private:

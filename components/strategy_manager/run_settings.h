@@ -8,11 +8,11 @@
 
 namespace trainyard::manager {
 
-/// What a run does, named as Lightning names it.
+/// The task of a run, under Lightning's name.
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
-/// What the user wants from a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
+/// The user's settings of a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;
@@ -47,8 +47,8 @@ struct RunSettings {
   std::int64_t steps_per_order = 32;  ///< The most steps of one order; requests take effect between orders.
 };
 
-/// The settings after applying fast_dev_run, overfit_batches and the defaults that depend on other settings. Throws
-/// kInvalidArgument for a run without a limit and for settings that contradict each other.
+/// Returns the settings after applying fast_dev_run, overfit_batches and the defaults that depend on other settings.
+/// Throws kInvalidArgument for a run without a limit and for settings that contradict each other.
 RunSettings resolved(RunSettings settings);
 
 }  // namespace trainyard::manager

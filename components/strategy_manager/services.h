@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// What somebody asks the strategy manager to do: stop, save or validate. It arrives as JSON, through `trainyard
-/// service call` or the launcher.
+/// A request to the strategy manager to stop, save or validate. It is sent as JSON, by `trainyard service call` or the
+/// launcher.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 

@@ -9,8 +9,8 @@
 
 namespace trainyard::manager {
 
-/// Where training stands in steps, epochs and batches, and how far it may go before something else is due. It counts
-/// what was ordered, which may be ahead of what was done.
+/// Tracks the position of training in steps, epochs and batches, and how far training may continue before a validation
+/// or checkpoint is due. It counts ordered steps, which may be ahead of the finished ones.
 class Timeline {
  public:
   /// `epoch_batches` is the number of micro-batches of an epoch, with limits applied. It is > 0 unless no training is
@@ -28,12 +28,13 @@ class Timeline {
   /// Returns the next piece and moves past it. Must not be called when over().
   Stretch advance();
 
-  /// True if a limit is reached.
+  /// Returns true if a limit is reached.
   bool over() const;
-  /// Which limit was reached, with its value. Valid only when over().
+  /// Returns which limit was reached, with its value. Valid only when over().
   std::string why_over() const;
 
-  /// Whether a validation or a checkpoint is due now, after the last piece. False if no training has been done yet.
+  /// Returns whether a validation or a checkpoint is due now, after the last piece. False if no training has been done
+  /// yet.
   bool validation_due() const;
   bool checkpoint_due() const;
 

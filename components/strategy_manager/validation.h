@@ -12,11 +12,11 @@
 
 namespace trainyard::manager {
 
-/// What is evaluated at a validation, what the last results were, and whether they are good.
+/// Determines what a validation evaluates, and keeps its last results and whether they were the best.
 class Validation {
  public:
-  /// `known` are metrics that a resumed run brings along. Throws kNotFound for a split that the dataset lacks; a fit
-  /// without a split "validate" has no validation.
+  /// `known` holds the metrics stored in the checkpoint of a resumed run. Throws kNotFound for a split that the dataset
+  /// lacks; a fit without a split "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   /// One evaluation order of a validation.
@@ -24,17 +24,17 @@ class Validation {
     std::string name;
     std::uint64_t batches = 0;  ///< Always > 0.
   };
-  /// Empty if this run has no validation.
+  /// Returns the evaluations of a validation; empty if this run has none.
   const std::vector<Split>& splits() const { return splits_; }
 
-  /// Takes the means of one split. `judge` is true for a planned validation, which early stopping goes by. Throws
+  /// Records the means of one split. `judge` is true for a planned validation, whose result early stopping uses. Throws
   /// kNotFound if early stopping watches a metric that is not among them.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// The newest results: those of the watched split by their names, those of others as "split/name".
+  /// Returns the newest results: those of the watched split by their names, those of others as "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// True if the last judged validation was the best so far.
+  /// Returns true if the last judged validation was the best so far.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 

@@ -17,10 +17,10 @@
 namespace trainyard::core {
 
 /// The components of one process, the threads that they run on, and what they share: plugins, shared memory, notes
-/// between ranks, the log. Everything here belongs to the control thread, unless it says otherwise.
+/// between ranks, the log. It is used only on the control thread unless a comment says otherwise.
 class ComponentHost {
  public:
-  /// Reports that components make on their own account. They are called on the thread of the component.
+  /// Reports that components make without a request. They are called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
@@ -45,10 +45,10 @@ class ComponentHost {
   const std::map<std::uint32_t, Component*>& components() const { return components_; }
   /// Returns a component by its name, or null if this process has none of that name.
   Component* find(const std::string& name) const;
-  /// The outputs that publish a topic here. The list does not change once all components are made.
+  /// Returns the outputs that publish a topic here. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;
 
-  /// The worker on which a component of this process lives.
+  /// Returns the worker on which a component of this process lives.
   Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
   const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
 

@@ -14,10 +14,10 @@ namespace trainyard::core {
 /// so that the launcher can address the process even after a restart. Everything here runs on the control thread.
 class ControlLink final : public Source {
  public:
-  /// Connects. The launcher need not listen yet. Throws kUnsupported for an address beyond this machine.
+  /// Connects to the launcher, which need not listen yet. Throws kUnsupported for an address on another machine.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint);
 
-  /// Sets what to do with messages of type T. Unknown types are ignored, because a newer launcher may say more.
+  /// Sets what to do with messages of type T. Unknown types are ignored, because a newer launcher may send more types.
   template <Message T>
   void on(std::function<void(const T&)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const zmq::message_t& body) {

@@ -16,10 +16,9 @@ namespace trainyard::core {
 
 /// Serves visitors: programs that attach to a running launch without being in its plan.
 ///
-/// A visitor's messages take one hop more than others: from the component's loop through a bounded ring, which drops
-/// its oldest entries and counts them, to the gateway's own loop, which encodes and sends them as the visitor's credits
-/// allow. The component pays only for the push into the ring; a visitor that is slow, stopped or gone costs it nothing
-/// more.
+/// A visitor's messages pass through an additional bounded ring from the component's loop to the gateway's own loop,
+/// which encodes and sends them as the visitor's credits allow. A full ring drops its oldest entries and counts them.
+/// The component only pushes messages into the ring, so a visitor that is slow, stopped or gone does not delay it.
 class Gateway final : public Component {
  public:
   /// Finds the outputs that publish a topic in this process; empty if there are none.
@@ -29,20 +28,21 @@ class Gateway final : public Component {
   Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 
-  /// The address to which visitors connect.
+  /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return outlet_.endpoint(); }
 
   /// Publishes a log record. Any thread may call it. A few hundred records from before the first subscriber are kept
-  /// for it, because what components say while they are configured should reach the run's files.
+  /// for it, because messages logged during configuration should be in the run's files, too.
   void publish(const LogRecord& record);
 
-  /// What one visitor's edge has carried and dropped, on both of its hops.
+  /// The numbers of messages that one visitor's edge has sent and dropped, both in the ring and on the socket.
   struct VisitorCounters {
     std::string topic;
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;
   };
-  /// One entry for each visitor's topic and publisher here. Only the control thread may call it.
+  /// Returns one entry for each topic that a visitor receives from an output of this process. Only the control thread
+  /// may call it.
   std::vector<VisitorCounters> counters() const;
 
  private:

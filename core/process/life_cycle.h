@@ -10,21 +10,21 @@
 
 namespace trainyard::core {
 
-/// Where a process is in its life.
+/// The phases of a process.
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
-  kConfiguring,  ///< Its components take memory and open files, each on its own thread.
-  kConfigured,   ///< Every component has answered; the launcher moves them from here.
+  kConfiguring,  ///< Its components allocate memory and open files, each on its own thread.
+  kConfigured,   ///< Every component has answered; the launcher requests further changes.
   kFailed,       ///< The plan could not be carried out. The process stays and answers until the launcher ends it.
   kEnded,        ///< Every component is finalized.
 };
 
-/// True if the life of a process has this change.
+/// Returns true if a process may change from phase `now` to `next`.
 bool may_follow(ProcessPhase now, ProcessPhase next);
 
-/// Moves the components of a process through their states, as the launcher asks, and thereby knows how far the process
-/// has come. Everything here belongs to the control thread. Hooks of components run on their own loops, and the control
-/// loop never waits for one.
+/// Changes the states of a process's components on the launcher's request, and tracks the phase of the process. It is
+/// used only on the control thread. Hooks of components run on their own loops, and the control loop never waits for
+/// one.
 class LifeCycle {
  public:
   /// Reports of what happens, which are called on the control loop.
@@ -38,7 +38,7 @@ class LifeCycle {
 
   ProcessPhase phase() const { return phase_; }
 
-  /// Configures all components of the host side by side. The threads of the host must run.
+  /// Configures all components of the host concurrently. The threads of the host must be running.
   void configure(const ComponentHost& host);
 
   /// Asks a component to change its state. The result is reported.

@@ -17,12 +17,12 @@ class PlanView {
   const ProcessPlan& plan() const { return plan_; }
   const std::string& process() const { return process_; }
 
-  /// A component by its index. Every component of the run has one, including those of other processes.
+  /// Returns a component by its index. Every component of the run has one, including those of other processes.
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
-  /// The address at which a thread of this process publishes. The launcher gives the addresses. What it does not name,
-  /// such as the gateway, lies in the directory of the run.
+  /// Returns the address at which a thread of this process publishes. The launcher gives the addresses. What it does
+  /// not name, such as the gateway, lies in the directory of the run.
   std::string address_of(const std::string& thread) const;
 
  private:

@@ -12,9 +12,9 @@ namespace trainyard::core {
 
 /// Answers requests to a process and its components while the process runs.
 ///
-/// A request comes in on the control loop, is answered on the loop of the component, and its answer goes out on the
-/// control loop. So a parameter never changes while a handler runs, and a handler that runs for long delays only the
-/// answer, for which the launcher has a deadline.
+/// A request is received on the control loop and answered on the loop of the component; the answer is sent on the
+/// control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the answer,
+/// for which the launcher has a deadline.
 class RequestDesk {
  public:
   /// `reply` is called on the control loop.

@@ -13,8 +13,8 @@
 
 namespace trainyard::core {
 
-/// The edges of one process: those within it, and both kinds of ends of those that cross its border. Everything here
-/// belongs to the control thread, unless it says otherwise.
+/// The edges of one process: those within it, and its ends of the edges to and from other processes. It is used only on
+/// the control thread unless a comment says otherwise.
 class Wiring {
  public:
   /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
@@ -29,7 +29,7 @@ class Wiring {
   /// Subscribes at the publishers whose addresses are known by now.
   void connect(const Connect& connect);
 
-  /// Called when another process is dead: takes back what it held, and lets nobody wait for it.
+  /// Releases the buffers that a dead process held, and ends all waiting for it.
   void peer_gone(const PeerGone& peer);
 
  private:

@@ -25,7 +25,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// The key "process/thread", under which others find this worker's endpoint.
+  /// Returns the key "process/thread", under which others find this worker's endpoint.
   const std::string& key() const { return key_; }
 
   /// Pins the thread to `cpus` (if there are any) and runs the loop until stop().

@@ -11,8 +11,8 @@ class Compression {
  public:
   virtual ~Compression() = default;
 
-  /// What ReplicaStrategy asks for: `reduce` starts to average a bucket over all ranks, in place, and returns at once;
-  /// `finish` does what is left to do with it.
+  /// The functions that ReplicaStrategy requires: `reduce` starts to average a bucket over all ranks, in place, and
+  /// returns at once; `finish` completes it.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
   virtual void finish(const Bucket& bucket, const at::Tensor& gradients) = 0;
 };

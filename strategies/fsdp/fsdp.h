@@ -11,11 +11,11 @@ namespace trainyard {
 
 /// Fully sharded data parallel: every rank keeps a part of the parameters, of the gradients and of the optimizer's
 /// state. All ranks gather a stage of the model just before it is used, forward and backward, and release it
-/// afterwards. Its gradients are averaged and divided as soon as they are there. What stages share stays gathered
-/// during a step.
+/// afterwards. The gradients of a stage are averaged and sharded as soon as they are computed. Parameters that several
+/// stages share stay gathered during a step.
 ///
-/// Beyond its part a rank needs memory for the largest stage (for two of them with `prefetch`), for what is shared, and
-/// for the gradients of either.
+/// Beyond its part a rank needs memory for the largest stage (for two of them with `prefetch`), for the shared
+/// parameters, and for the gradients of both.
 ///
 /// Sources: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020), stage 3;
 /// Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023).

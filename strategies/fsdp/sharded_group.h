@@ -22,7 +22,7 @@ class ShardedGroup {
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// The number of elements, of the parameters' type.
+  /// Returns the number of elements, of the parameters' type.
   std::int64_t elements() const { return block_.flat().numel(); }
   bool is_gathered() const { return block_.has_memory(); }
   bool is_coming() const { return coming_.defined(); }

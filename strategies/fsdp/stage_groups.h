@@ -42,7 +42,7 @@ class StageGroups {
   void release_all();
 
   Holdings holdings() const;
-  /// A description for people: "largest group 4096, 2 in memory at a time; 128 shared by stages".
+  /// Returns a description for people: "largest group 4096, 2 in memory at a time; 128 shared by stages".
   std::string text() const;
 
  private:

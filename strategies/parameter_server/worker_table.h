@@ -27,12 +27,12 @@ class WorkerTable {
   /// `memory` must be the same for all members, have `bytes(ranks)`, and be zeroed before the first member comes.
   WorkerTable(Buffer memory, Member self);
 
-  /// Gives back what it holds. Nobody waits for this worker any more.
+  /// Releases the turn if this worker has it. The other workers no longer wait for this one.
   ~WorkerTable();
   WorkerTable(const WorkerTable&) = delete;
   WorkerTable& operator=(const WorkerTable&) = delete;
 
-  /// Takes and gives up the turn to touch what the server has; one worker has it at a time.
+  /// Acquire and release the exclusive right to access the server's memory.
   void lock();
   void unlock();
   bool is_locked() const;  ///< True if this worker holds it.
@@ -43,13 +43,13 @@ class WorkerTable {
 
   std::uint64_t ended() const;  ///< This worker's clock.
   void end_step();
-  /// Called when the parameters of the next step are here. Records how far behind the slowest worker is now.
+  /// Records how far behind the slowest worker is. Called when this worker has the parameters of the next step.
   void begin_step();
-  /// The most steps that a worker was behind another one that began its next step.
+  /// Returns the most steps that a worker was behind another one that began its next step.
   std::uint64_t widest_spread() const;
 
-  /// True if no worker is more than `steps` behind this worker's clock. A worker that has come to a meeting is not
-  /// behind.
+  /// Returns true if no worker is more than `steps` behind this worker's clock. A worker that has come to a meeting is
+  /// not behind.
   bool is_near(std::uint64_t steps) const;
   void wait_until_near(std::uint64_t steps);
 
@@ -59,13 +59,13 @@ class WorkerTable {
   /// Waits until `rank` has ended more steps than this worker.
   void wait_for_step_of(std::uint32_t rank);
 
-  /// Waits until all workers have come.
+  /// Waits until all workers have called it.
   void meet();
 
   /// Sets this worker's clock to the most advanced one. Called between two meetings.
   void level();
 
-  /// The workers that wait for others at present.
+  /// Returns the workers that wait for others at present.
   std::vector<std::uint32_t> waiting() const;
 
  private:

@@ -10,14 +10,14 @@ namespace trainyard::pipeline {
 /// and buffers, whose values are known where their stage is.
 class OtherRanks {
  public:
-  /// Takes away the memory of all parameters that other ranks have.
+  /// Releases the memory of all parameters that other ranks have.
   OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
 
-  /// Brings all parameters to every rank, until release(). A second call has nothing left to do.
+  /// Gathers all parameters on every rank, until release(). A second call does nothing.
   void gather_parameters();
   void release() { parameters_.take_back(); }
 
-  /// Brings the buffers of every stage to every rank.
+  /// Copies the buffers of every stage to every rank.
   void gather_buffers() const;
 
  private:

@@ -16,12 +16,12 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// The pipeline schedule with all forward passes first, then all backward passes (Huang et al., 2019). Every
+/// Returns the pipeline schedule with all forward passes first, then all backward passes (Huang et al., 2019). Every
 /// micro-batch is held at once.
 std::vector<Action> gpipe(std::size_t micro_batches);
 
-/// The pipeline schedule with as many forward passes as fill the pipeline behind `rank`, then one backward pass after
-/// each forward pass (Narayanan et al., 2019, with a flush at the end of the step). At most `ranks - rank`
+/// Returns the pipeline schedule with as many forward passes as fill the pipeline behind `rank`, then one backward pass
+/// after each forward pass (Narayanan et al., 2019, with a flush at the end of the step). At most `ranks - rank`
 /// micro-batches are held.
 std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 

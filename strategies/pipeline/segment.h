@@ -26,10 +26,10 @@ class Segment {
   bool is_first() const { return rank() == 0; }
   bool is_last() const { return rank() + 1 == ranks(); }
   const Placement& placement() const { return placement_; }
-  /// All stages of the model, whatever their ranks.
+  /// Returns all stages of the model, whatever their ranks.
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// The input of the first of this rank's stages: from the batch, or from the rank before, for which it waits.
+  /// Returns the input of the first of this rank's stages: from the batch, or from the rank before, for which it waits.
   at::Tensor input_of(const ModelBatch& batch);
   at::Tensor run(at::Tensor values) const;
   void send_output(const at::Tensor& output, const ModelBatch& batch);
@@ -43,7 +43,7 @@ class Segment {
   /// Waits until everything that was sent has gone.
   void flush();
 
-  /// The last rank's numbers, on all ranks.
+  /// Returns the last rank's numbers, on all ranks.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
   /// Names the stages for people: "stages 'embedding' to 'block1'".

@@ -29,7 +29,7 @@ class TeamMember {
   /// about its gradients; gradients() returns them afterwards.
   StepSummary step(std::uint64_t step, const ModelBatch& rows);
 
-  /// A copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
+  /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
   const at::Tensor& gradients() const { return gradients_; }
 
   /// Copies of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
