@@ -16,15 +16,15 @@ struct Cell {
   std::uint64_t offset = 0;  ///< Where its first byte lies in the file.
 };
 
-/// Takes CSV text (RFC 4180) apart, row by row. Cells may be quoted, and quoted cells may hold separators, line ends
-/// and doubled quotes. Lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
+/// Parses CSV text (RFC 4180), row by row. Cells may be quoted, and quoted cells may hold separators, line ends and
+/// doubled quotes. Lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
 class Reader {
  public:
   /// The text must outlive the reader. Errors name the file by `path`.
   Reader(std::string_view text, std::string path, char separator);
 
-  /// Takes the next row apart and returns true, or returns false at the end of the text. Throws kCorrupt for a quote
-  /// that is never closed and for text behind a closing quote.
+  /// Parses the next row and returns true, or returns false at the end of the text. Throws kCorrupt for a quote that is
+  /// never closed and for text behind a closing quote.
   bool next();
 
   std::span<const Cell> cells() const { return cells_; }

@@ -6,7 +6,7 @@
 
 namespace trainyard::idx {
 
-/// What an IDX file holds: unsigned bytes, row by row. The first extent is the number of samples. The end of
+/// The content of an IDX file: unsigned bytes, row by row. The first extent is the number of samples. The end of
 /// http://yann.lecun.com/exdb/mnist/ describes the format; its extents are big-endian.
 struct File {
   std::string path;
@@ -18,8 +18,8 @@ struct File {
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 
-/// Reads an IDX file with at least `least_dimensions` dimensions, compressed by gzip or not. It takes no more memory
-/// than the header claims, and refuses a claim that is larger than the file can hold.
+/// Reads an IDX file with at least `least_dimensions` dimensions, compressed by gzip or not. It allocates no more
+/// memory than the header claims, and refuses a claim that is larger than the file can hold.
 ///
 /// Throws kNotFound, kIo, kCorrupt (with the file and the offset in the uncompressed data) and kUnsupported (for other
 /// element types).

@@ -8,9 +8,9 @@
 
 namespace trainyard::image_folder {
 
-/// Checks the size that a header claims before memory is taken for it. The size must be within the limits, and within
-/// what `file_bytes` can hold if every byte stands for at most `most_pixels` pixels. Throws kCorrupt with the file, the
-/// offset of the claim and the limit.
+/// Checks the size that a header claims before memory is allocated for it. The size must be within the limits, and
+/// within what `file_bytes` can hold if every byte stands for at most `most_pixels` pixels. Throws kCorrupt with the
+/// file, the offset of the claim and the limit.
 inline void check_claim(const std::string& path, std::uint64_t offset, std::uint64_t width, std::uint64_t height,
                         const PictureLimits& limits, std::uint64_t file_bytes, std::uint64_t most_pixels) {
   if (width == 0 || height == 0 || width > limits.max_pixels / height) {

@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// Makes up data for tests and benchmarks: Gaussian clusters, one for each class. They cost next to nothing to make.
+/// Generates data for tests and benchmarks: Gaussian clusters, one for each class. Generating them is very fast.
 ///
 /// Sample i of a split is of class i modulo `classes`. It is the centre of its class plus noise. The noise is the sum
 /// of two pieces of one short table, cut at places that depend on the seed, the split and i. A sample therefore costs

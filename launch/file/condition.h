@@ -7,8 +7,8 @@
 namespace trainyard::launch {
 
 /// Returns whether a `when` holds: true, false, "a == b" or "a != b", after substitution. Both sides are compared as
-/// text, without the spaces around them. Throws, with file, line and `key`, for anything else. Conditions are
-/// deliberately not a language: whoever writes the arguments decides what needs more.
+/// text, without the spaces around them. Throws, with file, line and `key`, for anything else. More complex conditions
+/// are deliberately not supported.
 bool holds(const Value& when, std::string_view key);
 
 }  // namespace trainyard::launch

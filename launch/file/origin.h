@@ -17,7 +17,7 @@ struct Origin {
 /// Returns the text "mnist.toml:12" or "command line".
 std::string to_text(const Origin& origin);
 
-/// The one form of every error about a launch file: "mnist.toml:12: run.seed: `text`".
+/// Returns an error about a launch file in their common form: "mnist.toml:12: run.seed: `text`".
 Error error_at(const Origin& origin, std::string_view key, std::string_view text, Code code = Code::kInvalidArgument);
 
 }  // namespace trainyard::launch

@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// The command line, sorted by what it means for a launch file.
+/// The words of the command line, divided into arguments and overrides of a launch file.
 struct CommandLine {
   std::map<std::string, std::string> arguments;  ///< For [args].
   std::vector<Assignment> overrides;             ///< For example "run.max_steps" = "100".

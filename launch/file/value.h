@@ -11,7 +11,7 @@
 
 namespace trainyard::launch {
 
-/// A value of a launch file that knows where it was written, so that an error found much later can say so.
+/// A value of a launch file with the place where it was written, so that later errors can name it.
 struct Value {
   using List = std::vector<Value>;
   using Table = std::map<std::string, Value>;
@@ -33,7 +33,7 @@ struct Value {
   const Value* find(const std::string& key) const;
 };
 
-/// Returns the value without its origins, which is the form in which parameters travel.
+/// Returns the value without its origins, which is the form in which parameters are sent.
 nlohmann::json to_json(const Value& value);
 
 /// Returns the value as JSON text. Throws for text that is not UTF-8, which can come from the command line or the

@@ -13,10 +13,9 @@ namespace trainyard::launch {
 ///
 ///    ipu.toml:6: topology.devices: 3 is not allowed with the accelerator simulated (ipu), rule device_counts: 1, 2, 4
 ///
-/// What is known of an accelerator is what it says about itself when it is constructed with the parameters from the
-/// file. What was remembered from an earlier launch is enough to let a plan pass, because the host checks again; before
-/// anything is refused, the accelerator is asked anew. "auto" must follow the rules of the accelerator that would be
-/// chosen.
+/// The rules are those that the accelerator reports when it is constructed with the parameters from the file. Rules
+/// cached from an earlier launch are sufficient to accept a plan, because the host checks again; before a plan is
+/// refused, the accelerator is queried again. With "auto", the rules of the accelerator that would be chosen apply.
 ///
 /// `given` are the component's parameters, from its own table, [topology] and [run]. Components that declare no
 /// accelerator pass.

@@ -15,8 +15,8 @@ struct Link {
 
 /// Returns the order in which components become active: receivers before those that send to them, and sources of data
 /// last. Training is a ring, because orders go back to where the data comes from, so run-wide links are disregarded
-/// first. In a ring of data, the component goes first that receives most and sends least. Among equals the lower index
-/// goes first.
+/// first. In a ring of data, the component that receives most and sends least is activated first; among equals, the one
+/// with the lower index.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

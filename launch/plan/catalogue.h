@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-/// What the planner may know about plugins. The real catalogue describes them in a child process and caches the
-/// answers; tests have a fake one.
+/// The planner's source of information about plugins. The real catalogue describes them in a child process and caches
+/// the answers; tests have a fake one.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
@@ -22,9 +22,9 @@ class Catalogue {
   /// Returns the labels of all plugins that can be found.
   virtual std::vector<PluginLabel> list() = 0;
 
-  /// What a plugin says about itself when it is constructed with `parameters` (a JSON object): whether it is available,
-  /// and its rules. The answer is often remembered from an earlier launch; `anew` asks again, since it may have
-  /// changed. Throws what `info` throws, and kPluginLoad with the plugin's objection to its parameters.
+  /// Returns the facts that a plugin reports when it is constructed with `parameters` (a JSON object): whether it is
+  /// available, and its rules. The answer may be cached from an earlier launch; `anew` queries the plugin again. Throws
+  /// what `info` throws, and kPluginLoad with the plugin's objection to its parameters.
   using Facts = std::map<std::string, std::string>;
   virtual Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) = 0;
 };

@@ -14,7 +14,7 @@ struct ChildOutput {
   bool timed_out = false;
 
   bool succeeded() const { return !timed_out && status == 0; }
-  /// Returns how it failed: "it crashed (Segmentation fault)", or what it said on standard error.
+  /// Returns how it failed: "it crashed (Segmentation fault)", or its text on standard error.
   std::string failure() const;
 };
 

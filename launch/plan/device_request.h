@@ -7,7 +7,7 @@
 
 namespace trainyard::launch {
 
-/// What `devices = ...` asks for.
+/// The devices that `devices = ...` requests.
 struct DeviceRequest {
   std::int64_t count = 0;             ///< The number of ranks; 0 if this is not a request.
   std::vector<std::int64_t> indices;  ///< The devices that are named, if it is a list.

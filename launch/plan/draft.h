@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-/// A component on its way into the plan. The steps of the planner fill in `plan` one after another. The launch file and
+/// A component that is being planned. The steps of the planner fill in `plan` one after another. The launch file and
 /// the catalogue must outlive it.
 struct Draft {
   const ComponentSpec* spec = nullptr;

@@ -15,13 +15,13 @@ struct GivenParameter {
   std::string key;
 };
 
-/// Checks what is given for one plugin against what it declares, and does the same for every plugin that a parameter
-/// names. `where` is the place of missing parameters, `key` the path under which they would stand.
+/// Checks the values given for one plugin against its declaration, and also those of every plugin that a parameter
+/// names. For missing parameters, errors name the place `where` and the path `key`.
 class ParameterCheck {
  public:
   explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}
 
-  /// Throws for the first thing that is wrong, with file, line and key. `depth` counts plugins inside plugins.
+  /// Throws for the first invalid value, with file, line and key. `depth` counts plugins inside plugins.
   void check(const std::vector<ParameterInfo>& declared, const std::map<std::string, GivenParameter>& given,
              const Origin& where, const std::string& key, int depth = 0);
 

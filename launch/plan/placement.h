@@ -17,9 +17,9 @@ namespace trainyard::launch {
 /// processes whose strategy needs them in one.
 void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs);
 
-/// Returns the processes of the placed drafts in the order of their first component, then the external programs. What
-/// the components of one process say is combined: environments are joined, the process is respawned only as far as all
-/// of them allow, and it is required if one of them is. Throws where they contradict each other.
+/// Returns the processes of the placed drafts in the order of their first component, then the external programs. The
+/// settings of the components of one process are combined: environments are joined, the process is respawned only as
+/// far as all of them allow, and it is required if one of them is. Throws where they contradict each other.
 std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts);
 
 }  // namespace trainyard::launch

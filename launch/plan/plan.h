@@ -11,8 +11,8 @@
 
 namespace trainyard::launch {
 
-/// What happens when a process ends although the run goes on. The enumerators are ordered by eagerness, which placement
-/// relies on when components of one process ask for different ones.
+/// What happens when a process ends although the run goes on. Placement relies on the order of the enumerators when
+/// components of one process have different policies.
 struct RespawnPolicy {
   enum class When { kNever, kOnFailure, kAlways };
 
@@ -25,7 +25,7 @@ struct RespawnPolicy {
 std::string_view name_of(RespawnPolicy::When when);
 
 /// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
-/// and perhaps starts it again. What happens inside is the process's own business.
+/// and may restart it.
 struct PlannedProcess {
   std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
 
@@ -63,7 +63,7 @@ struct Plan {
   std::vector<std::uint32_t> activation;  ///< Component indices: receivers before senders, sources last.
 };
 
-/// What only the launcher knows when it starts a run.
+/// The values that are known only when the launcher starts a run.
 struct RunPlace {
   std::string run_directory;  ///< For sockets. It is short, because a socket's path has at most 107 bytes.
   std::vector<std::string> plugin_path;

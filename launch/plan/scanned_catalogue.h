@@ -9,15 +9,16 @@
 namespace trainyard::launch {
 
 /// Describes plugins in a child process, so that a plugin that crashes or loads LibTorch does not affect the launcher.
-/// It keeps the answers in a file, by path, size and time of change, so that the next launch need not ask.
+/// It keeps the answers in a file, by path, size and time of change, so that the next launch need not describe the
+/// plugins again.
 class ScannedCatalogue final : public Catalogue {
  public:
   /// `process_program` is the path of trainyard-process. If `cache_file` is empty, the user's cache directory is used.
   ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
-  /// Writes the cache if anything new was learned. It stays silent if it cannot.
+  /// Writes the cache if it has changed. It ignores errors.
   ~ScannedCatalogue() override;
 
-  /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with what the child said before it failed.
+  /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with the error output of the child.
   const core::PluginInfo& info(std::string_view kind, std::string_view name) override;
 
   /// Reads the labels of all plugin files. It runs none of their code.

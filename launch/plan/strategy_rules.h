@@ -24,9 +24,8 @@ const ParameterInfo* find_strategy(const core::PluginInfo& info);
 void settle_strategy(const Draft& draft, std::map<std::string, GivenParameter>& given);
 
 /// Refuses a number of ranks that the component's strategy does not support, with the place in the file, what was given
-/// and what is allowed. Adds what the strategy needs to `needs`. What was remembered of a strategy is enough to let a
-/// plan pass; before anything is refused, it is asked anew. A strategy that says nothing about itself supports any
-/// number.
+/// and what is allowed. Adds what the strategy needs to `needs`. Cached facts of a strategy are sufficient to accept a
+/// plan; before a plan is refused, the strategy is queried again. A strategy without facts supports any number.
 ///
 ///    a.toml:4: topology.devices: 2 ranks are not allowed with the strategy single_device, which serves 1
 ///

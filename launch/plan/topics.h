@@ -16,7 +16,7 @@ struct PortRef {
   const std::string& topic() const { return draft->plan.topics.at(port->name); }
   std::string text() const { return draft->plan.name + "." + port->name; }
 
-  /// Where the launch file says so: the remap of this port, otherwise the component.
+  /// Returns the place in the launch file: that of the remap of this port, otherwise that of the component.
   const Origin& origin() const;
 };
 
@@ -30,13 +30,13 @@ void name_topics(std::vector<Draft>& drafts);
 /// Returns all senders of every topic. Throws kTypeMismatch if outputs of different types share a topic.
 Senders find_senders(const std::vector<Draft>& drafts);
 
-/// Connects inputs that nobody sends to across the border between ranks and the rest: a component made per rank hears
-/// those that are not, and a component made once hears rank 0 (and the others, see topics_heard). Does nothing for a
-/// single rank.
+/// Connects inputs without a sender between ranks and the other components: a component made per rank receives from
+/// those that are not, and a component made once receives from rank 0 (and from the others, see topics_heard). Does
+/// nothing for a single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 
-/// Returns the topics that an input hears: its own and, if it wants to hear every rank and was connected to rank 0, the
-/// same topic of the other ranks.
+/// Returns the topics that an input receives: its own and, if it has `every_rank` and was connected to rank 0, the same
+/// topic of the other ranks.
 std::vector<std::string> topics_heard(const PortRef& input);
 
 }  // namespace trainyard::launch

@@ -10,14 +10,14 @@
 
 namespace trainyard::launch {
 
-/// The requests that were sent to processes and are not answered yet. Every one ends: with its answer, at its deadline,
-/// or with the process to which it was sent.
+/// The requests that were sent to processes and are not answered yet. Every request ends with its answer, at its
+/// deadline, or when its process ends.
 class CallTable {
  public:
   using Answer = std::function<void(bool ok, const std::string& body)>;
 
   explicit CallTable(PollLoop& loop) : loop_(loop) {}
-  /// Drops open calls without an answer: those that wait for them end with the run.
+  /// Drops open calls without an answer, because the callers end with the run.
   ~CallTable();
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;

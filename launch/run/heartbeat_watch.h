@@ -9,8 +9,8 @@
 
 namespace trainyard::launch {
 
-/// Notices processes that have stopped speaking. It only reports them, because a process that a debugger or SIGSTOP
-/// holds comes back.
+/// Detects processes that no longer send messages. It only reports them, because a process that a debugger or SIGSTOP
+/// has stopped may continue.
 class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
@@ -21,9 +21,9 @@ class HeartbeatWatch {
   HeartbeatWatch(const HeartbeatWatch&) = delete;
   HeartbeatWatch& operator=(const HeartbeatWatch&) = delete;
 
-  /// Records that a process has said something, whatever it was.
+  /// Records that a process has sent a message.
   void heard(const std::string& process);
-  /// Records that a process is gone and known to be.
+  /// Stops watching a process that has ended.
   void forget(const std::string& process) { voices_.erase(process); }
 
  private:

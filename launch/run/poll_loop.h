@@ -8,22 +8,22 @@
 
 namespace trainyard::launch {
 
-/// The launcher's one thread: it waits for files, ZeroMQ sockets and times, and calls back. Callbacks may add and
-/// remove anything, themselves included. What they throw comes out of run(). The event loop of components (core/loop)
-/// is another class: that one must be fast, whereas this one watches plain files.
+/// The launcher's one thread: it waits for files, ZeroMQ sockets and timers, and calls their callbacks. Callbacks may
+/// add and remove watches, including their own. run() passes on their exceptions. The event loop of components
+/// (core/loop) is another class: that one must be fast, whereas this one watches plain files.
 class PollLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using Callback = std::function<void()>;
   using Id = std::uint64_t;
 
-  /// Calls back while `file` can be read or has ended.
+  /// Calls `callback` whenever `file` can be read or has ended.
   Id watch_file(int file, Callback callback);
 
-  /// Calls back while the ZeroMQ socket has a message.
+  /// Calls `callback` whenever the ZeroMQ socket has a message.
   Id watch_socket(void* socket, Callback callback);
 
-  /// Calls back once, after `delay`.
+  /// Calls `callback` once, after `delay`.
   Id after(std::chrono::milliseconds delay, Callback callback);
 
   /// Removes a watch or a timer. An unknown id does nothing.

@@ -10,7 +10,7 @@ namespace trainyard::launch {
 
 // What the registry says about a run (docs/wire_format.md, "The registry").
 
-/// The run itself: its names, its file, and its processes with their pids.
+/// Describes the run itself: its names, its file, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run);
 
 /// Returns every topic with its type, its schema, its publishers and their addresses, and its subscribers.

@@ -10,7 +10,7 @@
 namespace trainyard::launch {
 
 /// Answers questions about a run, from other programs of the same user on this host (`registry` in run.json) and from
-/// the run's own processes. It never waits: a question that a component must answer is passed on and answered later.
+/// the run's own processes. It never waits: a question for a component is forwarded, and its answer is sent later.
 ///
 ///    {"id": 1, "op": "run" | "topics" | "nodes"}
 ///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
@@ -27,8 +27,8 @@ class RegistryServer {
   /// Returns the address that run.json gives as `registry`.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Passes on a component's call of another component's service, and passes back the answer. An empty target means a
-  /// question to the registry itself, with `method` as the op.
+  /// Forwards a component's call of another component's service, and returns the answer to it. With an empty target,
+  /// the registry itself answers, with `method` as the op.
   void forward(const std::string& from_process, const Request& request);
 
  private:

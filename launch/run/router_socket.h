@@ -7,16 +7,16 @@
 
 namespace trainyard::launch {
 
-/// A ROUTER socket bound to one address, for one poll loop. Nothing here ever waits. The first frame of what it
+/// A ROUTER socket bound to one address, for one poll loop. Its functions never wait. The first frame of what it
 /// receives and sends is the peer's identity.
 class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Throws kIo with the address and the reason.
+  /// Binds the address. Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint);
 
-  /// Returns false if there is no such peer, or if it has not read thousands of earlier messages.
+  /// Sends a message. Returns false if there is no such peer, or if too many earlier messages to it are unread.
   bool send(const Frames& frames);
 
   /// Returns the next message, if there is one.

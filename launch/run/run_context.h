@@ -20,7 +20,7 @@
 
 namespace trainyard::launch {
 
-/// What the launcher must know beyond the plan.
+/// The settings of a launch that are not part of the plan.
 struct LaunchOptions {
   std::string name;                                 ///< The name of the run; if empty, the plan's.
   std::string base = runs_directory();              ///< Where run directories are made.
@@ -31,11 +31,10 @@ struct LaunchOptions {
   std::chrono::milliseconds silence{30'000};        ///< A process that is silent for this long is reported.
 };
 
-/// The state of a run, shared by the parts of the launcher, which all live on one thread. The members are constructed
-/// in this order, each from those before it, and destroyed in reverse: sockets are closed before the directory is
-/// removed.
+/// The state of a run, shared by the parts of the launcher, which all run on one thread. The members are constructed in
+/// this order, each from those before it, and destroyed in reverse: sockets are closed before the directory is removed.
 struct RunContext {
-  /// `guard` is told about the run directory before it is made.
+  /// Informs `guard` of the run directory before creating it.
   RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::OnEnd on_end);
 
   const Plan& plan;

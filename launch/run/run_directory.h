@@ -10,7 +10,7 @@
 
 namespace trainyard::launch {
 
-/// What `run.json` in a run's directory says, which is enough for another program of the same user to find the run.
+/// The content of `run.json` in a run's directory, by which another program of the same user can find the run.
 struct RunInfo {
   std::string run;                ///< Unique on this host, such as "mnist-1xk".
   std::string name;               ///< The name that the launch file or the user gave, such as "mnist".
@@ -24,8 +24,8 @@ struct RunInfo {
 /// `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`. It is also in /tmp if XDG_RUNTIME_DIR does not name a folder.
 std::string runs_directory();
 
-/// Returns the runs that are alive, newest first. This only reads. Throws kIo if `base` belongs to somebody else or
-/// others may write to it, because what is in it could then not be trusted.
+/// Returns the runs that are alive, newest first. This changes nothing. Throws kIo if `base` belongs to another user or
+/// others may write to it, because its content could then not be trusted.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
 /// Returns true if the run's launcher still lives.
@@ -42,7 +42,7 @@ std::string run_name(std::string_view name, pid_t pid);
 /// with everything in it.
 class RunDirectory {
  public:
-  /// Sweeps stale runs, then makes the directory. Throws kIo if `base` belongs to somebody else or is writable by
+  /// Sweeps stale runs, then makes the directory. Throws kIo if `base` belongs to another user or is writable by
   /// others, and kInvalidArgument if its sockets would have names longer than the 107 bytes that the kernel allows.
   RunDirectory(const std::string& base, std::string run);
   ~RunDirectory();

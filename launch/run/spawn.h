@@ -19,7 +19,7 @@ struct SpawnOptions {
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
 };
 
-/// A process that has been started. Whoever has it must reap it.
+/// A process that has been started. Its owner must reap it.
 struct Spawned {
   pid_t pid = 0;
   FileDescriptor out;  ///< Its stdout, non-blocking.

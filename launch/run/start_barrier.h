@@ -6,8 +6,8 @@
 
 namespace trainyard::launch {
 
-/// How far each process has come on its way into the run. No component is activated before every process has passed
-/// every stage, so that no first message finds a receiver missing.
+/// Tracks the stage of each process during the start. No component is activated before every process has passed all
+/// stages, so every receiver exists before the first message.
 class StartBarrier {
  public:
   enum class Stage {
@@ -26,16 +26,16 @@ class StartBarrier {
   Stage stage(const std::string& process) const { return stages_.at(process); }
   void set_stage(const std::string& process, Stage stage) { stages_.at(process) = stage; }
 
-  /// Takes the endpoints that a process has bound.
+  /// Records the endpoints that a process has bound.
   void configured(const std::string& process, const Endpoints& endpoints);
 
-  /// Records that a process is gone: it starts again from the first stage, and its endpoints are no longer valid.
+  /// Records that a process has ended: it is at the first stage again, and its endpoints are no longer valid.
   void reset(const std::string& process);
 
   /// Returns true if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// Returns what all processes have bound, by "process/thread" and "process/gateway".
+  /// Returns the endpoints of all processes, by "process/thread" and "process/gateway".
   Endpoints endpoints() const;
 
   /// Returns one entry for each process that has not arrived, such as "process 'optimizer' did not connect its inputs

@@ -9,17 +9,18 @@
 
 namespace trainyard::launch {
 
-/// Brings a run up, and a restarted process back into it:
+/// Starts a run, and integrates a restarted process into it:
 ///
 ///    every process:  Hello -> ProcessPlan -> Configured
 ///    all are there:  Connect -> Connected
 ///    all are there:  external programs start; components become active one by one, receivers before senders
 ///
-/// A process that is restarted later goes the same way alone; the others are sent Connect again because of its new
+/// A process that is restarted later passes the same stages alone; the others are sent Connect again because of its new
 /// endpoints.
 class StartSequence {
  public:
-  /// `failed` is told why the run cannot start or a process cannot come back; `active` is called when everything works.
+  /// `failed` is called with the reason if the run or a restarted process cannot start; `active` is called when all
+  /// components are active.
   StartSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> active);
   ~StartSequence();
   StartSequence(const StartSequence&) = delete;
@@ -39,7 +40,7 @@ class StartSequence {
   void on_configured(const std::string& process, const Configured& configured);
   void on_connected(const std::string& process);
   void on_state_changed();
-  /// A process has been reaped, which voids what it had reached.
+  /// Resets the stage of a process that has been reaped.
   void on_gone(const std::string& process);
 
  private:

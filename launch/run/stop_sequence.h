@@ -17,22 +17,23 @@ namespace trainyard::launch {
 ///    abort:      the same, but all at once and in a hurry
 ///    force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
 ///
-/// It is over when every process has been reaped. A later call can only speed things up.
+/// It is complete when every process has been reaped. A later call can only speed it up.
 class StopSequence {
  public:
-  /// `gone` is called when every process has been reaped; `failed` is told what did not stop as it should.
+  /// `gone` is called when every process has been reaped; `failed` is called with a description of anything that did
+  /// not stop properly.
   StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone);
   ~StopSequence();
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// The user wants the run to stop: the components decide how, within the plan's stop_timeout.
+  /// Asks the components to stop the run, within the plan's stop_timeout, because the user has requested it.
   void interrupt();
-  /// A component has said that the run is over, or there was nobody to ask.
+  /// Ends the run normally, because a component has reported its end or none can be asked.
   void finish();
-  /// Something has failed: what can still be saved is saved quickly.
+  /// Ends the run quickly after a failure; components may still save data.
   void abort();
-  /// The user has lost patience. A second call kills.
+  /// Sends signals to all processes, because the user has interrupted the run again. A second call kills them.
   void force();
 
   bool begun() const { return phase_ != Phase::kNone; }

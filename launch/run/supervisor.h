@@ -12,9 +12,8 @@
 
 namespace trainyard::launch {
 
-/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because what went
-/// wrong matters more. The command adds its own codes for what goes wrong before a run begins
-/// (tools/trainyard/exit_codes.h).
+/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because the failure
+/// is more important. The command adds its own codes for failures before a run begins (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;

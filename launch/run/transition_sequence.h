@@ -7,13 +7,13 @@
 
 namespace trainyard::launch {
 
-/// What the launcher knows about each component: "unconfigured", "inactive", "active", "finalized", "error", or "gone"
-/// while its process is dead.
+/// The state of each component as the launcher knows it: "unconfigured", "inactive", "active", "finalized", "error", or
+/// "gone" while its process is dead.
 using ComponentStates = std::vector<std::string>;
 
-/// Brings components to a state, one after another or all at once, and waits for each. Components that cannot get there
-/// (they failed, their process is dead, or they never started) are passed over, even if that happens while they are
-/// awaited, so nobody waits for the dead.
+/// Changes components to a state, one after another or all at once, and waits for each. Components that cannot reach it
+/// (they failed, their process is dead, or they never started) are skipped, even if this happens while they are
+/// awaited.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
@@ -22,11 +22,11 @@ class TransitionSequence {
   TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Asks the components whose turn it is, including those that were passed over and can get there now. Returns true if
-  /// none is awaited any more. Must be called first, and after every change of `states`.
+  /// Requests the change from the components that are next, including skipped ones that can reach the state now.
+  /// Returns true if none is awaited any more. Must be called first, and after every change of `states`.
   bool advance();
 
-  /// Returns the components that have been asked and have not arrived.
+  /// Returns the components that have been asked and have not reached the state.
   std::vector<std::uint32_t> awaited() const;
 
   /// Returns the state that is to be reached: "active", "inactive" or "finalized".

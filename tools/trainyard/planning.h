@@ -13,7 +13,7 @@ class App;
 
 namespace trainyard::tools {
 
-/// What `launch`, `plan` and `check` take: FILE [name=value...].
+/// The arguments of `launch`, `plan` and `check`: FILE [name=value...].
 struct LaunchArguments {
   std::string file;
   std::vector<std::string> values;
@@ -25,7 +25,7 @@ struct LaunchArguments {
 /// Returns the plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
-/// Reads, expands and checks the launch file. Whatever is wrong with it is bad input, so it throws kInvalidArgument.
+/// Reads, expands and checks the launch file. Every problem with it is bad input, so it throws kInvalidArgument.
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
 
 }  // namespace trainyard::tools

@@ -10,7 +10,7 @@
 namespace trainyard::tools {
 
 /// Asks the registry of a running launch. Every question has a deadline, so a stopped launcher cannot hang a command.
-/// It asks one question at a time; an answer that comes too late is recognised by its id and thrown away.
+/// It asks one question at a time; an answer that arrives too late is recognised by its id and discarded.
 class RegistryClient {
  public:
   /// Connects, which by itself does not prove that the launcher lives. Throws kIo.

@@ -6,7 +6,7 @@
 
 namespace trainyard::tools {
 
-/// What a finding means.
+/// The meaning of a finding.
 enum class Verdict {
   kFact,     ///< It is neither good nor bad, such as a version.
   kGood,     ///< It is as it should be.
@@ -14,7 +14,7 @@ enum class Verdict {
   kBad,      ///< Trainyard cannot work like this.
 };
 
-/// One thing that `trainyard doctor` has looked at.
+/// One check of `trainyard doctor`.
 struct SystemCheck {
   Verdict verdict = Verdict::kFact;
   std::string name;
@@ -22,12 +22,12 @@ struct SystemCheck {
   std::string advice;  ///< What to do about it; empty if nothing needs to be done.
 };
 
-/// Looks at everything, in the order in which it is shown. It throws nothing: what cannot be looked at is a finding.
-/// The functions below judge findings without looking for them, so they can be tested with invented ones.
+/// Makes all checks, in the order in which they are shown. It throws nothing: a failed check is a finding. The
+/// functions below judge given values, so they can be tested with invented ones.
 std::vector<SystemCheck> check_system();
 
-/// Which BLAS a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 stands for. Reference BLAS is a
-/// warning, because a matrix product takes some thirty times as long with it.
+/// Judges the BLAS to which a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 belongs. Reference
+/// BLAS is a warning, because a matrix product takes some thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
 /// Judges the limit of open files. Each process needs some for sockets and shared memory.

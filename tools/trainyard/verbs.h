@@ -8,8 +8,8 @@ class App;
 
 namespace trainyard::tools {
 
-/// What the chosen verb does; it returns the exit code. A verb sets it while the command line is parsed, and it runs
-/// afterwards, so that `launch` forks with nothing half done.
+/// The action of the chosen verb, which returns the exit code. A verb sets it while the command line is parsed. It runs
+/// afterwards, so that `launch` does not fork during parsing.
 using Action = std::function<int()>;
 
 /// Adds one verb, or one small family of verbs, to the command: its options, its help, its action.
@@ -29,11 +29,11 @@ void add_topic(CLI::App& app, Action& chosen);
 void add_node(CLI::App& app, Action& chosen);
 /// `param list|get|set` shows and changes parameters of a running component.
 void add_param(CLI::App& app, Action& chosen);
-/// `service call` asks a running component.
+/// `service call` calls a service of a running component.
 void add_service(CLI::App& app, Action& chosen);
-/// `ckpt show|verify` looks at checkpoints on disk. It needs no run and no LibTorch.
+/// `ckpt show|verify` examines checkpoints on disk. It needs no run and no LibTorch.
 void add_ckpt(CLI::App& app, Action& chosen);
-/// `doctor` shows what this machine has and lacks.
+/// `doctor` checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 
 }  // namespace trainyard::tools
