@@ -125,9 +125,9 @@ class Collective : public Configurable {
   /// from time to time. Throws if the group has failed.
   void progress();
 
-  /// Makes the group fail at once because this rank cannot go on, for instance because its step threw. All other ranks
-  /// get kPeerLost, which names this rank and `reason`. It does not throw, and does nothing if the group has already
-  /// failed or has a single rank.
+  /// Makes the group fail at once because this rank cannot continue, for instance because its step threw. All other
+  /// ranks get kPeerLost, which names this rank and `reason`. It does not throw, and does nothing if the group has
+  /// already failed or has a single rank.
   void abort(const std::string& reason) noexcept;
 
   /// Returns the texts of all ranks, in the order of the ranks. The texts may differ in length and may be empty. It

@@ -23,7 +23,7 @@ namespace trainyard {
 /// The file must not become shorter while it is mapped: the system kills a process that reads beyond the new end.
 class MappedFile {
  public:
-  /// Throws kNotFound if there is no regular file at `path`, kIo if it cannot be opened or mapped.
+  /// Maps the file. Throws kNotFound if there is no regular file at `path`, and kIo if it cannot be opened or mapped.
   explicit MappedFile(std::string path) : path_(std::move(path)) {
     const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe would block the open.
     if (descriptor < 0) {

@@ -123,7 +123,7 @@ struct RunFinished {
 };
 
 /// Reports that a process has ended. The receiver releases the shared buffers that the process held, stops waiting for
-/// its credits, and closes its connections to it. The launcher sends this message to all other processes after it has
+/// its credits, and detaches its edges from it. The launcher sends this message to all other processes after it has
 /// reaped the process.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";

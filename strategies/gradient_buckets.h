@@ -35,8 +35,8 @@ class GradientBuckets {
   /// Announces that the next backward pass is the last one of the step.
   void arm();
 
-  /// Called after the step's backward passes: reports all buckets that have not been reported, including those whose
-  /// parameters had no gradient.
+  /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the step's backward
+  /// passes.
   void flush();
 
   /// Called for every gradient that is finished while armed, which is the moment to let communication make progress.

@@ -46,7 +46,7 @@ class Passes {
   /// throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
-  /// Adds the gradients times `weight` to those that are there already. Returns the loss without its graph.
+  /// Adds the gradients times `weight` to the existing ones. Returns the loss without its graph.
   at::Tensor backward(at::Tensor loss, double weight);
 
   // These are for strategies that take the forward pass apart.

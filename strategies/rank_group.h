@@ -43,14 +43,15 @@ class RankGroup {
   bool any(bool here);       ///< True if it is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Lets operations that are under way go on.
+  /// Lets operations that are under way make progress.
   void progress();
 
   /// Returns a flat tensor on which operations need no copy, if that is possible. Every rank asks for the same size, in
   /// the same order. Its values are undefined.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
-  /// Says that this rank cannot go on: the others fail at once, with an error that names it, instead of waiting for it.
+  /// Reports that this rank cannot continue: the others fail at once, with an error that names it, instead of waiting
+  /// for it.
   void abort(const std::string& reason) noexcept;
 
   /// Announces that operations will work on this memory; see Collective.

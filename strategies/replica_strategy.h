@@ -43,13 +43,13 @@ class ReplicaStrategy : public Strategy {
   /// with gradients of zero.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Called when what reduce() began has been waited for: does what is left to do with the bucket.
+  /// Completes a bucket. Called when the Work that reduce() returned has been waited for.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
   /// Called when every bucket is finished, for strategies that reduce in another order than that of the buckets.
   virtual void complete_reduction() {}
 
-  /// Called now and then while backward runs: lets communication go on.
+  /// Lets communication make progress. Called from time to time during the backward pass.
   virtual void progress() { world().progress(); }
 
  private:

@@ -27,10 +27,11 @@ class ShardedUpdate {
   /// of a flat block.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Called when every rank has restored its own part, if there was a checkpoint. Buffers are taken from rank 0.
+  /// Gathers the parameters and copies the buffers of rank 0. Called when every rank has restored its own part, if
+  /// there was a checkpoint.
   void synchronise(ArenaEdit& edit);
 
-  /// Called when every rank has updated its part: all ranks get all parts.
+  /// Gathers the parts of all ranks. Called when every rank has updated its part.
   void gather_parameters(ArenaEdit& edit);
 
   /// Returns what this rank holds, without the further memory that a strategy needs.

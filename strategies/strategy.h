@@ -117,17 +117,20 @@ class Strategy : public Configurable {
   /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
   void check_world_size(std::uint32_t world_size) const;
 
-  /// Called when the model and the arena are there. Throws kUnsupported if the ranks must share a process and do not.
+  /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if the ranks must share a
+  /// process and do not.
   void set_up(const RankParts& parts);
 
-  /// Called when a checkpoint, if there is one, has been restored into the arena.
+  /// Makes all ranks start from the same parameters. Called when a checkpoint, if there is one, has been restored into
+  /// the arena.
   void start();
 
   /// Computes forward and backward of one micro-batch. Returns the loss without its graph, or an undefined tensor if
   /// the batch is empty.
   at::Tensor train(const MicroBatch& batch);
 
-  /// Called after the last micro-batch of the step: makes the gradients those that the optimizer should see.
+  /// Completes the gradients of a step, so that the arena holds those that the optimizer should see. Called after the
+  /// last micro-batch.
   StepSummary end_step(const StepEnd& wanted);
 
   /// Discards the gradients of a step, even before its end.
@@ -146,7 +149,7 @@ class Strategy : public Configurable {
   Evaluation& begin_evaluation();
   void end_evaluation();
 
-  /// Called before what the arena announces is copied, on all ranks.
+  /// Prepares the arena for a copy of its announced memory. Called before the copy, on all ranks.
   void begin_snapshot();
 
   /// Returns the traits in words, which is what the planner and `trainyard plugin info` know about a strategy.

@@ -12,7 +12,7 @@ namespace trainyard {
 /// type of its operation.
 class Autocast {
  public:
-  /// Throws kUnsupported for a kind of device for which this LibTorch has no autocast.
+  /// Starts autocast to `type`. Throws kUnsupported for a kind of device for which this LibTorch has no autocast.
   Autocast(at::DeviceType device, at::ScalarType type);
   ~Autocast();
   Autocast(const Autocast&) = delete;

@@ -28,7 +28,7 @@ const std::vector<std::string>& precision_names();
 /// Returns all names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
 const std::vector<std::string>& precision_names_and_aliases();
 
-/// Throws kInvalidArgument with the allowed names.
+/// Returns the precision with this name. For other names throws kInvalidArgument, which lists the allowed ones.
 Precision parse_precision(const std::string& name);
 
 /// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Class numbers,

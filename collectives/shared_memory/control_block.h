@@ -57,7 +57,7 @@ enum Counter : std::uint32_t {
 };
 constexpr std::size_t kCounters = 3;
 
-/// What a waiting rank needs before it can go on with its collective operations.
+/// The condition that a waiting rank needs before it can continue with its operations.
 struct Need {
   Counter counter = kNothing;
   std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.

@@ -25,7 +25,7 @@ struct Workplace {
   Reporter& reporter;
   Output<Gradients>& gradients;
   Output<Prediction>& predictions;
-  /// The parameters below are read anew for every step, because they may be set while the run goes on.
+  /// The parameters below are read again in every step, because they may be changed during the run.
   const Parameter<double>& clip_norm;
   const Parameter<double>& clip_value;
   const Parameter<std::int64_t>& log_every_steps;
@@ -46,7 +46,7 @@ class ActiveOrder {
   ActiveOrder(const ActiveOrder&) = delete;
   ActiveOrder& operator=(const ActiveOrder&) = delete;
 
-  /// Called when it is this order's turn.
+  /// Starts the order. Called when it is this order's turn.
   virtual void begin() {}
 
   /// Uses one batch. Called only while it is neither busy nor complete. Throws kInternal for a batch of another order.

@@ -33,7 +33,7 @@ struct StateBlock {
 };
 
 /// How the blocks of the arenas and of the optimizers are cut into the tensors of a checkpoint. The blocks refer to
-/// live memory; whoever reads it makes sure that nobody writes meanwhile (Snapshot).
+/// live memory, which must not be changed while it is read (see Snapshot).
 struct StateLayout {
   std::vector<StateBlock> blocks;     ///< The parameters, the buffers, and every block of state.
   std::vector<StateSlice> model;      ///< The tensors of model.safetensors.
@@ -42,7 +42,7 @@ struct StateLayout {
   std::size_t bytes() const;  ///< The size of all blocks, each counted once.
 };
 
-/// What one rank has said.
+/// What one rank has announced.
 struct RankState {
   const ArenaInfo* arena = nullptr;
   const OptimizerState* optimizer = nullptr;  ///< Null if the run has no optimizer.
@@ -50,9 +50,8 @@ struct RankState {
 
 /// `ranks` are all ranks, by number. Either each has a part of the parameters and of the optimizer's state, one after
 /// another, or each has all of it. Buffers, and state that is not laid out like the parameters, are those of rank 0. So
-/// the tensors are those of a single rank, whoever holds them. Throws kCorrupt for an entry that does not lie in its
-/// block, and kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and
-/// rule.
+/// the tensors are the same as with a single rank. Throws kCorrupt for an entry that does not lie in its block, and
+/// kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and rule.
 StateLayout make_state_layout(const std::vector<RankState>& ranks);
 
 /// For a single rank; `state` may be null.

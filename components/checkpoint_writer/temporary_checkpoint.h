@@ -9,7 +9,7 @@ namespace trainyard {
 /// published.
 class TemporaryCheckpoint {
  public:
-  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`, and `directory` too if somebody has removed it. Throws kIo.
+  /// Makes `<directory>/.tmp-<name>-<pid>-<n>`, and also `directory` if it does not exist. Throws kIo.
   TemporaryCheckpoint(std::string directory, std::string name);
   ~TemporaryCheckpoint();
   TemporaryCheckpoint(const TemporaryCheckpoint&) = delete;

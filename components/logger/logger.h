@@ -16,8 +16,8 @@ namespace trainyard {
 enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
 constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
 
-/// Shows the run to a person and records it for programs. It only listens: it has no outputs, its windows are large,
-/// and it writes files at most once a second, so that it never holds the pipeline back.
+/// Shows the run to a person and records it for programs. It has no outputs, its windows are large, and it writes files
+/// at most once a second, so that it never delays the pipeline.
 ///
 /// It writes these files into `directory`:
 ///
@@ -25,8 +25,8 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 ///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
 ///   tensorboard/          event files (tensorboard_sink.h)
 ///
-/// An existing table or JSONL file is continued, never overwritten. A file that can no longer be written is given up
-/// with an error in the log, and training goes on.
+/// An existing table or JSONL file is continued, never overwritten. If a file can no longer be written, the logger
+/// reports an error and stops writing it; training continues.
 ///
 /// Log records go only to the JSONL file, because the processes show them on standard error themselves.
 class Logger final : public Component {

@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// Makes text from outside safe to show: control characters other than line feed and tab become '?', so that what a
-/// model generates or a stranger's component logs cannot control the terminal.
+/// Makes text from outside safe to show: control characters other than line feed and tab become '?', so that text from
+/// a model or a component's log cannot control the terminal.
 std::string printable(std::string_view text);
 
 /// Appends a JSON string with its quotes. Bytes that are not valid UTF-8, which a model may generate, become U+FFFD.

@@ -48,12 +48,12 @@ class OutputBase {
   void remove_edge(core::Edge& edge);
   /// Returns the edges, which the output does not own. It may be called only on the owner's loop.
   const std::vector<core::Edge*>& edges() const { return edges_; }
-  /// Called when a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
+  /// Records that a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
   /// has sent them all.
   void room_again(bool was_waiting);
   /// Returns true while an edge keeps messages back. The owner is given no input meanwhile.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Called when an edge begins to keep messages waiting; room_again(true) ends this.
+  /// Records that an edge keeps messages waiting, until room_again(true) is called.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:

@@ -82,7 +82,7 @@ class RemoteEdge final : public Edge {
   /// room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
-  /// True if has_room() found the ring full; on_room() must then be called by poll_room().
+  /// True if has_room() found the ring full; poll_room() must then call on_room().
   mutable bool starved_ = false;
 };
 

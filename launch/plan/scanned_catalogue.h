@@ -26,7 +26,7 @@ class ScannedCatalogue final : public Catalogue {
 
   Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
 
-  /// Describes the plugin anew, whatever the cache says. This is for facts that change, such as the number of devices.
+  /// Describes the plugin again, even if it is cached. This is for facts that change, such as the number of devices.
   const core::PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:

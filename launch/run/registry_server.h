@@ -42,10 +42,10 @@ class RegistryServer {
   void call_all_processes(const RouterSocket::Frames& envelope, const nlohmann::json& id, const std::string& method,
                           const std::string& body);
 
-  /// Throws kInvalidArgument for an op that does not exist.
+  /// Returns the answer to an op. Throws kInvalidArgument for an op that does not exist.
   nlohmann::json describe(const std::string& op) const;
 
-  /// Throws kNotFound, with the nearest name.
+  /// Returns the component with this name. Throws kNotFound, which suggests the nearest name.
   const ComponentPlan& component(const std::string& name) const;
   const ChildProcess& process(const std::string& name) const;
 

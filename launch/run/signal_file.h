@@ -12,7 +12,7 @@ namespace trainyard::launch {
 /// starts. A handler is therefore ordinary code, to which the rules of asynchronous signals do not apply.
 class SignalFile {
  public:
-  /// Throws kIo.
+  /// Blocks the signals and calls `on_signal` for each one that arrives. Throws kIo.
   SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int signal)> on_signal);
   ~SignalFile();
   SignalFile(const SignalFile&) = delete;

@@ -157,7 +157,7 @@ inline void add_observers(FakeCatalogue& catalogue) {
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }
 
-/// Adds the rules of hardware that is not here, as the real plugin tells them.
+/// Adds the accelerator `simulated` with some of the real plugin's rules.
 inline void add_simulated(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("accelerator", "simulated");
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),

@@ -22,7 +22,7 @@ class Resnet final : public Model {
  public:
   explicit Resnet(ModelContext& context) : Model(context) {}
 
-  /// Throws kShapeMismatch for data other than images with classes.
+  /// Makes the layers. Throws kShapeMismatch for data other than images with classes.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }

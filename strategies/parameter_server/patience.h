@@ -23,7 +23,7 @@ class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
 
-  /// Waits until `missing` returns nobody. `purpose` is for errors, such as "for all workers to meet".
+  /// Waits until `missing` returns an empty list. `purpose` is for errors, such as "for all workers to meet".
   void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
 
  private:

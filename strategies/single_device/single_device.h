@@ -4,7 +4,7 @@
 
 namespace trainyard {
 
-/// One rank on one device. There is nobody to agree with, so it overrides nothing that a strategy may do.
+/// One rank on one device. It needs no communication, so it overrides no hooks.
 class SingleDevice final : public Strategy {
  public:
   explicit SingleDevice(StrategyContext& context) : Strategy(context) {}

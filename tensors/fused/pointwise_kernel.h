@@ -34,8 +34,8 @@ void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
 /// Computes the gradient of `sum`, to which it adds `sum_gradient` unless that is null, and the gradients of gain and
-/// bias, summed over the rows from `begin` to `end`. It adds these two to what is there, so that the caller decides how
-/// rows are summed.
+/// bias, summed over the rows from `begin` to `end`. It adds these two to the existing values, so that the caller
+/// controls how rows are summed.
 template <class T>
 struct NormBackward {
   std::int64_t width;
