@@ -1,22 +1,20 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <string>
-#include <string_view>
 
 #include "launch/plan/plan.h"
-#include "launch/run/line_splitter.h"
+#include "launch/run/child_output.h"
 #include "launch/run/poll_loop.h"
 #include "launch/run/spawn.h"
 
 namespace trainyard::launch {
 
-/// One planned process while it runs, through all its restarts: its pid, its output, and the signals that end it. It is
-/// used on the launcher's thread. It does not reap the process; Crew::reap does this for all children.
+/// One planned process while it runs, through all its restarts: its pid, and the signals that end it. It
+/// lives on the launcher's thread. It does not reap, since one waitpid() serves all children (Crew::reap).
 class ChildProcess {
  public:
-  using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
+  using OnLine = ChildOutput::OnLine;
 
   /// `planned` must outlive this object.
   ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line);
@@ -34,14 +32,14 @@ class ChildProcess {
   /// Returns the pid; 0 while it does not run.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
-  /// Returns the last lines that it printed on both streams, for the report of its failure.
-  const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
+  /// What it printed last, on both streams, for the report of its failure.
+  const std::deque<std::string>& last_lines() const { return output_.last_lines(); }
 
   /// Starts the program. Throws if that fails; the process then does not run.
   void start(const SpawnOptions& options);
 
-  /// Reads its output so far, without waiting for the poll loop.
-  void read_now();
+  /// Takes what it has printed so far, without waiting for the poll loop.
+  void read_now() { output_.read_now(); }
 
   /// Reads the rest of its output and marks it as ended. Must be called when it has been reaped.
   void reaped();
@@ -61,23 +59,15 @@ class ChildProcess {
   void kill();
 
  private:
-  void read_output(int file, LineSplitter& splitter, bool from_stderr, PollLoop::Id& watch);
   void climb(int step, std::chrono::milliseconds rung);
 
   PollLoop& loop_;
   const PlannedProcess& planned_;
   std::uint32_t index_;
-  OnLine on_line_;
+  ChildOutput output_;
   pid_t pid_ = 0;
-  FileDescriptor out_;
-  FileDescriptor err_;
-  PollLoop::Id out_watch_ = 0;
-  PollLoop::Id err_watch_ = 0;
   PollLoop::Id ladder_timer_ = 0;
   bool ending_ = false;
-  LineSplitter out_lines_;
-  LineSplitter err_lines_;
-  LastLines last_lines_{20};
   std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
 };
 

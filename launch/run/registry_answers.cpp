@@ -122,7 +122,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
                {"thread", component.thread},
                {"rank", component.rank},
                {"pid", child != nullptr ? child->pid() : 0},
-               {"state", run.states[component.index]},
+               {"state", name_of(run.states[component.index])},
                {"inputs", json::array()},
                {"outputs", json::array()},
                {"services", json::array()}};

@@ -41,7 +41,7 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
       crew(loop, console, plan, {options.process_program, control.endpoint(), directory.run(), directory.path()},
            std::move(on_end)),
       barrier(processes_with_components(plan)),
-      states(plan.components.size(), "unconfigured") {}
+      states(plan.components.size(), State::kUnconfigured) {}
 
 std::vector<std::uint32_t> RunContext::components_of(const std::string& process) const {
   std::vector<std::uint32_t> found;
@@ -51,8 +51,8 @@ std::vector<std::uint32_t> RunContext::components_of(const std::string& process)
   return found;
 }
 
-void RunContext::ask(std::uint32_t component, const std::string& state) {
-  control.send(process_of(component), Transition{plan.components[component].name, state});
+void RunContext::ask(std::uint32_t component, State state) {
+  control.send(process_of(component), Transition{plan.components[component].name, std::string(name_of(state))});
 }
 
 void RunContext::call(const std::string& process, const std::string& component, const std::string& method,

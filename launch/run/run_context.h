@@ -15,6 +15,7 @@
 #include "launch/run/poll_loop.h"
 #include "launch/run/run_console.h"
 #include "launch/run/run_directory.h"
+#include "launch/run/run_phase.h"
 #include "launch/run/start_barrier.h"
 #include "launch/run/transition_sequence.h"
 
@@ -48,6 +49,7 @@ struct RunContext {
   Crew crew;
   StartBarrier barrier;
   ComponentStates states;
+  RunProgress progress;
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
@@ -63,7 +65,7 @@ struct RunContext {
   }
 
   /// Asks a component to change its state.
-  void ask(std::uint32_t component, const std::string& state);
+  void ask(std::uint32_t component, State state);
 
   /// Calls a method of a component, or of the process if `component` is empty.
   void call(const std::string& process, const std::string& component, const std::string& method,

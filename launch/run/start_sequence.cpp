@@ -11,9 +11,8 @@ namespace trainyard::launch {
 
 using Stage = StartBarrier::Stage;
 
-StartSequence::StartSequence(RunContext& run, std::function<void(const std::string&)> failed,
-                             std::function<void()> active)
-    : run_(run), failed_(std::move(failed)), active_(std::move(active)) {}
+StartSequence::StartSequence(RunContext& run, std::function<void(const std::string&)> failed)
+    : run_(run), failed_(std::move(failed)) {}
 
 StartSequence::~StartSequence() { run_.loop.cancel(deadline_); }
 
@@ -27,7 +26,6 @@ void StartSequence::begin() {
 }
 
 void StartSequence::cancel() {
-  cancelled_ = true;
   activations_.clear();
   run_.loop.cancel(std::exchange(deadline_, 0));
 }
@@ -36,7 +34,7 @@ void StartSequence::cancel() {
 void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   const ChildProcess* child = run_.crew.find(process);
   // A run that is to end starts nobody any more; the process is ended by the stop.
-  if (cancelled_ || run_.barrier.stage(process) != Stage::kStarting) return;
+  if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kStarting) return;
   if (!abi_matches(hello.abi_tag, host_abi_tag())) {
     failed_(fmt::format("process '{}' is of another build: its ABI tag is '{}', the launcher's is '{}'", process,
                         hello.abi_tag, host_abi_tag()));
@@ -48,12 +46,12 @@ void StartSequence::on_hello(const std::string& process, const Hello& hello) {
 }
 
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {
-  if (cancelled_) return;
+  if (run_.progress.stopping()) return;
   run_.barrier.configured(process, configured.endpoints);
   // Configured speaks for all of them; their own reports may come later.
-  for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = "inactive";
+  for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = State::kInactive;
   // The others are connected already, so it need not wait for them.
-  if (connecting_) {
+  if (run_.progress.phase() != RunPhase::kStarting) {
     rejoin(process);
   } else if (run_.barrier.all_at_least(Stage::kConfigured)) {
     connect_all();
@@ -62,7 +60,7 @@ void StartSequence::on_configured(const std::string& process, const Configured& 
 
 // Everybody has bound by now, so every address in the message can be connected to.
 void StartSequence::connect_all() {
-  connecting_ = true;
+  run_.progress.enter(RunPhase::kConnecting);
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) run_.barrier.set_stage(child->name(), Stage::kConnecting);
   }
@@ -78,10 +76,10 @@ void StartSequence::rejoin(const std::string& process) {
 
 void StartSequence::on_connected(const std::string& process) {
   // Those that had been connected already answer every further Connect; only the one that is waited for counts.
-  if (cancelled_ || run_.barrier.stage(process) != Stage::kConnecting) return;
+  if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConnecting) return;
   run_.barrier.set_stage(process, Stage::kConnected);
   // A restarted process activates its own components alone.
-  if (complete_) {
+  if (run_.progress.phase() == RunPhase::kRunning) {
     activations_.insert_or_assign(process, activation(run_.components_of(process)));
     on_state_changed();
   } else if (run_.barrier.all_at_least(Stage::kConnected)) {
@@ -90,14 +88,14 @@ void StartSequence::on_connected(const std::string& process) {
 }
 
 TransitionSequence StartSequence::activation(std::vector<std::uint32_t> components) {
-  return TransitionSequence(std::move(components), "active", TransitionSequence::Pace::kOneByOne, run_.states,
-                            [this](std::uint32_t component) { run_.ask(component, "active"); });
+  return TransitionSequence(std::move(components), State::kActive, TransitionSequence::Pace::kOneByOne, run_.states,
+                            [this](std::uint32_t component) { run_.ask(component, State::kActive); });
 }
 
 // Programs first, so that a viewer in the launch file sees the run from its first message on.
 void StartSequence::activate_all() {
   start_programs();
-  if (cancelled_) return;
+  if (run_.progress.stopping()) return;
   activations_.insert_or_assign("", activation(run_.plan.activation));
   on_state_changed();
 }
@@ -126,10 +124,8 @@ void StartSequence::on_state_changed() {
     sequence = activations_.erase(sequence);
     if (!all) continue;
     // The deadline of the start is over; restarts later have no deadline, since the run goes on meanwhile.
-    complete_ = true;
+    run_.progress.enter(RunPhase::kRunning);
     run_.loop.cancel(std::exchange(deadline_, 0));
-    active_();
-    return;  // The call may have changed anything.
   }
 }
 

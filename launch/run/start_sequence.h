@@ -19,9 +19,8 @@ namespace trainyard::launch {
 /// endpoints.
 class StartSequence {
  public:
-  /// `failed` is called with the reason if the run or a restarted process cannot start; `active` is called when all
-  /// components are active.
-  StartSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> active);
+  /// `failed` is told why the run cannot start or a process cannot come back.
+  StartSequence(RunContext& run, std::function<void(const std::string&)> failed);
   ~StartSequence();
   StartSequence(const StartSequence&) = delete;
   StartSequence& operator=(const StartSequence&) = delete;
@@ -29,11 +28,8 @@ class StartSequence {
   /// Starts the processes. The plan's start_timeout begins now.
   void begin();
 
-  /// Cancels the start because the run is to end: nothing more is started.
+  /// Cancels the start because the run is to end: nobody is awaited any more.
   void cancel();
-
-  /// Returns true once every component has been active; restarts do not change that.
-  bool complete() const { return complete_; }
 
   /// The messages of the plan's processes, passed on by the supervisor.
   void on_hello(const std::string& process, const Hello& hello);
@@ -56,13 +52,9 @@ class StartSequence {
 
   RunContext& run_;
   std::function<void(const std::string&)> failed_;
-  std::function<void()> active_;
   /// Indexed by restarted process; "" stands for all, at the start.
   std::map<std::string, TransitionSequence> activations_;
   PollLoop::Id deadline_ = 0;
-  bool connecting_ = false;  ///< All processes have been told all endpoints.
-  bool complete_ = false;
-  bool cancelled_ = false;
 };
 
 }  // namespace trainyard::launch

@@ -38,11 +38,11 @@ bool StopSequence::has_stop(const ComponentPlan& component) const {
 }
 
 void StopSequence::interrupt() {
-  if (begun()) return;
-  phase_ = Phase::kAsking;
+  if (run_.progress.stopping()) return;
+  run_.progress.enter(RunPhase::kAsking);
   for (const ComponentPlan& component : run_.plan.components) {
     // One that is not active cannot answer; the end then comes without asking.
-    if (!has_stop(component) || run_.states[component.index] != "active") continue;
+    if (!has_stop(component) || run_.states[component.index] != State::kActive) continue;
     ++asked_;
     run_.call(component.process, component.name, "stop", "{}", run_.plan.stop_timeout,
               [this](bool ok, const std::string&) {
@@ -62,25 +62,25 @@ void StopSequence::interrupt() {
 
 // Later phases are on their way to the end already.
 void StopSequence::finish() {
-  if (phase_ > Phase::kAsking) return;
+  if (run_.progress.phase() > RunPhase::kAsking) return;
   deactivate(TransitionSequence::Pace::kOneByOne, patience_);
 }
 
 void StopSequence::abort() {
   // Too late to hurry: components are finalized already.
-  if (phase_ > Phase::kDeactivating) return;
+  if (run_.progress.phase() > RunPhase::kDeactivating) return;
   // A plan may ask for less patience, never for more.
   patience_ = std::min(patience_, kPatienceAfterFailure);
   deactivate(TransitionSequence::Pace::kAllAtOnce, patience_);
 }
 
 void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
-  phase_ = Phase::kDeactivating;
+  run_.progress.enter(RunPhase::kDeactivating);
   run_.crew.no_more_restarts();
   // The reverse of activation: sources first, so that what is under way has receivers to the last.
   const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
-  sequence_.emplace(order, "inactive", pace, run_.states,
-                    [this](std::uint32_t component) { run_.ask(component, "inactive"); });
+  sequence_.emplace(order, State::kInactive, pace, run_.states,
+                    [this](std::uint32_t component) { run_.ask(component, State::kInactive); });
   set_deadline(deadline, [this] {
     report_awaited();
     finalize();
@@ -90,9 +90,9 @@ void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadli
 
 // All at once: nothing is sent any more, so nobody depends on anybody.
 void StopSequence::finalize() {
-  phase_ = Phase::kFinalizing;
-  sequence_.emplace(run_.plan.activation, "finalized", TransitionSequence::Pace::kAllAtOnce, run_.states,
-                    [this](std::uint32_t component) { run_.ask(component, "finalized"); });
+  run_.progress.enter(RunPhase::kFinalizing);
+  sequence_.emplace(run_.plan.activation, State::kFinalized, TransitionSequence::Pace::kAllAtOnce, run_.states,
+                    [this](std::uint32_t component) { run_.ask(component, State::kFinalized); });
   set_deadline(patience_, [this] {
     report_awaited();
     end_processes();
@@ -102,9 +102,9 @@ void StopSequence::finalize() {
 
 void StopSequence::on_state_changed() {
   if (!sequence_ || !sequence_->advance()) return;
-  if (phase_ == Phase::kDeactivating) {
+  if (run_.progress.phase() == RunPhase::kDeactivating) {
     finalize();
-  } else if (phase_ == Phase::kFinalizing) {
+  } else if (run_.progress.phase() == RunPhase::kFinalizing) {
     end_processes();
   }
 }
@@ -113,12 +113,12 @@ void StopSequence::on_state_changed() {
 bool StopSequence::ends_by_itself(const ChildProcess& child) const {
   const std::vector<std::uint32_t> components = run_.components_of(child.name());
   return !components.empty() &&
-         std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == "finalized"; });
+         std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == State::kFinalized; });
 }
 
 // Processes of finalized components come to their end without being told; the others get the ladder at once.
 void StopSequence::end_processes() {
-  phase_ = Phase::kEnding;
+  run_.progress.enter(RunPhase::kEnding);
   sequence_.reset();
   for (const auto& child : run_.crew.children()) {
     if (!ends_by_itself(*child)) child->end(run_.options.rung);
@@ -136,8 +136,8 @@ void StopSequence::end_processes() {
 
 void StopSequence::force() {
   // The second time there is no more climbing: SIGKILL.
-  const bool again = phase_ == Phase::kForced;
-  phase_ = Phase::kForced;
+  const bool again = run_.progress.phase() == RunPhase::kForced;
+  run_.progress.enter(RunPhase::kForced);
   run_.crew.no_more_restarts();
   run_.loop.cancel(std::exchange(deadline_, 0));
   sequence_.reset();
@@ -153,7 +153,7 @@ void StopSequence::force() {
 
 void StopSequence::on_gone() {
   // Before that phase an empty crew is no end: the sequence passes over the dead and comes here by itself.
-  if (begun() && phase_ >= Phase::kEnding && run_.crew.all_gone()) return gone_();
+  if (run_.progress.phase() >= RunPhase::kEnding && run_.crew.all_gone()) return gone_();
   on_state_changed();
 }
 
@@ -161,7 +161,7 @@ void StopSequence::report_awaited() {
   if (!sequence_) return;
   for (const std::uint32_t component : sequence_->awaited()) {
     failed_(fmt::format("{} did not become {} within {} s", describe_component(run_.plan.components[component]),
-                        sequence_->target(), std::chrono::duration<double>(patience_).count()));
+                        name_of(sequence_->target()), std::chrono::duration<double>(patience_).count()));
   }
 }
 

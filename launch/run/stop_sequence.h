@@ -36,24 +36,19 @@ class StopSequence {
   /// Sends signals to all processes, because the user has interrupted the run again. A second call kills them.
   void force();
 
-  bool begun() const { return phase_ != Phase::kNone; }
-
-  /// Returns true while the components still decide when the run is over.
-  bool asking() const { return phase_ == Phase::kAsking; }
-
   /// Must be called after every change of the components' states.
   void on_state_changed();
   /// Must be called when a process has been reaped.
   void on_gone();
 
  private:
-  enum class Phase { kNone, kAsking, kDeactivating, kFinalizing, kEnding, kForced };
-
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
   // True if all components of the process are finalized, so that it ends without a signal.
   bool ends_by_itself(const ChildProcess& child) const;
+  // True while the components still decide when the run is over.
+  bool asking() const { return run_.progress.phase() == RunPhase::kAsking; }
   void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
   // Reports who has not arrived when a deadline passes.
   void report_awaited();
@@ -62,7 +57,6 @@ class StopSequence {
   RunContext& run_;
   std::function<void(const std::string&)> failed_;
   std::function<void()> gone_;
-  Phase phase_ = Phase::kNone;
   std::optional<TransitionSequence> sequence_;
   std::chrono::milliseconds patience_;  ///< The deadline of each step after the first.
   PollLoop::Id deadline_ = 0;

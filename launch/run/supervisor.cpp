@@ -28,6 +28,15 @@ std::string without_name(const std::string& error, const std::string& component)
   return error.starts_with(name) ? error.substr(name.size()) : error;
 }
 
+/// A word that is no state makes the message a broken one, which the control channel reports.
+State reported_state(const StateChanged& change) {
+  try {
+    return state_named(change.state);
+  } catch (const Error& error) {
+    throw Error(Code::kCorrupt, error.what());
+  }
+}
+
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
@@ -35,12 +44,11 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
       guard_(guard),
       signals_(run_.loop, {SIGINT, SIGTERM, SIGHUP, SIGCHLD}, [this](int signal) { on_signal(signal); }),
       heartbeats_(run_.loop, options.silence, [this](const std::string& sentence) { run_.console.say(sentence); }),
-      start_(
-          run_, [this](const std::string& reason) { fail(reason); }, [] {}),
+      start_(run_, [this](const std::string& reason) { fail(reason); }),
       stop_(
           run_,
           [this](const std::string& what) {
-            failed_ = true;
+            outcome_.failed = true;
             run_.console.say(what);
           },
           [this] { run_.loop.quit(); }),
@@ -83,7 +91,7 @@ int Supervisor::run() {
   if (guard_.alive() >= 0) {
     // The guard is dead: no gentle end, since nobody would clean up after us if it takes too long.
     run_.loop.watch_file(guard_.alive(), [this] {
-      failed_ = true;
+      outcome_.failed = true;
       run_.loop.quit();
     });
   }
@@ -96,9 +104,8 @@ int Supervisor::run() {
   }
   run_.loop.run();
   kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
-  if (!outcome_.empty()) run_.console.say(outcome_);
-  if (failed_) return ExitCode::kFailed;
-  return interrupted_ ? ExitCode::kInterrupted : ExitCode::kSuccess;
+  if (outcome_.finish) run_.console.say(*outcome_.finish);
+  return outcome_.exit_code();
 }
 
 void Supervisor::on_signal(int signal) {
@@ -111,31 +118,32 @@ void Supervisor::on_signal(int signal) {
 
 void Supervisor::on_interrupt() {
   // The second time, or the first while the run is failing anyway: no more patience.
-  if (interrupted_ || (stop_.begun() && !finished_)) {
+  if (outcome_.interrupted || (run_.progress.stopping() && !outcome_.finish)) {
     run_.console.say("ending all processes now");
     stop_.force();
-    interrupted_ = true;
+    outcome_.interrupted = true;
     return;
   }
-  interrupted_ = true;
+  outcome_.interrupted = true;
   start_.cancel();
-  if (!stop_.begun()) run_.console.say("stopping; once more to end all processes at once");
+  if (!run_.progress.stopping()) run_.console.say("stopping; once more to end all processes at once");
   stop_.interrupt();
 }
 
 void Supervisor::on_state_changed(const std::string& process, const StateChanged& change) {
+  const State reported = reported_state(change);
   const auto& components = run_.plan.components;
   const auto component = std::ranges::find(components, change.component, &ComponentPlan::name);
   if (component == components.end() || component->process != process) {
     // A process that cannot even make its components has no better name than its own.
-    if (change.state == "error")
+    if (reported == State::kError)
       fail(fmt::format("process '{}' failed: {}", process, change.error), run_.crew.find(process));
     return;
   }
-  std::string& state = run_.states[component->index];
+  KnownState& state = run_.states[component->index];
   // Reported once, however often it is said.
-  const bool failed_now = change.state == "error" && state != "error";
-  state = change.state;
+  const bool failed_now = reported == State::kError && state != State::kError;
+  state = reported;
   if (failed_now) {
     fail(fmt::format("{} failed: {}", describe_component(*component), without_name(change.error, component->name)),
          run_.crew.find(process));
@@ -146,12 +154,10 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 
 void Supervisor::on_finished(const RunFinished& finished) {
   // Several components may say so, each in its own words; the first is believed.
-  if (finished_) return;
-  finished_ = true;
-  // A run that was interrupted also finishes with success; run() tells the two apart by interrupted_.
-  if (!finished.success) failed_ = true;
+  if (outcome_.finish) return;
+  if (!finished.success) outcome_.failed = true;
   // Said when everybody has said his last words.
-  outcome_ = fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason);
+  outcome_.finish = fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason);
   // A run may finish before it has started in full: a component that refuses at once, for example.
   start_.cancel();
   stop_.finish();
@@ -162,8 +168,8 @@ void Supervisor::mark_gone(const ChildProcess& child) {
   heartbeats_.forget(child.name());
   if (!child.has_components()) return;
   for (const std::uint32_t component : run_.components_of(child.name())) {
-    std::string& state = run_.states[component];
-    if (state != "finalized" && state != "error") state = "gone";
+    KnownState& state = run_.states[component];
+    if (state != State::kFinalized && state != State::kError) state = kGone;
   }
   run_.calls.process_gone(child.name());
   run_.send_to_all(PeerGone{child.name(), child.index()}, child.name());
@@ -172,12 +178,12 @@ void Supervisor::mark_gone(const ChildProcess& child) {
 
 void Supervisor::on_end(ChildProcess& child, int wait_status) {
   // Asked before mark_gone() changes the states.
-  const bool was_starting = child.has_components() && !start_.complete();
+  const bool was_starting = child.has_components() && run_.progress.starting();
   // Then its end is only the consequence of what has been reported.
   const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
-                                                 [this](std::uint32_t i) { return run_.states[i] == "error"; });
+                                                 [this](std::uint32_t i) { return run_.states[i] == State::kError; });
   mark_gone(child);
-  if (stop_.begun()) {
+  if (run_.progress.stopping()) {
     const bool own_fault = child.has_components() && is_failure(wait_status) && !child.being_ended() && !failed_before;
     if (own_fault) fail(fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status)), &child);
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
@@ -198,7 +204,7 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);
   // While the run starts, all wait for all: without this one it would only end later, at the deadline.
-  const bool awaited = child.has_components() && !start_.complete();
+  const bool awaited = child.has_components() && run_.progress.starting();
   if (!harmless && (child.planned().required || awaited)) {
     fail(what, &child);
   } else {
@@ -213,7 +219,7 @@ void Supervisor::check_programs_done() {
 }
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {
-  failed_ = true;
+  outcome_.failed = true;
   // Its last words may still lie in the pipe.
   if (process != nullptr) process->read_now();
   run_.console.say(reason);

@@ -6,19 +6,12 @@
 #include "launch/run/heartbeat_watch.h"
 #include "launch/run/registry_server.h"
 #include "launch/run/run_context.h"
+#include "launch/run/run_outcome.h"
 #include "launch/run/signal_file.h"
 #include "launch/run/start_sequence.h"
 #include "launch/run/stop_sequence.h"
 
 namespace trainyard::launch {
-
-/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because the failure
-/// is more important. The command adds its own codes for failures before a run begins (tools/trainyard/exit_codes.h).
-struct ExitCode {
-  static constexpr int kSuccess = 0;
-  static constexpr int kFailed = 1;
-  static constexpr int kInterrupted = 130;
-};
 
 // clang-format off
 /// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
@@ -66,10 +59,7 @@ class Supervisor {
   StartSequence start_;
   StopSequence stop_;
   RegistryServer registry_;
-  bool finished_ = false;
-  std::string outcome_;  ///< What finished_ means, in words.
-  bool failed_ = false;
-  bool interrupted_ = false;
+  RunOutcome outcome_;
 };
 
 }  // namespace trainyard::launch

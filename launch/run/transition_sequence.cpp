@@ -5,12 +5,14 @@
 
 namespace trainyard::launch {
 
+std::string_view name_of(const KnownState& state) { return state ? trainyard::name_of(*state) : "gone"; }
+
 // Keeps no state of its own about components but whom it has asked: everything else is looked up again at every event,
 // so it does not matter in which order reports and deaths come in.
-TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace,
+TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
     : order_(std::move(order)),
-      target_(std::move(target)),
+      target_(target),
       pace_(pace),
       states_(&states),
       ask_(std::move(ask)),
@@ -18,10 +20,11 @@ TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, std::st
 
 // Nothing more is to be expected of it on the way to the target, whether it got there or not.
 bool TransitionSequence::settled(std::uint32_t component) const {
-  const std::string& state = (*states_)[component];
-  if (state == target_ || state == "gone" || state == "finalized") return true;
-  if (target_ == "finalized") return state == "unconfigured";  // One that failed must still be told: its process waits.
-  return state == "error" || (target_ == "inactive" && state != "active");
+  const KnownState& state = (*states_)[component];
+  if (state == target_ || state == kGone || state == State::kFinalized) return true;
+  // One that failed must still be told: its process waits.
+  if (target_ == State::kFinalized) return state == State::kUnconfigured;
+  return state == State::kError || (target_ == State::kInactive && state != State::kActive);
 }
 
 // At kOneByOne the first that is not settled ends the round, whether it was asked now or before.

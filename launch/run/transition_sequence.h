@@ -2,14 +2,25 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
+
+#include "core/component/component.h"
 
 namespace trainyard::launch {
 
-/// The state of each component as the launcher knows it: "unconfigured", "inactive", "active", "finalized", "error", or
-/// "gone" while its process is dead.
-using ComponentStates = std::vector<std::string>;
+/// What the launcher knows about a component: the state that it has reported last, or kGone.
+using KnownState = std::optional<State>;
+
+/// The component's process is dead.
+inline constexpr KnownState kGone = std::nullopt;
+
+/// The state's own word, or "gone".
+std::string_view name_of(const KnownState& state);
+
+/// Indexed by component.
+using ComponentStates = std::vector<KnownState>;
 
 /// Changes components to a state, one after another or all at once, and waits for each. Components that cannot reach it
 /// (they failed, their process is dead, or they never started) are skipped, even if this happens while they are
@@ -19,7 +30,7 @@ class TransitionSequence {
   enum class Pace { kOneByOne, kAllAtOnce };
 
   /// `order` holds component indices. `states` must outlive the sequence. `ask` sends the Transition to one component.
-  TransitionSequence(std::vector<std::uint32_t> order, std::string target, Pace pace, const ComponentStates& states,
+  TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
   /// Requests the change from the components that are next, including skipped ones that can reach the state now.
@@ -29,14 +40,14 @@ class TransitionSequence {
   /// Returns the components that have been asked and have not reached the state.
   std::vector<std::uint32_t> awaited() const;
 
-  /// Returns the state that is to be reached: "active", "inactive" or "finalized".
-  const std::string& target() const { return target_; }
+  /// The state that is to be reached: active, inactive or finalized.
+  State target() const { return target_; }
 
  private:
   bool settled(std::uint32_t component) const;
 
   std::vector<std::uint32_t> order_;
-  std::string target_;
+  State target_;
   Pace pace_;
   const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;

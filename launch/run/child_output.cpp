@@ -1,0 +1,75 @@
+#include "launch/run/child_output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace trainyard::launch {
+
+OutputStream::OutputStream(PollLoop& loop, Take take) : loop_(loop), take_(std::move(take)) {}
+
+OutputStream::~OutputStream() { stop_watching(); }
+
+// The splitter stays: after a restart it still holds what the process before did not finish.
+void OutputStream::open(FileDescriptor file) {
+  file_ = std::move(file);
+  watch_ = loop_.watch_file(file_.get(), [this] { read_now(); });
+}
+
+void OutputStream::read_now() {
+  if (watch_ == 0) return;
+  // One pipe's worth at a time: a process that prints without end must not keep the launcher from its other duties.
+  constexpr int kPartsAtATime = 16;
+  char part[4096];
+  for (int i = 0; i < kPartsAtATime; ++i) {
+    const ssize_t got = ::read(file_.get(), part, sizeof part);
+    if (got > 0) {
+      lines_.feed({part, static_cast<std::size_t>(got)}, take_);
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+      lines_.finish(take_);
+      return stop_watching();
+    } else {
+      return;
+    }
+  }
+}
+
+// The children of the process may still hold the other end; what they print now is nobody's.
+void OutputStream::close() {
+  read_now();
+  stop_watching();
+  file_.reset();
+}
+
+void OutputStream::stop_watching() { loop_.cancel(std::exchange(watch_, 0)); }
+
+// Lines are kept and shown: what was shown may have scrolled away when the process fails.
+ChildOutput::ChildOutput(PollLoop& loop, OnLine on_line)
+    : on_line_(std::move(on_line)),
+      out_(loop,
+           [this](std::string_view line) {
+             last_lines_.add(line);
+             on_line_(line, false);
+           }),
+      err_(loop, [this](std::string_view line) {
+        last_lines_.add(line);
+        on_line_(line, true);
+      }) {}
+
+void ChildOutput::open(FileDescriptor out, FileDescriptor err) {
+  out_.open(std::move(out));
+  err_.open(std::move(err));
+}
+
+void ChildOutput::read_now() {
+  out_.read_now();
+  err_.read_now();
+}
+
+void ChildOutput::close() {
+  out_.close();
+  err_.close();
+}
+
+}  // namespace trainyard::launch
