@@ -4,8 +4,8 @@
 #include <string>
 
 #include "launch/plan/plan.h"
-#include "launch/run/child_output.h"
 #include "launch/run/poll_loop.h"
+#include "launch/run/process_output.h"
 #include "launch/run/spawn.h"
 
 namespace trainyard::launch {
@@ -14,7 +14,7 @@ namespace trainyard::launch {
 /// lives on the launcher's thread. It does not reap, since one waitpid() serves all children (Crew::reap).
 class ChildProcess {
  public:
-  using OnLine = ChildOutput::OnLine;
+  using OnLine = ProcessOutput::OnLine;
 
   /// `planned` must outlive this object.
   ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line);
@@ -64,7 +64,7 @@ class ChildProcess {
   PollLoop& loop_;
   const PlannedProcess& planned_;
   std::uint32_t index_;
-  ChildOutput output_;
+  ProcessOutput output_;
   pid_t pid_ = 0;
   PollLoop::Id ladder_timer_ = 0;
   bool ending_ = false;

@@ -1,4 +1,4 @@
-#include "launch/run/child_output.h"
+#include "launch/run/process_output.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -13,9 +13,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 /// The test prints like a process, into two pipes.
-class ChildOutputTest : public ::testing::Test {
+class ProcessOutputTest : public ::testing::Test {
  protected:
-  ChildOutputTest() { open(); }
+  ProcessOutputTest() { open(); }
 
   void open() {
     Pipe out = make_pipe();
@@ -32,14 +32,14 @@ class ChildOutputTest : public ::testing::Test {
 
   PollLoop loop_;
   std::vector<std::string> lines_;
-  ChildOutput output_{loop_, [this](std::string_view line, bool from_stderr) {
-                        lines_.push_back((from_stderr ? "! " : "") + std::string(line));
-                      }};
+  ProcessOutput output_{loop_, [this](std::string_view line, bool from_stderr) {
+                          lines_.push_back((from_stderr ? "! " : "") + std::string(line));
+                        }};
   FileDescriptor out_;
   FileDescriptor err_;
 };
 
-TEST_F(ChildOutputTest, LinesComeWhileTheLoopRuns) {
+TEST_F(ProcessOutputTest, LinesComeWhileTheLoopRuns) {
   print(out_, "one\ntw");
   loop_.run_once(std::chrono::seconds(20));
   EXPECT_THAT(lines_, ElementsAre("one"));
@@ -48,7 +48,7 @@ TEST_F(ChildOutputTest, LinesComeWhileTheLoopRuns) {
   EXPECT_THAT(lines_, ElementsAre("one", "two"));
 }
 
-TEST_F(ChildOutputTest, TheLastWordsCanBeReadWithoutTheLoop) {
+TEST_F(ProcessOutputTest, TheLastWordsCanBeReadWithoutTheLoop) {
   print(err_, "out of memory\n");
   EXPECT_THAT(lines_, IsEmpty());
   output_.read_now();
@@ -56,14 +56,14 @@ TEST_F(ChildOutputTest, TheLastWordsCanBeReadWithoutTheLoop) {
   EXPECT_THAT(output_.last_lines(), ElementsAre("out of memory"));
 }
 
-TEST_F(ChildOutputTest, ClosingTakesTheRestAndTheEndOfAStreamEndsItsLastLine) {
+TEST_F(ProcessOutputTest, ClosingTakesTheRestAndTheEndOfAStreamEndsItsLastLine) {
   print(out_, "rest\nunfinished");
   out_.reset();
   output_.close();
   EXPECT_THAT(lines_, ElementsAre("rest", "unfinished"));
 }
 
-TEST_F(ChildOutputTest, LastLinesOutliveARestart) {
+TEST_F(ProcessOutputTest, LastLinesOutliveARestart) {
   print(out_, "first life\n");
   output_.close();
   output_.read_now();

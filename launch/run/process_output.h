@@ -41,11 +41,11 @@ class OutputStream {
 };
 
 /// What a process prints, on both streams and through all its restarts.
-class ChildOutput {
+class ProcessOutput {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
 
-  ChildOutput(PollLoop& loop, OnLine on_line);
+  ProcessOutput(PollLoop& loop, OnLine on_line);
 
   /// Takes lines from the two pipes of a process that has just started.
   void open(FileDescriptor out, FileDescriptor err);

@@ -1,4 +1,4 @@
-#include "launch/run/child_output.h"
+#include "launch/run/process_output.h"
 
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ void OutputStream::close() {
 void OutputStream::stop_watching() { loop_.cancel(std::exchange(watch_, 0)); }
 
 // Lines are kept and shown: what was shown may have scrolled away when the process fails.
-ChildOutput::ChildOutput(PollLoop& loop, OnLine on_line)
+ProcessOutput::ProcessOutput(PollLoop& loop, OnLine on_line)
     : on_line_(std::move(on_line)),
       out_(loop,
            [this](std::string_view line) {
@@ -57,17 +57,17 @@ ChildOutput::ChildOutput(PollLoop& loop, OnLine on_line)
         on_line_(line, true);
       }) {}
 
-void ChildOutput::open(FileDescriptor out, FileDescriptor err) {
+void ProcessOutput::open(FileDescriptor out, FileDescriptor err) {
   out_.open(std::move(out));
   err_.open(std::move(err));
 }
 
-void ChildOutput::read_now() {
+void ProcessOutput::read_now() {
   out_.read_now();
   err_.read_now();
 }
 
-void ChildOutput::close() {
+void ProcessOutput::close() {
   out_.close();
   err_.close();
 }
