@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a safetensors file with nothing but the format's description: prints one JSON object.
 
 Used by safetensors_test.cpp. Shares no code with the writer; numbers are unpacked by the standard library.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "checkpoints/sha256.h"
 
 #include <gtest/gtest.h>

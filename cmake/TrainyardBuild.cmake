@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # How everything is compiled: the language, the warnings, where results go.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

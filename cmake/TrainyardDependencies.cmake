@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Libraries that the parts link. Each is a target, so that a part names what it needs and gets nothing else.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What headers include, read from their text: what has to be installed with them, and what an interface consists of.
 cmake_policy(VERSION 3.25)
 

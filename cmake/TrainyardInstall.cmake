@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What an out-of-tree plugin needs: the libraries, the public headers, the CMake package with trainyard_plugin().
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/trainyard")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=folder -DKINDS=kind,... -DOUTPUT=file.cpp -DDEPENDENCIES=file.d -DFORM=plugin|host -P TrainyardInterfaces.cmake
 #
 # Writes what a plugin of these kinds was built against, or (FORM=host) what a process can load: for each kind, a hash over

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What there is to know of a kind of plugin, all of it by its name.
 
 # The kinds that a process of ours can load.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 include("${CMAKE_CURRENT_LIST_DIR}/TrainyardHeaders.cmake")
 
 # trainyard_layer(name [RECURSIVE] LINKS target... [PRIVATE target...] [EXCLUDE regex...] [PRECOMPILE header...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 cmake_policy(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/TrainyardKinds.cmake")
 set(TRAINYARD_CMAKE_FOLDER "${CMAKE_CURRENT_LIST_DIR}")

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the small types below the messages: buffers, tensors, element types and errors.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the binary form byte by byte, and of what the reader says to bytes that no writer wrote.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts the binary form to JSON, guided by a schema alone. Both may come from a stranger: kMaxNesting bounds the
 // recursion, and the size of the body bounds the output.
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts JSON to the binary form. People and foreign tools write the JSON, so every error names the path.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // These tests hold the JSON Schema of every message against the JSON of that message. They use a small validator of our
 // own, which knows the keywords that to_json_schema() uses and fails on any other.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold for every message type of Trainyard, tested on messages with something in every field.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads schema text that may come from a stranger. It accepts exactly what to_text() would write: there is one spelling
 // per schema, so that fingerprints can be compared, and no endless type, so that decoding ends.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schemas and fingerprints are part of the wire format, so these texts and numbers may never change by accident.
 #include "messages/schema.h"
 

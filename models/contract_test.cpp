@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

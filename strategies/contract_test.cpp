@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests what every strategy must do. A strategy that a later change adds is found here automatically.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/gradient_buckets.h"
 
 #include <torch/csrc/autograd/function.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/one_process.h"
 
 #include <fmt/format.h>

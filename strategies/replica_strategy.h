@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,7 +33,8 @@ class ReplicaStrategy : public Strategy {
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the largest bucket that the strategy wants. 0 means all gradients in one bucket, reduced after backward.
+  /// Returns the size to which a bucket is filled before it is reduced. A parameter is never cut, so a bucket may be
+  /// larger. 0 means all gradients in one bucket, reduced after backward.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Takes memory and makes groups.

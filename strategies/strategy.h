@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -73,7 +74,7 @@ struct StepSummary {
 };
 
 /// How the ranks work together on one model. A strategy lives inside the accelerator host, because it works on its
-/// arena in place. Hardware-neutral code calls the strategy, and the strategy calls the accelerator.
+/// arena in place. It works on tensors alone, whatever the hardware is.
 ///
 /// There are two kinds. Replicas, whose ranks all have the whole model and differ in how they reduce gradients, derive
 /// from ReplicaStrategy and implement little besides `reduce`. The others derive from this class and implement the step

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tensors/borrowed_block.h"
 
 #include <ATen/ops/empty.h>

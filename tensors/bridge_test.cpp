@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tensors/bridge.h"
 
 #include <ATen/ops/arange.h>

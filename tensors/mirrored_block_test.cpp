@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tensors/mirrored_block.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tensors/norm.h"
 
 #include <ATen/ops/linalg_vector_norm.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Checks what must hold before a commit lands. It installs the Debian packages that it checks with.
 #
 #   tools/check.sh                    # format, spelling, layers, build, libraries, tests: from a clean clone on Debian 12 or 13
@@ -11,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,10s/^# \{0,1\}//p' tools/check.sh; }
+usage() { sed -n '3,11s/^# \{0,1\}//p' tools/check.sh; }
 
 . tools/packages.sh
 export TRAINYARD_CHECK_INSTALL=true TRAINYARD_CHECK_SLOW=true TRAINYARD_CHECK_SINCE=""
@@ -64,6 +65,8 @@ stage_spelling() {
 stage_layers() {
   need python3
   python3 tools/check_layers.py
+  python3 tools/check_licences.py
+  python3 tools/check_docs.py
 }
 
 stage_build() {

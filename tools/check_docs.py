@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the documentation, from the root of the source tree:
 
 - every relative link and every anchor leads somewhere,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that dependencies point one way: messages <- { core, checkpoints } <- plugins <- launch <- tools, tests see all.
 
 Reads the `#include "..."` lines of every source file. Prints each line that breaks a rule and exits with 1 if there is one.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every source file says which licence it has, in its first three lines. Prints those that do not, and exits
 with 1 if there is one.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The Debian packages that Trainyard needs, and how to get those that are missing. To be sourced.
 
 # To build and run.

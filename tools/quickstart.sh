@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh clone to a trained character GPT: installs what is missing, builds a release, trains for a minute or two on
 # the licence texts that every Debian carries, and prints text written by the trained model.
 #
@@ -8,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ "${1:-}" = "--help" ] || [ "${1:-}" = "-h" ]; then
-  sed -n '2,6s/^# \{0,1\}//p' tools/quickstart.sh
+  sed -n '3,7s/^# \{0,1\}//p' tools/quickstart.sh
   exit 0
 fi
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "accelerators/cpu/cpu.h"
 
 #include <ATen/Parallel.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "accelerators/cuda/cuda.h"
 
 #include <c10/cuda/CUDAFunctions.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "accelerators/torch_device/torch_device.h"
 
 #include <ATen/ops/ones.h>

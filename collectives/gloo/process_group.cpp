@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectives/gloo/process_group.h"
 
 #include <gloo/transport/unbound_buffer.h>

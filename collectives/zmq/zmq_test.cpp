@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "collectives/zmq/zmq.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/batch_views.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/checkpoint_order.h"
 
 #include <ATen/ops/rand.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/loss_scaler.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/order_queue.h"
 
 #include <gtest/gtest.h>

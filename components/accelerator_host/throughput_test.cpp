@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/throughput.h"
 
 #include <gtest/gtest.h>

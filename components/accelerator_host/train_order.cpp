@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/train_order.h"
 
 #include <spdlog/spdlog.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests batches of ranks that have fewer samples than others. tests/numerics shows what several ranks do with them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checkpoints of many ranks, written by one number of ranks and read by another.
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/data_loader/sample_reader.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/logger/append_file.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a TensorBoard event file with nothing of the encoder: prints one JSON object per event.
 
 Used by tensorboard_test.cpp. Only the fields that the logger writes are decoded; an unknown one is an error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/logger/tensorboard_event.h"
 
 #include <array>

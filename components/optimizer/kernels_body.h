@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else

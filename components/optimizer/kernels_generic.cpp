@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/optimizer/kernels_body.h"
 
 namespace trainyard::optimizer {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests several ranks' optimizers against one: with shards of the parameters, and with one state for all.
 
 #include <gmock/gmock.h>

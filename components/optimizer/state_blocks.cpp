@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/optimizer/state_blocks.h"
 
 #include <fmt/format.h>

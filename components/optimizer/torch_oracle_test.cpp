@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares with torch.optim and torch.optim.lr_scheduler themselves, which torch_reference.py runs at the time of the
 // test.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes what torch.optim does, for the tests beside this file: torch_reference.py rules|schedules OUTPUT.json"""
 
 import json

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 // For tests: carries out the orders of a RunAgenda as accelerator host, loader and checkpoint writer would.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "components/strategy_manager/metrics_merger.h"
 
 #include <fmt/format.h>

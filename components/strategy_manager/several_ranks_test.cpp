@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests what a RunAgenda makes of the answers of several ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

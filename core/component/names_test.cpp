@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words for states and policies, as they stand in plans and on the wire.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/edge/edge.h"
 
 #include "core/component/output.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/edge/local_edge.h"
 
 #include "core/loop/event_loop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/edge/queue_edge.h"
 
 #include "core/component/component.h"

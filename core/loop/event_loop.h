@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <chrono>
@@ -35,7 +36,7 @@ class Source {
 
 /// Runs the handlers of the components that share a thread, one after another.
 ///
-/// A message between two of them is an entry in this loop's own queue, which needs no lock, no atomic and no system
+/// A message between two of them is an entry in this loop's own queue, which needs no lock and no system
 /// call. Other threads use sources and post(). When there is nothing to do, the loop sleeps in one poll call that
 /// covers its wake-up and its sockets.
 class EventLoop {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/plugin/plugin_info.h"
 
 #include <nlohmann/json.hpp>

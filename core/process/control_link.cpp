@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/process/control_link.h"
 
 namespace trainyard::core {

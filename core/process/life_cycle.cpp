@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/process/life_cycle.h"
 
 #include <algorithm>

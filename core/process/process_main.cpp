@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // trainyard-process is one operating-system process of a run. The launcher starts it, not people.
 
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/transport/ring_record.h"
 
 #include <array>

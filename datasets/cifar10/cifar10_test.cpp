@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "datasets/cifar10/cifar10.h"
 
 #include <fmt/format.h>

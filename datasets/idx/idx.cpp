@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "datasets/idx/idx.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "datasets/image_folder/png_decoder.h"
 
 #include <png.h>

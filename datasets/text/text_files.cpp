@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "datasets/text/text_files.h"
 
 #include <algorithm>

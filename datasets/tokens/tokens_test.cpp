@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "datasets/tokens/tokens.h"
 
 #include <fmt/format.h>

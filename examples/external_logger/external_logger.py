@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints what a training run reports, from outside of it: one line per step, one per evaluation. See README.md."""
 import pathlib
 import signal

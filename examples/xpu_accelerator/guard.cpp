@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells LibTorch about the devices and their memory.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What LibTorch can do with tensors of the device: make them, view them in another shape, copy them. Everything else is
 // computed on the processor, on copies. A real device would add its kernels here, one by one.
 #include <ATen/EmptyTensor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the device without a launch: where tensors are, and that they hold what they should.
 #include "xpu.h"
 

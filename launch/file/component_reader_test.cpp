@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/file/component_reader.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/file/toml_reader.h"
 
 // This is the only place that knows the TOML library, which is header-only and slow to compile.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/plan/plan.h"
 
 #include "launch/testing/plan_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/plan/plugin_choice.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/control_channel.h"
 
 #include "messages/error.h"

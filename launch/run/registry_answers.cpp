@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/registry_answers.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/router_socket.h"
 
 #include "messages/error.h"

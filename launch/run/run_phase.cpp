@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/run_phase.h"
 
 #include "messages/error.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/signal_file.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/start_barrier.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "launch/run/transition_sequence.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "models/convnet/convnet.h"
 
 #include <ATen/ops/conv2d.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/ddp/ddp.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/ddp/power_sgd.h"
 
 #include <ATen/CPUGeneratorImpl.h>

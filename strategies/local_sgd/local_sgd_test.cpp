@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/local_sgd/local_sgd.h"
 
 #include <ATen/TensorOperators.h>

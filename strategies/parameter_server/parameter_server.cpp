@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/parameter_server/parameter_server.h"
 
 #include <ATen/core/grad_mode.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/pipeline/pipeline.h"
 
 #include <torch/csrc/autograd/autograd.h>

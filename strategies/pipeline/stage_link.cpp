@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/pipeline/stage_link.h"
 
 #include <ATen/ops/empty.h>

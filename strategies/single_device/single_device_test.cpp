@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/single_device/single_device.h"
 
 #include <gtest/gtest.h>

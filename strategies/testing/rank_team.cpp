@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/testing/rank_team.h"
 
 #include <ATen/CPUGeneratorImpl.h>

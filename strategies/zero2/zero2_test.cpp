@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "strategies/zero2/zero2.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/embedding.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how fast ranks of one host reduce, and how fast this machine copies.
 //
 //    trainyard_benchmark_collectives <collective> <ranks> <bytes> <rounds> [registered|own]

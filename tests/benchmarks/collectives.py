@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the collective shared_memory with PyTorch's Gloo, taken in turn in one run, on the same machine.
 
     python3 tests/benchmarks/collectives.py --build build/release [--rounds 5] [--parameters JSON]

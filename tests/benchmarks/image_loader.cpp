@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the images per second of the data loader over a folder of pictures:
 //
 //    trainyard_benchmark_image_loader FOLDER SIZE BATCH WORKERS EPOCHS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Images per second from a folder of JPEG files: our data loader beside PyTorch's, in the same run.
 
     /usr/bin/python3 tests/benchmarks/images.py --build build/release [--images 512] [--workers 1 2] [--rounds 5]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures how fast a message gets from one component to another, compared with raw libzmq in the same run.
 //
 // Prints one JSON object per measurement: {"name": ..., "median_ns": ...}. One-way times are half of a round trip.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's DistributedDataParallel over Gloo on a multi-layer perceptron: the other side of run.py's `ranks`.
 
     reference_ddp.py RANKS STEPS HIDDEN...

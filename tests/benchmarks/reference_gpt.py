@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The character GPT of launch/files/shakespeare_char.toml, trained by PyTorch alone: the other side of the benchmark.
 
     reference_gpt.py TEXT [--steps 2000]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs every benchmark and prints one table: what was measured, the figure, the bar, and whether it was reached.
 
     python3 tests/benchmarks/run.py --build build/release [--rounds 5] [--only NAME]

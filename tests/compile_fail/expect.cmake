@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles SOURCE with FIELD and fails unless the outcome is EXPECTED: "compiles", or a text that the errors contain.
 execute_process(
   COMMAND "${COMPILER}" -std=c++20 -fsyntax-only "-I${INCLUDE}" "-DFIELD=${FIELD}" "${SOURCE}"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled with FIELD set to one type after another; see CMakeLists.txt.
 #include "messages/message_type.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the fuzzer's entry with a fixed set of mutations, which takes a few seconds, uses the same inputs every time,
 // and works with any compiler.
 #include <gtest/gtest.h>

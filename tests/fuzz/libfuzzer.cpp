@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fuzzer itself; CMakeLists.txt says how to run it.
 #include "tests/fuzz/fuzz_messages.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the valid inputs from which a fuzzer starts, each to a file: `trainyard_fuzz_corpus FOLDER`.
 #include <cstdio>
 #include <filesystem>

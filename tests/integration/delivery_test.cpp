@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends messages from a source to a sink through every kind of edge, and tests what happens when one of them fails.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The launcher's registry passes questions on as soon as a process is connected, which is before the process has its
 // plan.
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients of ddp that travel compressed.
 #include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>

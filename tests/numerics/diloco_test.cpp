@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that step alone, followed by an outer optimizer.
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>

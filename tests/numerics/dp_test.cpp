@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dp: the numbers of ddp, from the threads of one process.
 #include <gtest/gtest.h>
 

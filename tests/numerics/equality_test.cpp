@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <torch/types.h>
 
 // Needs the names of torch/types.h and does not include it.

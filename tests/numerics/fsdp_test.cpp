@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fully sharded data parallel against ddp with the same data on each rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>

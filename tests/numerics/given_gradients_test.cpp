@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The helper of tests that look at gradients, with a test of its own.
 #include "tests/numerics/given_gradients.h"
 

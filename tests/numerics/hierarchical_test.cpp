@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradients that are reduced inside hosts, then across.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that step alone and average their parameters.
 #include <gtest/gtest.h>
 

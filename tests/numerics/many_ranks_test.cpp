@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The helper of the tests of strategies, and what holds for all of them.
 #include "tests/numerics/many_ranks.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The helper of the tests in this folder, with a test of its own.
 #include <gtest/gtest.h>
 

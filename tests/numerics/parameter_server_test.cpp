@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pipeline against the same run on one rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every precision against loops written with LibTorch alone.
 #include <torch/types.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ResNet-18 on files of CIFAR-10's format, against the same loop written bare.
 #include <torch/types.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What models say of their parts: put together, these are the model.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randint.h>

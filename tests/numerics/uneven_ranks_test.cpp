@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that have unlike numbers of samples, some of them none, against one rank that has them all.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zero1 and zero2 against ddp: what is shared out must not change what is computed.
 #include <torch/types.h>
 

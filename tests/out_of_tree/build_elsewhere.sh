@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # build_elsewhere.sh BUILD SOURCE: installs BUILD, copies plugin folders of SOURCE to another place, builds them there with
 # find_package(trainyard), and loads them with the installed command; then shows that a wrong ABI tag is refused.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """files_of_page.py PAGE FOLDER: writes the files that a page shows. A file is a block of code under a line "`name`:"."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """declared_symbols.py PREFIX: the linker's names of all functions that the installed headers declare, one a line.
 
 Reads the headers of an installation as text, finds what they declare without a body, and looks each up among the symbols

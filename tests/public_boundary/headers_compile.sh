@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # headers_compile.sh BUILD SOURCE: every installed header compiles by itself, so it includes what it needs, and all of that
 # is installed.
 . "$(dirname "$0")/installation.sh"

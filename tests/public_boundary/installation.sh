@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # To be sourced with BUILD and SOURCE in $1 and $2: installs the build into a folder that goes with the script.
 set -euo pipefail
 build="$1" source="$2"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # interface_changes.sh BUILD SOURCE: a plugin built against an older interface of its kind is refused with both tags. One
 # whose own interface is the same loads, whatever has happened to the interfaces of other kinds and to comments.
 . "$(dirname "$0")/installation.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # symbols_link.sh BUILD SOURCE: a program that names every function that an installed header declares links against the
 # installed libraries.
 . "$(dirname "$0")/installation.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Exports a convnet from Python, trains it here on MNIST beside the built-in one, and loads the weights back.
 
     round_trip.py BUILD SOURCE [EPOCHS]

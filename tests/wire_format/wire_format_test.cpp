@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients in other languages are written from docs/wire_format.md, so what it shows must be what is sent.
 #include <fmt/format.h>
 #include <gmock/gmock.h>

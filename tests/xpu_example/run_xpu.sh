@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # run_xpu.sh BUILD SOURCE [EPOCHS]: installs BUILD, shows that accelerator=xpu is refused, builds the example against the
 # installation, runs the tests of its device, then trains on cpu and on xpu and compares: with the digits of MNIST where
 # TRAINYARD_TEST_DATA or SOURCE/../shared/data has them, else with made-up samples.

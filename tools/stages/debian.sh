@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A Debian in a folder, for the stages that need a fresh machine. To be sourced; needs root.
 
 # debian_in FOLDER RELEASE: as little of it as apt needs. It is gone when the script ends.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # The whole of tools/check.sh in a fresh Debian 13, from a clean clone. Run by tools/check.sh; needs root.
 set -euo pipefail
 . tools/packages.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the Debian package, installs it in a fresh Debian 12 that has no compiler, and trains there. Run by
 # tools/check.sh; needs root. Leaves the package in build/package.
 set -euo pipefail

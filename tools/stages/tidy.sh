@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # clang-tidy over the sources, or over those changed since the commit TRAINYARD_CHECK_SINCE. Run by tools/check.sh.
 set -euo pipefail
 build=build/tidy

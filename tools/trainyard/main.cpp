@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The `trainyard` command: parses the command line, runs the chosen verb, and turns errors into one line and an exit
 // code.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/center_crop/center_crop.h"
 
 #include <fmt/format.h>

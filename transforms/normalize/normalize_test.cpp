@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/normalize/normalize.h"
 
 #include <fmt/format.h>

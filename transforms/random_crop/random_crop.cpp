@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/random_crop/random_crop.h"
 
 namespace trainyard {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "transforms/random_flip/random_flip.h"
 
 #include <algorithm>

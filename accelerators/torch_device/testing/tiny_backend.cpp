@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A backend for LibTorch in a library of its own: three devices of the type PrivateUse1, and nothing that they can do.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stand-in for trainyard-process in tests of the launcher: speaks the control protocol, hosts nothing, and misbehaves
 // as the environment variable FAKE (a JSON object) says:
 //   hang    stage at which it falls silent: hello, configured, connected, active, inactive, finalized, stop, exit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests the log of all processes, in the logger's files and for whoever asks.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests external programs that a launch file names: what they are given, what they print, and how they end.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests several ranks on one machine: how they are placed, how they end, and that they make no difference to the
 // numbers.
 

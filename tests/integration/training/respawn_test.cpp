@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A component's process dies in the middle of training: it comes back, or the run goes on without it.
 
 #include <gmock/gmock.h>

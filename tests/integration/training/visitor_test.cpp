@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Attaches a foreign logger to a real training, then stops, continues and ends it. Training must not notice.
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fake launch: a run.json, a registry and publishers in Python, for testing clients without a runtime."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python client against a training that is really running. Exit status 77: skipped, pyzmq is missing."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encodes real messages for trainyard_test.py, which has no other encoder to compare the client with. It prints one
 // JSON object per line: the type, its schema and fingerprint, the bytes in hexadecimal, and what a client should make
 // of them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Looks into a running Trainyard launch from Python: topics, messages, calls. It is one file and needs only pyzmq.
 
     import trainyard

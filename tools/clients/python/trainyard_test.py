@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The Python client against bytes of the real encoder and a fake launch. Exit status 77: skipped, pyzmq is missing."""
 import contextlib
 import io

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A component for tests that exists once per rank and asks the others who they are.
 
 #include <fmt/ranges.h>

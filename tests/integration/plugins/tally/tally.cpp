@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sink for tests. It checks that numbers and tensors arrive complete and in order, and ends the run after enough of
 // them.
 

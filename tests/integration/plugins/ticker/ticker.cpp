@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A source for tests. It sends the numbers 0, 1, 2, ... and, if asked, a tensor with each.
 
 #include <cstring>
