@@ -29,8 +29,8 @@ class Gate {
     /// Waits for as many senders as `wanted` returns. `wanted` is called whenever a message arrives. `what` is a plural
     /// for errors, such as "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Waits for one message from every edge that leads to this input. If a declared input has no edge, the gate waits
-    /// for it unless it is optional.
+    /// Waits for the first message at this input, however many senders there are. An optional input to which nothing is
+    /// connected is not waited for.
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;
