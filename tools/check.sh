@@ -8,7 +8,7 @@
 #   tools/check.sh --changed REF ...  # clang-tidy looks only at what has changed since the commit REF
 #
 # Stages of every commit:  format spelling layers build libraries tests
-# Heavier ones:            tidy asan tsan fuzz debian13 package
+# Heavier ones:            tidy asan tsan fuzz debian12 debian13 package
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -110,7 +110,9 @@ stage_fuzz() {
   build/fuzz/bin/trainyard_fuzz_messages -max_total_time="${TRAINYARD_FUZZ_SECONDS:-120}" -timeout=10 build/fuzz/corpus
 }
 
-stage_debian13() { tools/stages/debian13.sh; }
+# Fresh machines, each a Debian in a folder.
+stage_debian12() { tools/stages/fresh_debian.sh bookworm; }
+stage_debian13() { tools/stages/fresh_debian.sh trixie; }
 stage_package() {
   need "${trainyard_build_packages[@]}" dpkg-dev file
   tools/stages/package.sh
