@@ -67,7 +67,11 @@ function(trainyard_plugin)
 
   file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(TRAINYARD_TESTS AND tests)
-    trainyard_test(${target}_test SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES}
+    set(torch "")
+    if(arg_TORCH)
+      set(torch TORCH)
+    endif()
+    trainyard_test(${target}_test ${torch} SOURCES ${tests} LIBRARIES ${target} trainyard::testing ${arg_TEST_LIBRARIES}
       LABELS ${arg_TEST_LABELS})
   endif()
 endfunction()
@@ -114,17 +118,34 @@ function(trainyard_own_headers_first target folder)
   target_include_directories(${target} BEFORE PRIVATE "${root}")
 endfunction()
 
-# trainyard_test(name SOURCES file... [LIBRARIES target...] [LABELS label...])
-# One GoogleTest program; every test in it is a ctest of its own.
+# trainyard_test(name [TORCH] SOURCES file... [LIBRARIES target...] [LABELS label...])
+# One GoogleTest program; every test in it is a ctest of its own. TORCH: the sources include LibTorch.
 function(trainyard_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TORCH" "" "SOURCES;LIBRARIES;LABELS")
   add_executable(${name} ${arg_SOURCES})
   # Never several files at a time: their helpers may have the same names.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests" UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE -O0)  # A test runs once and is compiled often.
+  set(precompiled trainyard_pch_tests)
+  if(arg_TORCH)
+    set(precompiled trainyard_pch_torch_tests)
+  endif()
+  if(TARGET ${precompiled})  # In the tree only, and above the layer that defines it.
+    target_precompile_headers(${name} REUSE_FROM ${precompiled})
+  endif()
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 120 LABELS "${arg_LABELS}")
+endfunction()
+
+# trainyard_precompile_for_tests(target LIBRARIES target... HEADERS header...)
+# A precompiled header with GoogleTest and these headers, which trainyard_test() reuses.
+function(trainyard_precompile_for_tests target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;HEADERS")
+  add_library(${target} STATIC "${CMAKE_SOURCE_DIR}/core/process/precompiled.cpp")
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gmock)
+  target_compile_options(${target} PRIVATE -O0)  # Like the tests: equal flags are the condition.
+  target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${arg_HEADERS})
 endfunction()
 
 # trainyard_family(): every subfolder with a CMakeLists.txt is a plugin of this family.
@@ -136,14 +157,18 @@ function(trainyard_family)
   endforeach()
 endfunction()
 
-# trainyard_contract_test(KIND kind [LIBRARIES target...])
+# trainyard_contract_test(KIND kind [TORCH] [LIBRARIES target...])
 # The contract of a family: contract_test.cpp runs over every plugin of the kind that the build makes. A plugin that needs
 # parameters or data to be tried says so in its own folder, in testing/contract.cpp.
 function(trainyard_contract_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "KIND" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "TORCH" "KIND" "LIBRARIES")
+  set(torch "")
+  if(arg_TORCH)
+    set(torch TORCH)
+  endif()
   file(GLOB cases CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*/testing/contract.cpp")
   set(target "trainyard_${arg_KIND}_contract_test")
-  trainyard_test(${target} SOURCES contract_test.cpp ${cases} LIBRARIES ${arg_LIBRARIES})
+  trainyard_test(${target} ${torch} SOURCES contract_test.cpp ${cases} LIBRARIES ${arg_LIBRARIES})
   get_property(folders DIRECTORY PROPERTY SUBDIRECTORIES)
   foreach(folder IN LISTS folders)
     get_filename_component(folder "${folder}" NAME)

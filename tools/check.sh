@@ -29,6 +29,8 @@ done
 [ ${#stages[@]} -gt 0 ] || stages=(format spelling layers build libraries tests)
 
 build="${TRAINYARD_BUILD_DIR:-build/check}"
+# Counted here, because nproc says 1 where OMP_NUM_THREADS does.
+export TRAINYARD_JOBS="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 need() { ! $TRAINYARD_CHECK_INSTALL || install_missing "$@"; }
@@ -44,7 +46,7 @@ configure() {
 # run_tests FOLDER OPTION...
 run_tests() {
   local folder="$1"; shift
-  ctest --test-dir "$folder" --output-on-failure --parallel "$(nproc)" "$@"
+  ctest --test-dir "$folder" --output-on-failure --parallel "$TRAINYARD_JOBS" "$@"
 }
 
 stage_format() {
@@ -73,7 +75,7 @@ stage_build() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
   # Several files at a time where they allow it (tests do not): a build from nothing takes two thirds of the time.
   configure "$build" -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=ON -DCMAKE_UNITY_BUILD=ON
-  cmake --build "$build" --parallel "$(nproc)"
+  cmake --build "$build" --parallel "$TRAINYARD_JOBS"
 }
 
 stage_libraries() {
@@ -96,8 +98,8 @@ stage_tidy() {
 sanitized() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}"
   cmake --preset "$1" >/dev/null
-  cmake --build --preset "$1" --parallel "$(nproc)"
-  ctest --preset "$1" --parallel "$(nproc)"
+  cmake --build --preset "$1" --parallel "$TRAINYARD_JOBS"
+  ctest --preset "$1" --parallel "$TRAINYARD_JOBS"
 }
 stage_asan() { sanitized asan; }
 stage_tsan() { sanitized tsan; }
@@ -105,7 +107,7 @@ stage_tsan() { sanitized tsan; }
 stage_fuzz() {
   need "${trainyard_build_packages[@]}" "${trainyard_test_packages[@]}" clang
   cmake --preset fuzz >/dev/null
-  cmake --build --preset fuzz --parallel "$(nproc)"
+  cmake --build --preset fuzz --parallel "$TRAINYARD_JOBS"
   build/fuzz/bin/trainyard_fuzz_corpus build/fuzz/corpus
   build/fuzz/bin/trainyard_fuzz_messages -max_total_time="${TRAINYARD_FUZZ_SECONDS:-120}" -timeout=10 build/fuzz/corpus
 }

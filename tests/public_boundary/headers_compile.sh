@@ -16,5 +16,5 @@ cmake -S "$work/headers" -B "$work/headers/build" -DCMAKE_PREFIX_PATH="$prefix" 
   >"$work/configure.log" 2>&1 || { cat "$work/configure.log"; fail "find_package(trainyard)"; }
 sed -n 's/^ *"command": "\(.*\)",$/\1/p' "$work/headers/build/compile_commands.json" | sed 's/\\"/"/g; s/\\\\/\\/g' >"$work/commands"
 [ "$(wc -l <"$work/commands")" -eq "$(wc -l <<<"$headers")" ] || fail "a header has no command"
-tr '\n' '\0' <"$work/commands" | xargs -0 -P "$(nproc)" -I{} sh -c '{}' || fail "a header does not compile by itself"
+tr '\n' '\0' <"$work/commands" | xargs -0 -P "$jobs" -I{} sh -c '{}' || fail "a header does not compile by itself"
 echo "$(wc -l <<<"$headers") headers compile by themselves"

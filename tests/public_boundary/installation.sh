@@ -2,6 +2,7 @@
 # To be sourced with BUILD and SOURCE in $1 and $2: installs the build into a folder that goes with the script.
 set -euo pipefail
 build="$1" source="$2"
+jobs="$(env -u OMP_NUM_THREADS nproc)"  # Which nproc would take for the number of processors.
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME="$work/cache"
@@ -25,7 +26,7 @@ project() {
 # build_project FOLDER
 build_project() {
   { cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="${2:-$prefix}" -DCMAKE_BUILD_TYPE=Debug &&
-    cmake --build "$1/build" --parallel "$(nproc)"; } >"$1.log" 2>&1 || { tail -n 60 "$1.log"; fail "$1 does not build"; }
+    cmake --build "$1/build" --parallel "$jobs"; } >"$1.log" 2>&1 || { tail -n 60 "$1.log"; fail "$1 does not build"; }
 }
 
 layers="trainyard::messages trainyard::checkpoints trainyard::core trainyard::collectives trainyard::datasets trainyard::transforms trainyard::testing"

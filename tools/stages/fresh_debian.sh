@@ -10,4 +10,4 @@ debian_in "${TMPDIR:-/tmp}/trainyard-$release" "$release"
 in_debian apt-get update -qq
 in_debian env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git python3 ca-certificates >/dev/null
 git bundle create "$debian_root/root/trainyard.bundle" HEAD 2>/dev/null
-in_debian sh -c 'cd /root && git clone -q trainyard.bundle trainyard && cd trainyard && tools/check.sh'
+in_debian sh -c 'cd /root && git clone -q -c advice.detachedHead=false trainyard.bundle trainyard && cd trainyard && tools/check.sh'

@@ -10,7 +10,7 @@ build=build/package
 mkdir -p "$build"
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX=/usr -DTRAINYARD_TESTS=OFF \
   -DCMAKE_UNITY_BUILD=ON >"$build/configure.log" 2>&1 || { tail -n 30 "$build/configure.log" >&2; exit 1; }
-cmake --build "$build" --parallel "$(nproc)"
+cmake --build "$build" --parallel "$TRAINYARD_JOBS"
 rm -f "$build"/*.deb
 (cd "$build" && cpack -G DEB >cpack.log) || { tail -n 20 "$build/cpack.log" >&2; exit 1; }
 package="$(ls "$build"/trainyard_*.deb)"

@@ -18,4 +18,4 @@ known="$(sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$build/compile_commands.j
 files="$(comm -12 <(sort -u <<<"$files") - <<<"$known")"
 [ -n "$files" ] || { echo "no source has changed"; exit 0; }
 echo "$(wc -l <<<"$files") sources"
-xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p "$build" <<<"$files" 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
+xargs -P "$TRAINYARD_JOBS" -n 4 clang-tidy --quiet -p "$build" <<<"$files" 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
