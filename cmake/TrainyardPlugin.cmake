@@ -144,7 +144,9 @@ function(trainyard_precompile_for_tests target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES;HEADERS")
   add_library(${target} STATIC "${CMAKE_SOURCE_DIR}/core/process/precompiled.cpp")
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} GTest::gtest GTest::gmock)
-  target_compile_options(${target} PRIVATE -O0)  # Like the tests: equal flags are the condition.
+  # Compiled like a test, which is an executable: equal flags are the condition.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${target} PRIVATE -fPIE -O0)
   target_precompile_headers(${target} PRIVATE <gmock/gmock.h> <gtest/gtest.h> ${arg_HEADERS})
 endfunction()
 
