@@ -42,6 +42,8 @@ Component::Component(ComponentContext& context, ComponentTraits traits)
 
 Component::~Component() = default;
 
+core::PluginTraits Component::declared_traits() const { return {traits_}; }
+
 // The whole life cycle, with one hook for each transition. Active and inactive may alternate; nothing else can be
 // repeated.
 void Component::transition(State target) {

@@ -36,6 +36,7 @@ class Csv final : public Dataset {
  public:
   explicit Csv(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {*task_ == "regression" ? TargetKind::kNumbers : TargetKind::kClass}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;

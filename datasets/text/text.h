@@ -33,6 +33,8 @@ class Text final : public Dataset {
   /// Reads nothing; open() does.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
+  /// The target of a single token is a class as well.
+  DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   /// Reads all of the text and turns it into tokens.
   void open() override;
   DatasetInfo info() const override;

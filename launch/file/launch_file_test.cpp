@@ -30,7 +30,7 @@ TEST_F(LaunchFileTest, HasDefaultsForEverythingAboutTheRun) {
   const RunSpec run = load("").run;
   EXPECT_EQ(run.name, "my_run");
   EXPECT_EQ(run.directory, "runs/my_run");
-  EXPECT_EQ(run.log_level, "info");
+  EXPECT_EQ(run.log_level, LogLevel::kInfo);
   EXPECT_EQ(run.seed, 1u);
   EXPECT_EQ(run.start_timeout, milliseconds(30'000));
   EXPECT_EQ(run.stop_timeout, milliseconds(10'000));

@@ -18,6 +18,7 @@ class Mlp final : public Model {
  public:
   explicit Mlp(ModelContext& context);
 
+  ModelTraits traits() const override { return {{TargetKind::kClass}}; }
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override;
   void set_training(bool) override {}

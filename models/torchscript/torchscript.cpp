@@ -43,6 +43,8 @@ TorchScript::Loss TorchScript::loss_named(const std::string& name) {
 TorchScript::TorchScript(ModelContext& context) : Model(context), chosen_loss_(loss_named(*loss_)) {}
 TorchScript::~TorchScript() = default;
 
+ModelTraits TorchScript::traits() const { return classifies() ? ModelTraits{{TargetKind::kClass}} : ModelTraits{}; }
+
 void TorchScript::build(const DatasetInfo& data) {
   if (data.fields.size() != 2) {
     throw Error(Code::kShapeMismatch, "{} needs two fields, input and target; dataset '{}' has {}", where(),

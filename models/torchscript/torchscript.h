@@ -29,6 +29,8 @@ class TorchScript final : public Model {
   explicit TorchScript(ModelContext& context);
   ~TorchScript() override;
 
+  /// The losses of a regression accept whatever the module makes of the input.
+  ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }
