@@ -8,6 +8,7 @@
 #include "core/config/nearest.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 
 namespace trainyard {
