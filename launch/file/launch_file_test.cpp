@@ -71,13 +71,13 @@ TEST_F(LaunchFileTest, UnknownSectionsAndKeysAreErrors) {
 
 TEST_F(LaunchFileTest, TakesTopologyAsItIs) {
   const TopologySpec topology = load("[topology]\ndevices = 2\naccelerator = { plugin = 'cpu', threads = 1 }").topology;
-  EXPECT_EQ(topology.placement.text, "");
+  EXPECT_FALSE(topology.placement);
   EXPECT_EQ(to_json(Value{topology.given, {}}).dump(), R"({"accelerator":{"plugin":"cpu","threads":1},"devices":2})");
 }
 
 TEST_F(LaunchFileTest, ReadsEveryFormOfPlacement) {
   for (const std::string word : {"composed", "processes", "ranks"}) {
-    EXPECT_EQ(load("topology.placement = '" + word + "'").topology.placement.text, word);
+    EXPECT_EQ(name_of(load("topology.placement = '" + word + "'").topology.placement->word), word);
   }
   const TopologySpec topology = load("[topology.placement]\nio = ['a', 'b']\nmath = ['c']").topology;
   EXPECT_EQ(topology.placed.at("a").text, "io");
