@@ -13,6 +13,7 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/traits/sample_traits.h"
 #include "messages/dataset_info.h"
 #include "messages/prediction.h"
 #include "messages/reduction.h"
@@ -51,6 +52,10 @@ class Model : public Configurable {
   using Context = ModelContext;
 
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
+
+  /// Returns what this model can learn from. It may depend on the parameters.
+  virtual ModelTraits traits() const { return {}; }
+  core::PluginTraits declared_traits() const final;
 
   /// Makes the layers for this data. Throws kShapeMismatch; the error says what the model needs and what the dataset
   /// has.

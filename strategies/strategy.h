@@ -4,7 +4,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/traits/strategy_traits.h"
 #include "messages/scalar.h"
 #include "models/model.h"
 #include "strategies/evaluation.h"
@@ -31,24 +31,6 @@ struct StrategyContext : PluginContext {
   /// time shard() is called.
   Accelerator* accelerator = nullptr;
   Model* model = nullptr;
-};
-
-/// How the gradients of the ranks are related when a step ends. It determines what the ranks have to tell each other
-/// about them.
-enum class GradientsOfRanks : std::uint8_t {
-  kEqual,        ///< Every rank has the same gradients.
-  kParts,        ///< Every rank has a part of the same gradients.
-  kOwn,          ///< Every rank has its own gradients, but a step that one rank skips is skipped by all.
-  kIndependent,  ///< Every rank has its own gradients and skips steps by itself.
-};
-
-/// What the planner and the accelerator host must know about a strategy before anything is started.
-struct StrategyTraits {
-  std::uint32_t min_ranks = 1;
-  std::uint32_t max_ranks = 0;  ///< 0 means any number.
-  bool one_process = false;  ///< All ranks are threads of one process; a plan that places them in several is refused.
-  bool same_data = false;    ///< Every rank gets the same batches, instead of its own part of the data.
-  GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 };
 
 /// The parts of a rank on which its strategy works. They live as long as the strategy does.
@@ -153,8 +135,8 @@ class Strategy : public Configurable {
   /// Prepares the arena for a copy of its announced memory. Called before the copy, on all ranks.
   void begin_snapshot();
 
-  /// Returns the traits in words, which is what the planner and `trainyard plugin info` know about a strategy.
-  std::map<std::string, std::string> facts() const final;
+  /// Returns the traits for the planner.
+  core::PluginTraits declared_traits() const final;
 
  protected:
   // The hooks, in the order in which they are called.

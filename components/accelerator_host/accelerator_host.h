@@ -35,7 +35,8 @@ namespace trainyard {
 /// comes in to the current order and decides which one is next.
 class AcceleratorHost final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
+  static inline const ComponentTraits kTraits{
+      .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 96ull << 20};
 
   explicit AcceleratorHost(ComponentContext& context) : Component(context, kTraits) {}
 
@@ -65,7 +66,8 @@ class AcceleratorHost final : public Component {
 
   Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
                                      plugin_kind("accelerator")};
-  Parameter<std::string> devices_{*this, "devices", "auto", "a count, a list such as [0, 3], or auto"};
+  Parameter<std::string> devices_{*this, "devices", "1",
+                                  "a count, a list such as [0, 3], auto (one), or -1 (all of the accelerator)"};
   Parameter<PluginSpec> strategy_{*this, "strategy", PluginSpec{"single_device"}, "how ranks work together, or auto",
                                   plugin_kind("strategy")};
   Parameter<PluginSpec> collective_{*this, "collective", PluginSpec{"auto"}, "how ranks exchange data, or auto",

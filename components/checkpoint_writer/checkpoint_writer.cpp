@@ -11,6 +11,7 @@
 #include "checkpoints/durable_file.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
+#include "core/config/nearest.h"
 #include "core/loop/event_loop.h"
 #include "messages/error.h"
 
@@ -49,7 +50,7 @@ void CheckpointWriter::on_configure() {
   // The writer's thread only says that it has finished something; everything else happens on the component's own loop.
   const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
     loop().post([this, alive] {
-      if (!alive.expired()) report_finished();
+      if (!alive.expired()) guarded([this] { report_finished(); });
     });
   };
   writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
@@ -193,6 +194,16 @@ void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
                                    .path = finished.written.path,
                                    .bytes = finished.written.bytes,
                                    .error = finished.error});
+  check_monitor(snapshot.metrics);
+}
+
+// This is done when a checkpoint is safe, so that a run which ends here can be continued with the right name.
+void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
+  if (*keep_best_ == 0 || metrics.empty() || std::ranges::count(metrics, *monitor_, &Scalar::name) != 0) return;
+  std::vector<std::string> names;
+  for (const Scalar& metric : metrics) names.push_back(metric.name);
+  throw Error(Code::kNotFound, "monitor = '{}' names no metric of the validation{}", *monitor_,
+              suggestion(*monitor_, names));
 }
 
 /// Nothing that was asked for is given up: this blocks until all of it is on disk and reported.

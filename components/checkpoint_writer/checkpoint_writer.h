@@ -35,7 +35,7 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 /// It deletes only checkpoints of its own run and, after a resume, of the run that it continues.
 class CheckpointWriter final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+  static inline const ComponentTraits kTraits{.thread = "io", .restartable = false};
 
   explicit CheckpointWriter(ComponentContext& context);
 
@@ -64,6 +64,8 @@ class CheckpointWriter final : public Component {
   // Takes the snapshots that wait, as long as there are free copies.
   void serve_waiting();
   void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
+  // Throws if the validation has measured something, but not what `monitor` names.
+  void check_monitor(const std::vector<Scalar>& metrics) const;
   // Runs on the component's loop after the writer's thread has finished something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);

@@ -204,6 +204,21 @@ TEST_F(CheckpointWriterTest, TheBestIsTheLargestIfToldSo) {
   EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 2u);
 }
 
+TEST_F(CheckpointWriterTest, AMonitorThatNamesNoMetricEndsTheRunAfterTheCheckpointIsSafe) {
+  start(R"({"monitor": "acc"})");
+  Snapshot snapshot = testing::snapshot_at(1);
+  snapshot.metrics = {{"loss", 0.5}, {"accuracy", 0.9}};
+  const std::string error = error_of([&] {
+    rig_.send("snapshot", snapshot);
+    rig_.run_until([] { return false; });
+  });
+  EXPECT_NE(error.find("monitor = 'acc' names no metric of the validation; did you mean 'accuracy'? known: accuracy, "
+                       "loss"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 1u);
+}
+
 TEST_F(CheckpointWriterTest, LibTorchIsNotLoaded) {
   const std::string libraries = testing::read_file("/proc/self/maps");
   EXPECT_NE(libraries.find("checkpoint_writer.so"), std::string::npos);

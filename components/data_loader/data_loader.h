@@ -41,7 +41,7 @@ namespace trainyard {
 ///             that does not exist)
 class DataLoader : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
+  static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};
 
   explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
 

@@ -32,7 +32,7 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 /// Log records go only to the JSONL file, because the processes show them on standard error themselves.
 class Logger final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+  static inline const ComponentTraits kTraits{.thread = "io"};
 
   explicit Logger(ComponentContext& context);
   ~Logger() override;

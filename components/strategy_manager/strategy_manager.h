@@ -36,9 +36,12 @@ namespace trainyard {
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "main"};
+  static inline const ComponentTraits kTraits{.restartable = false, .checks_parameters = true};
 
   explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
+
+  /// Throws for a run without an end, and for settings that contradict each other.
+  void check_parameters() const override { manager::resolved(read_settings()); }
 
  protected:
   void on_configure() override;

@@ -44,7 +44,7 @@ void Wiring::make_edges() {
 // The receiving end of an edge from another process is made later, in connect(), when the address of its publisher is
 // known. Here it is only counted.
 void Wiring::make_edge(const EdgePlan& edge) {
-  const Policy policy = policy_named(edge.policy);
+  const Policy policy = edge.policy;
   if (plan_.is_mine(edge.to)) count_connection(edge);
   if (!plan_.is_mine(edge.from)) return;
   const Component& from = host_.component(edge.from);
@@ -98,10 +98,10 @@ std::vector<EdgePlan> Wiring::log_edges() const {
                        .topic = kLogTopic,
                        .to = index,
                        .input = input->name(),
-                       .policy = std::string(name_of(Policy::kDropOldest)),
+                       .policy = Policy::kDropOldest,
                        .window_messages = input->options().window_messages,
                        .window_bytes = input->options().window_bytes,
-                       .transport = "tcp"});
+                       .transport = Transport::kTcp});
     }
   }
   return edges;

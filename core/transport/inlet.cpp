@@ -77,12 +77,12 @@ void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
   // This depends on the plan, not on the host: tcp stands for a place where no memory can be shared.
-  const bool same_host = edge.transport != "tcp";
+  const bool same_host = edge.transport != Transport::kTcp;
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
                           .edge = edge.id,
                           .fingerprint = input.type().fingerprint,
-                          .policy = edge.policy,
+                          .policy = std::string(name_of(edge.policy)),
                           .window_messages = edge.window_messages,
                           .window_bytes = edge.window_bytes,
                           .payloads = same_host ? "handle" : "inline",

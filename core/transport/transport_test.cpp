@@ -42,7 +42,7 @@ class TransportTest : public ::testing::TestWithParam<const char*> {
   }
 
   EdgePlan plan(std::uint64_t window) const {
-    return {.id = 7, .topic = "numbers", .policy = "block", .window_messages = window, .transport = GetParam()};
+    return {.id = 7, .topic = "numbers", .window_messages = window, .transport = from_name<Transport>(GetParam())};
   }
 
   void connect(std::uint64_t window) {

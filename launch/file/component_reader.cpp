@@ -15,8 +15,6 @@ const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",
 /// An external program has no ports in the plan and no event loop, so these keys would be silently ignored.
 const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
-const std::vector<std::string> kPolicies{"block", "latest", "drop_oldest"};
-const std::vector<std::string> kRespawns{"never", "on_failure", "always"};
 
 /// What a group gives to its components.
 struct Surroundings {
@@ -53,23 +51,17 @@ bool read_host(const TableReader& table) {
                  Code::kUnsupported);
 }
 
-// kRespawns has the order of the enumerators.
-RespawnPolicy::When respawn_when(const std::string& name) {
-  const auto found = std::ranges::find(kRespawns, name);
-  return static_cast<RespawnPolicy::When>(found - kRespawns.begin());
-}
-
 RespawnPolicy read_respawn(const TableReader& component) {
   RespawnPolicy policy;
   const Value* value = component.find("respawn");
   if (value == nullptr) return policy;
   // `respawn = "always"` is short for a table with nothing but the policy.
   if (value->get_if<Value::Table>() == nullptr) {
-    policy.when = respawn_when(component.one_of("respawn", kRespawns, "never"));
+    policy.when = component.word("respawn", RespawnPolicy::When::kNever);
     return policy;
   }
   const TableReader table(*value, component.key("respawn"), {"policy", "delay_ms", "max", "window_ms"});
-  policy.when = respawn_when(table.one_of("policy", kRespawns, "never"));
+  policy.when = table.word("policy", RespawnPolicy::When::kNever);
   policy.delay = std::chrono::milliseconds(table.integer("delay_ms", policy.delay.count(), 0, kMaxMilliseconds));
   policy.max = static_cast<std::uint32_t>(table.integer("max", policy.max, 1, 1'000'000));
   policy.window = std::chrono::milliseconds(table.integer("window_ms", policy.window.count(), 1, kMaxMilliseconds));
@@ -86,7 +78,7 @@ std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
     const TableReader table(options, join_key(key, port), {"policy", "window_messages", "window_bytes"});
     InputSpec& input = inputs[port];
     input.origin = options.origin;
-    if (table.has("policy")) input.policy = table.one_of("policy", kPolicies, "");
+    if (table.has("policy")) input.policy = table.word("policy", Policy::kBlock);
     if (table.has("window_messages")) input.window_messages = table.integer("window_messages", 0, 1);
     if (table.has("window_bytes")) input.window_bytes = table.integer("window_bytes", 0, 1);
   }

@@ -48,7 +48,7 @@ respawn = { policy = "always", delay_ms = 0, max = 5, window_ms = 10 }
 )");
   EXPECT_EQ(spec.name, "n/c");
   EXPECT_EQ(spec.remap.at("out").text, "/x");
-  EXPECT_EQ(spec.inputs.at("in").policy, "latest");
+  EXPECT_EQ(spec.inputs.at("in").policy, Policy::kLatest);
   EXPECT_EQ(spec.inputs.at("in").window_messages, 2u);
   EXPECT_EQ(spec.inputs.at("in").window_bytes, 3u);
   EXPECT_EQ(spec.environment.at("A"), "b");

@@ -17,8 +17,6 @@ namespace trainyard::launch {
 namespace {
 
 const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
-const std::vector<std::string> kPlacements{"composed", "processes", "ranks"};
-const std::vector<std::string> kLogLevels{"trace", "debug", "info", "warning", "error", "critical", "off"};
 
 /// The file's stem, changed where a name does not allow it: "my run.toml" -> "my_run".
 std::string default_run_name(const std::string& path) {
@@ -40,7 +38,7 @@ RunSpec read_run(const Value& run, const std::string& path) {
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.directory = table.text("directory", "runs/" + spec.name);
-  spec.log_level = table.one_of("log_level", kLogLevels, "info");
+  spec.log_level = table.word("log_level", LogLevel::kInfo);
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
   // Whether the strategy manager knows the other keys is checked by the planner.
@@ -74,14 +72,17 @@ TopologySpec read_topology(const Value& topology) {
     read_placement_table(*placement, spec);
   } else if (placement != nullptr) {
     const auto* text = placement->get_if<std::string>();
-    if (text == nullptr || std::ranges::find(kPlacements, *text) == kPlacements.end()) {
+    const std::optional<Placement> word = text == nullptr ? std::nullopt : find_by_name<Placement>(*text);
+    if (!word) {
       throw not_allowed(*placement, "topology.placement",
                         "\"composed\", \"processes\", \"ranks\" or a table { process = [\"component\", ...] }");
     }
-    spec.placement = {*text, placement->origin};
+    spec.placement = {*word, placement->origin};
   }
   spec.given = table_of(topology, "topology");
   spec.given.erase("placement");
+  spec.overcommit = table.flag("overcommit", false);
+  spec.given.erase("overcommit");
   return spec;
 }
 

@@ -75,8 +75,8 @@ Value& open_table(Value& table, const std::string& key, const std::string& path)
 }  // namespace
 
 const std::vector<std::string>& topology_keys() {
-  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",
-                                             "collective",  "precision", "placement"};
+  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",  "collective",
+                                             "precision",   "placement", "overcommit"};
   return keys;
 }
 

@@ -52,7 +52,7 @@ TEST(OverridesTest, UnknownWordsAreErrorsWithTheNearestName) {
   EXPECT_EQ(error_of([] { sorted({"max_step=5"}); }),
             "command line: max_step: no argument has this name; did you mean 'max_steps'? known: accelerator, "
             "collective, devices, "
-            "max_steps, placement, precision, seed, strategy, text; or a key with its path, such as "
+            "max_steps, overcommit, placement, precision, seed, strategy, text; or a key with its path, such as "
             "component.optimizer.params.lr");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/file/value.h"
+#include "messages/words.h"
 
 namespace trainyard::launch {
 
@@ -45,6 +46,12 @@ class TableReader {
   std::string name(const std::string& name, std::string fallback) const;
   /// Returns one of several words; the error suggests the nearest.
   std::string one_of(const std::string& name, const std::vector<std::string>& choices, std::string fallback) const;
+  /// Returns the value of an enumeration that one of its words names; the error suggests the nearest.
+  template <Worded E>
+  E word(const std::string& name, E fallback) const {
+    const auto& words = kWords<E>.values;
+    return from_name<E>(one_of(name, {words.begin(), words.end()}, std::string(name_of(fallback))));
+  }
   /// Returns true or false; the values 0 and 1 are refused.
   bool flag(const std::string& name, bool fallback) const;
   /// Returns an integer from `minimum` to the maximum, which are both allowed.

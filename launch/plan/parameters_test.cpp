@@ -75,10 +75,18 @@ TEST_F(ParametersTest, TheDefaultOfAPluginIsCheckedToo) {
   EXPECT_EQ(error_six(""), "six.toml:2: component.accelerator_host.params.strategy.group: must be given; a string");
 }
 
-TEST_F(ParametersTest, AutoIsAPluginThatTheComponentChooses) {
+TEST_F(ParametersTest, ThePlanSaysWhatAutoStandsFor) {
   const Plan plan = plan_six("", {"accelerator=auto", "strategy=auto"});
-  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"auto","model":"mlp","strategy":"single_device"})")
-      << "the strategy is the planner's choice, since placement depends on it";
+  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"cpu","model":"mlp","strategy":"single_device"})");
+}
+
+TEST_F(ParametersTest, WhatAComponentHasAgainstItsParametersTogetherIsAnError) {
+  catalogue_.special_answers[{"strategy_manager", R"({"max_steps":3})"}] = {core::default_traits("component"),
+                                                                            "the run has no end"};
+  EXPECT_EQ(error_six("", {"max_steps=4"}), "(no error)");
+  EXPECT_EQ(error_six("", {"max_steps=3"}), "six.toml:7: component.strategy_manager: the run has no end");
+  catalogue_.say("strategy_manager", ComponentTraits{});
+  EXPECT_EQ(error_six("", {"max_steps=3"}), "(no error)") << "its traits say that there is nothing to ask";
 }
 
 TEST_F(ParametersTest, APluginThatIsItsOwnDefaultIsAnError) {

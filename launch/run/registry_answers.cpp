@@ -81,7 +81,7 @@ void add_subscribers(const RunContext& run, Topics& topics) {
     if (topic == topics.end()) continue;
     const ComponentPlan& reader = run.plan.components[edge.to];
     topic->second["subscribers"].push_back(
-        {{"component", reader.name}, {"process", reader.process}, {"policy", edge.policy}});
+        {{"component", reader.name}, {"process", reader.process}, {"policy", name_of(edge.policy)}});
   }
 }
 
@@ -109,7 +109,7 @@ void add_log_readers(const RunContext& run, Topics& topics) {
     for (const core::PortInfo& port : plugin->inputs) {
       if (!reads_log(port, topic_of(component, port.name))) continue;
       topics[kLogTopic]["subscribers"].push_back(
-          {{"component", component.name}, {"process", component.process}, {"policy", "drop_oldest"}});
+          {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
     }
   }
 }

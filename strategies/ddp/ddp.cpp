@@ -8,9 +8,16 @@ namespace trainyard {
 
 std::unique_ptr<ddp::Compression> Ddp::make_compression() const {
   const at::Tensor& gradients = arena().gradients();
-  if (*compressed_ == "fp16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kHalf);
-  if (*compressed_ == "bf16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kBFloat16);
-  if (*compressed_ == "none") return nullptr;
+  switch (*form_) {
+    case ddp::GradientForm::kFull:
+      return nullptr;
+    case ddp::GradientForm::kFp16:
+      return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kHalf);
+    case ddp::GradientForm::kBf16:
+      return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kBFloat16);
+    case ddp::GradientForm::kPowerSgd:
+      break;
+  }
   const ddp::PowerSgd::Options options{
       .rank = *powersgd_rank_, .start_step = static_cast<std::uint64_t>(*powersgd_start_step_), .seed = context().seed};
   return std::make_unique<ddp::PowerSgd>(world(), arena(), options);

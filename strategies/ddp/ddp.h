@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "strategies/ddp/compression.h"
 #include "strategies/replica_strategy.h"
@@ -29,8 +28,7 @@ class Ddp final : public ReplicaStrategy {
   std::unique_ptr<ddp::Compression> make_compression() const;
 
   BucketSize bucket_size_{*this};
-  Parameter<std::string> compressed_{*this, "compression", "none", "in what form gradients travel",
-                                     one_of({"none", "fp16", "bf16", "powersgd"})};
+  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull, "in what form gradients travel"};
   Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
                                          at_least(1)};
   Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,

@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
+#include "launch/plan/machine.h"
 #include "tools/trainyard/exit_codes.h"
 
 namespace trainyard::tools {
@@ -91,6 +93,53 @@ TEST_F(CommandTest, RefusesWhatAnAcceleratorsRulesForbidBeforeAnythingStarts) {
     }
   }
   EXPECT_EQ(run({"plan", folder + "three_ipus.toml", "devices=1"}), kExitOk) << err_;
+}
+
+/// What used to be found out only after the start, and then ended the launch or stalled it.
+TEST_F(CommandTest, RefusesWhatCannotWorkBeforeAnythingStarts) {
+  const std::string six =
+      "include = [\"" + std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml\"]\n";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"[run]\nmax_steps = -1\n", "component.strategy_manager: the run has no end: give max_steps, max_epochs or"},
+      {"component.accelerator_host.params.model = \"gpt\"\n",
+       ":2: component.accelerator_host.params.model: the model gpt learns a token for each token, but the target of "
+       "the "
+       "dataset synthetic"},
+      {"component.data_loader.params.dataset = { plugin = \"csv\", path = \"x\", task = \"regression\" }\n",
+       "component.accelerator_host.params.model: the model mlp learns a class, but the target of the dataset csv"},
+      {"component.checkpoint_writer.respawn = \"always\"\n",
+       ":2: component.checkpoint_writer.respawn: \"always\" is not allowed"},
+  };
+  for (const auto& [text, refusal] : files) {
+    const std::string path = folder_.write("impossible.toml", six + text);
+    for (const char* verb : {"plan", "check", "launch"}) {
+      EXPECT_EQ(run({verb, path}), kExitUsage) << verb << " " << text;
+      EXPECT_THAT(err_, HasSubstr(refusal)) << verb;
+      EXPECT_EQ(std::ranges::count(err_, '\n'), 1) << err_;
+    }
+  }
+}
+
+TEST_F(CommandTest, RefusesRanksThatTheMemoryOfThisMachineCannotHold) {
+  const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
+  if (launch::this_machine().memory_bytes > 200ull << 30) GTEST_SKIP() << "skipped: this machine could hold them";
+  for (const char* verb : {"plan", "check", "launch"}) {
+    EXPECT_EQ(run({verb, path, "devices=4096"}), kExitUsage) << verb;
+    EXPECT_THAT(err_, HasSubstr("command line: topology.devices: 4096 needs at least "));
+    EXPECT_THAT(err_, HasSubstr("topology.overcommit = true"));
+  }
+}
+
+TEST_F(CommandTest, SaysWhatItHasChosenAndThatRanksShareCores) {
+  const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
+  ASSERT_EQ(run({"plan", path, "devices=-1"}), kExitOk) << err_;
+  EXPECT_THAT(out_, HasSubstr("(given as -1): a rank on every device of cpu\n"));
+  EXPECT_THAT(err_, IsEmpty());
+  const std::string more = std::to_string(std::thread::hardware_concurrency() + 1);
+  ASSERT_EQ(run({"plan", path, "devices=" + more}), kExitOk) << err_;
+  EXPECT_THAT(err_, HasSubstr("warning: " + more + " ranks share the "));
+  EXPECT_EQ(run({"check", path, "devices=-7"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("topology.devices: -7 is not allowed; a count from 1 to 4096"));
 }
 
 TEST_F(CommandTest, CallsABrokenLaunchFileBadInputAndStartsNothing) {

@@ -2,6 +2,7 @@
 #include "tools/trainyard/planning.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "launch/plan/planner.h"
 #include "launch/run/process_program.h"
@@ -25,7 +26,9 @@ std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
 
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue) {
   try {
-    return launch::make_plan(arguments.file, arguments.values, catalogue);
+    launch::Plan plan = launch::make_plan(arguments.file, arguments.values, catalogue);
+    for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    return plan;
   } catch (const Error& error) {
     // A plugin that is not found is bad input, too: for the caller, the file is what has to be corrected.
     throw Error(Code::kInvalidArgument, "{}", error.what());
