@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "components/accelerator_host/stop_order.h"
+#include "core/loop/event_loop.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -81,6 +82,7 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (!queue_.offer(batch)) return;
+  offered_trace_ = loop().trace();
   // Nothing is computed until the optimizer or the checkpoint writer is done, so there is time to move the batch to the
   // device.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
@@ -100,6 +102,7 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 
 void AcceleratorHost::on_snapshot_taken() {
   snapshots_->taken();
+  loop().set_trace(trace_);
   if (order_ && !snapshots_->pending()) {
     order_->on_snapshots_taken();
     finish_order_if_complete();
@@ -115,6 +118,8 @@ void AcceleratorHost::proceed() {
     if (!order_) {
       begin_order();
     } else if (const std::shared_ptr<const Batch> batch = queue_.take_batch()) {
+      trace_ = offered_trace_;
+      loop().set_trace(trace_);
       order_->consume(*batch);
     } else {
       break;

@@ -121,7 +121,7 @@ class AcceleratorHost final : public Component {
 
   Output<ArenaInfo> arena_{*this, "arena", "where parameters and gradients are"};
   Output<Gradients> gradients_{*this, "gradients", "gradients are complete"};
-  Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model"}};
+  Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model", .latched = true}};
   Output<OrderDone> order_done_{*this, "order_done", "answers to orders", {.topic = "/order_done"}};
   Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
@@ -143,6 +143,9 @@ class AcceleratorHost final : public Component {
 
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
+  // What is sent because of a batch carries the batch's trace, although another message may be the occasion.
+  std::uint64_t offered_trace_ = 0;  ///< Of the batch in the queue.
+  std::uint64_t trace_ = 0;          ///< Of the batch that was consumed last.
 };
 
 }  // namespace trainyard

@@ -85,7 +85,8 @@ class CheckpointWriter final : public Component {
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
-  Output<RunState> run_state_{*this, "run_state", "where the run begins, sent once", {.topic = "/run_state"}};
+  Output<RunState> run_state_{
+      *this, "run_state", "where the run begins, sent once", {.topic = "/run_state", .latched = true}};
 
   Input<ArenaInfo> arena_{
       *this, "arena", "the model's memory", [this](const auto& m) { on_arena(m); }, {.every_rank = true}};

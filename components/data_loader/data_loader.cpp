@@ -171,7 +171,11 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batch->last_in_epoch = job.last_in_epoch;
   batch->next = job.next;
   fill_tensors(batch->tensors, slot);
+  // Whatever is sent because of this batch carries its number, through every hop. Ranks count apart.
+  constexpr int kRankShift = 48;
+  loop().set_trace((std::uint64_t{context().rank} + 1) << kRankShift | ++sent_);
   batches_.send(batch);
+  loop().set_trace(0);
 }
 
 /// The number is known only if every shard is read by equally many ranks: a loader that reads a part of the data alone

@@ -94,7 +94,7 @@ class DataLoader : public Component {
                                   at_least(-1)};
   Parameter<bool> drop_last_{*this, "drop_last", true, "leave out a short last training batch; evaluation never does"};
 
-  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold"};
+  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold", {.latched = true}};
   Output<Batch> batches_{*this, "batches", "the data, in the order of the orders"};
   Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
                        InputOptions{.topic = "/orders"}};
@@ -103,7 +103,8 @@ class DataLoader : public Component {
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
-  bool going_on_ = false;  ///< True while pump() is posted.
+  bool going_on_ = false;   ///< True while pump() is posted.
+  std::uint64_t sent_ = 0;  ///< The number of batches, for their traces.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
   std::optional<SampleReader> reader_;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "components/logger/json_text.h"
 #include "components/logger/number_text.h"
-#include "components/logger/printable.h"
 
 namespace trainyard {
 

@@ -7,7 +7,7 @@
 
 #include "components/logger/ansi.h"
 #include "components/logger/number_text.h"
-#include "components/logger/printable.h"
+#include "messages/printable.h"
 
 namespace trainyard {
 

@@ -30,6 +30,9 @@ struct InputOptions {
 /// The properties of an output. The input determines all other properties of an edge.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
+  /// True if a visitor that comes later receives the last message that was sent. It suits what is said once, such as
+  /// what the model is.
+  bool latched = false;
 };
 
 /// Facts about a message that its handler may use.

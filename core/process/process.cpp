@@ -16,11 +16,17 @@ constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-Process::Process(std::string name, const std::string& control_endpoint)
+Process::Process(std::string name, const std::string& control_endpoint, RunKeys keys)
     : name_(std::move(name)),
-      link_(sockets_, name_, control_endpoint),
+      keys_(std::move(keys)),
+      link_(sockets_, name_, control_endpoint, keys_),
       life_(loop_, life_reports()),
       requests_(name_, loop_, [this](const Reply& reply) { link_.send(reply); }) {
+  if (!keys_.empty()) {
+    // All members of a run have one pair of keys, so the list has one entry.
+    admission_.emplace(sockets_, std::vector{keys_.public_key});
+    loop_.add(*admission_);
+  }
   loop_.add(link_);
   link_.on<ProcessPlan>([this](const ProcessPlan& plan) { on_plan(plan); });
   link_.on<Connect>([this](const Connect& connect) {
@@ -72,13 +78,17 @@ LifeCycle::Reports Process::life_reports() {
                 link_.send(StateChanged{component, std::string(name_of(state)), error});
               },
           .configured = [this] { report_configured(); },
-          .ended = [this] { loop_.stop(); }};
+          .ended =
+              [this] {
+                if (gateway_ != nullptr) gateway_->finish();
+                loop_.stop();
+              }};
 }
 
 void Process::on_plan(const ProcessPlan& plan) {
   plan_.emplace(plan, name_);
   host_.emplace(*plan_, host_reports());
-  wiring_.emplace(*plan_, *host_, loop_, sockets_, [this] { link_.send(Connected{name_}); });
+  wiring_.emplace(*plan_, *host_, loop_, sockets_, keys_, [this] { link_.send(Connected{name_}); });
   requests_.open(*plan_, *host_);
   std::string at;
   try {

@@ -14,6 +14,7 @@
 #include "core/process/plan_view.h"
 #include "core/process/request_desk.h"
 #include "core/process/wiring.h"
+#include "core/transport/admission.h"
 #include "messages/control.h"
 #include "messages/plan.h"
 
@@ -44,8 +45,9 @@ namespace trainyard::core {
 // clang-format on
 class Process {
  public:
-  /// Reports to the launcher at `control_endpoint` as `name`.
-  Process(std::string name, const std::string& control_endpoint);
+  /// Reports to the launcher at `control_endpoint` as `name`. The keys are those of the run; without them, only sockets
+  /// of the local file system can be used.
+  Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 
   /// Runs until the launcher has finalized every component, or is gone. Returns the exit code: 1 if the plan could not
@@ -69,7 +71,9 @@ class Process {
   // The order matters for destruction: what asks is destroyed before what is asked.
   std::string name_;
   EventLoop loop_{"control"};
+  RunKeys keys_;
   zmq::context_t sockets_;
+  std::optional<Admission> admission_;  ///< None without keys.
   ControlLink link_;
   LifeCycle life_;
   std::optional<PlanView> plan_;  ///< This and what follows exist once the plan has come.

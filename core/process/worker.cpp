@@ -43,9 +43,10 @@ void Worker::stop() {
 }
 
 // It is made on demand, because a thread that only receives binds no socket.
-Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool) {
+Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool,
+                            const RunKeys& keys) {
   if (outlet == nullptr) {
-    outlet = std::make_unique<Outlet>(context, address, loop, pool);
+    outlet = std::make_unique<Outlet>(context, address, loop, pool, keys);
     loop.add(*outlet);
   }
   return *outlet;

@@ -35,7 +35,7 @@ class Worker {
   void stop();
 
   /// Makes the publishing socket, if it does not exist yet.
-  Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool);
+  Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool, const RunKeys& keys);
 
   // The order matters for destruction: sockets and edges go before the components to whose ports they refer, and those
   // before the loop.

@@ -62,13 +62,15 @@ void RemoteReceiver::ring_read() {
   if (ring_->credit_wanted()) sender_->notify();
 }
 
-Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop)
+Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
+             const RunKeys& keys)
     : endpoint_(endpoint),
       process_index_(process_index),
       loop_(loop),
       socket_(make_socket(context, zmq::socket_type::dealer)),
       imports_(process_index) {
-  check_address(endpoint);
+  check_member_address(endpoint, keys);
+  present_as_member(socket_, keys);
   socket_.connect(endpoint);
 }
 

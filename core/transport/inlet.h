@@ -15,6 +15,7 @@
 #include "core/memory/shared_ring.h"
 #include "core/transport/frames.h"
 #include "core/transport/ring_offer.h"
+#include "core/transport/run_keys.h"
 #include "messages/header.h"
 #include "messages/plan.h"
 #include "messages/subscription.h"
@@ -75,8 +76,9 @@ class RemoteReceiver final : public Receiver {
 class Inlet final : public Source {
  public:
   /// `process_index` is the index under which this process holds shared buffers. `loop` is the one that the inlet is
-  /// added to.
-  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
+  /// added to. With keys, it presents itself as a member; without, the address must be in the local file system.
+  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
+        const RunKeys& keys = {});
 
   /// Subscribes to the messages of an edge. The answer arrives later; see on_connected. All calls must be made before
   /// the inlet is first polled.

@@ -45,7 +45,7 @@ bool read_host(const TableReader& table) {
   if (host == "local") return false;
   if (host == "127.0.0.1" || host == "localhost") return true;
   throw error_at(table.find("host")->origin, table.key("host"),
-                 fmt::format("\"{}\" is not allowed: beyond this machine keys are required and not yet supported; "
+                 fmt::format("\"{}\" is not allowed: a run cannot span several machines yet; "
                              "\"local\", \"127.0.0.1\" or \"localhost\"",
                              host.substr(0, 200)),
                  Code::kUnsupported);

@@ -120,9 +120,10 @@ TEST(ComponentReaderTest, ExternalProgramsHaveNoPorts) {
 }
 
 TEST(ComponentReaderTest, OtherHostsAreRefused) {
-  EXPECT_EQ(error_one("host = '10.0.0.2'"),
-            "a.toml:3: component.c.host: \"10.0.0.2\" is not allowed: beyond this machine keys are required and not "
-            "yet supported; \"local\", \"127.0.0.1\" or \"localhost\"");
+  EXPECT_EQ(
+      error_one("host = '10.0.0.2'"),
+      "a.toml:3: component.c.host: \"10.0.0.2\" is not allowed: a run cannot span several machines yet; \"local\", "
+      "\"127.0.0.1\" or \"localhost\"");
 }
 
 TEST(ComponentReaderTest, ChecksEveryKind) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "core/files/regular_file.h"
 #include "launch/file/component_reader.h"
 #include "launch/file/include.h"
 #include "launch/file/overrides.h"
@@ -105,7 +106,8 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
 
 /// A file of the user's own, otherwise one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
-  if (std::filesystem::exists(given)) return given;
+  // Reading says what is wrong with it, if it is no file.
+  if (core::is_there(given)) return given;
   const std::string shipped = shipped_file(given);
   if (!shipped.empty()) return shipped;
   throw Error(Code::kNotFound, "{}: there is no such file{}", given, shipped_suggestion(given));

@@ -2,6 +2,8 @@
 #include "launch/file/launch_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,17 @@ class LaunchFileTest : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
 };
+
+TEST_F(LaunchFileTest, WhatIsNoFileIsRefusedInsteadOfRead) {
+  const std::string fifo = folder_.path() + "/fifo.toml", self = folder_.path() + "/self.toml";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("self.toml", self.c_str()), 0);
+  const auto error = [&](const std::string& path) {
+    return testing::error_of([&] { load_launch_file(path, {}, {}); }, folder_.path());
+  };
+  EXPECT_EQ(error(fifo), "fifo.toml: is a FIFO, not a file");
+  EXPECT_EQ(error(self), "self.toml: cannot be read: Too many levels of symbolic links");
+}
 
 TEST_F(LaunchFileTest, HasDefaultsForEverythingAboutTheRun) {
   const RunSpec run = load("").run;

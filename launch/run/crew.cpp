@@ -51,6 +51,8 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
+    // Through a pipe: others can read command lines, and every child inherits the environment.
+    options.input = options_.keys;
     options.command = {options_.process_program, "--control", options_.control_endpoint, "--process", child.name()};
     if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
   } else {

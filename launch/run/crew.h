@@ -22,6 +22,7 @@ struct CrewOptions {
   std::string control_endpoint;  ///< The address to which it reports.
   std::string run;
   std::string run_directory;
+  std::string keys;  ///< The keys of the run, as text, for processes with components.
 };
 
 /// All processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

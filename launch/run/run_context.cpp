@@ -34,15 +34,23 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
     : plan(plan_in),
       options(options_in),
       directory(options.base, announced_run(plan, options, guard)),
+      keys(core::RunKeys::make()),
+      admission(sockets, {keys.public_key}),
       calls(loop),
-      control(sockets, loop, directory.endpoint("control"),
+      control(sockets, loop, directory.endpoint("control"), keys,
               [this](const std::string& process, const std::string& what) {
                 console.say(fmt::format("process '{}' sent {}", process, what));
               }),
-      crew(loop, console, plan, {options.process_program, control.endpoint(), directory.run(), directory.path()},
+      crew(loop, console, plan,
+           {options.process_program, control.endpoint(), directory.run(), directory.path(), keys.text()},
            std::move(on_end)),
       barrier(processes_with_components(plan)),
-      states(plan.components.size(), State::kUnconfigured) {}
+      states(plan.components.size(), State::kUnconfigured) {
+  loop.watch_socket(admission.socket(), [this] {
+    while (admission.poll()) {
+    }
+  });
+}
 
 std::vector<std::uint32_t> RunContext::components_of(const std::string& process) const {
   std::vector<std::uint32_t> found;

@@ -8,6 +8,8 @@
 #include <zmq.hpp>
 
 #include "core/plugin/plugin_info.h"
+#include "core/transport/admission.h"
+#include "core/transport/run_keys.h"
 #include "launch/plan/plan.h"
 #include "launch/run/call_table.h"
 #include "launch/run/control_channel.h"
@@ -44,7 +46,9 @@ struct RunContext {
   PollLoop loop;
   RunConsole console;
   RunDirectory directory;
+  core::RunKeys keys;
   zmq::context_t sockets;
+  core::Admission admission;
   CallTable calls;
   ControlChannel control;
   Crew crew;

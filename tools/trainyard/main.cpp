@@ -9,6 +9,7 @@
 
 #include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/printable.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
 
@@ -82,7 +83,8 @@ int main(int argc, char** argv) {
     return trainyard::tools::run(argc, argv);
   } catch (const trainyard::Error& error) {
     // Every error that a user can cause is an Error. Anything else is a bug, and is reported as one.
-    std::fprintf(stderr, "trainyard: %s\n", error.what());
+    // It may show names from files of others.
+    std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(error.what()).c_str());
     return trainyard::tools::exit_code_of(error.code());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "trainyard: internal error: %s\n", error.what());

@@ -14,11 +14,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <zmq.hpp>
 
 #include "core/plugin/abi.h"
+#include "core/transport/run_keys.h"
 #include "messages/control.h"
 #include "messages/message_type.h"
 #include "messages/plan.h"
@@ -33,6 +36,7 @@ class FakeProcess {
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {
     const char* given = std::getenv("FAKE");
     fake_ = nlohmann::json::parse(given != nullptr ? given : "{}");
+    core::present_as_member(socket_, core::RunKeys::read(std::string(std::istreambuf_iterator<char>(std::cin), {})));
     socket_.set(zmq::sockopt::routing_id, name_);
     socket_.set(zmq::sockopt::linger, 200);
     socket_.connect(endpoint);
