@@ -55,6 +55,7 @@ struct Plan {
   std::string log_level = "info";  ///< A name that spdlog knows.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
+  std::chrono::milliseconds progress_timeout{300'000};  ///< How long the run may stand still; 0 for ever.
   std::uint32_t world_size = 1;
 
   /// Those with components come first, in the order of their ProcessPlan index.

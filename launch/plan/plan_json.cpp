@@ -54,6 +54,7 @@ std::string to_json(const Plan& plan) {
   out["log_level"] = plan.log_level;
   out["start_timeout_ms"] = plan.start_timeout.count();
   out["stop_timeout_ms"] = plan.stop_timeout.count();
+  out["progress_timeout_ms"] = plan.progress_timeout.count();
   for (const auto* list : {"processes", "components", "edges", "activation"}) out[list] = ordered_json::array();
   for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process));
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
