@@ -46,12 +46,16 @@ void Worker::stop() {
 // through. So an inlet goes only when it has nothing under way, at the next death at the latest.
 void Worker::retire_inlets(const std::string& process) {
   std::erase_if(retired, [](const auto& inlet) { return inlet->idle(); });
-  std::erase_if(inlets, [&](auto& entry) {
-    if (!entry.first.starts_with(process + "/")) return false;
-    loop.remove(*entry.second);
-    retired.push_back(std::move(entry.second));
-    return true;
-  });
+  const std::string prefix = process + "/";
+  for (auto inlet = inlets.begin(); inlet != inlets.end();) {
+    if (!inlet->first.starts_with(prefix)) {
+      ++inlet;
+      continue;
+    }
+    loop.remove(*inlet->second);
+    retired.push_back(std::move(inlet->second));
+    inlet = inlets.erase(inlet);
+  }
 }
 
 // It is made on demand, because a thread that only receives binds no socket.
