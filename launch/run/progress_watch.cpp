@@ -41,6 +41,10 @@ ProgressWatch::ProgressWatch(RunContext& run, Say late)
 
 ProgressWatch::~ProgressWatch() { run_.loop.cancel(timer_); }
 
+milliseconds ProgressWatch::standstill() const {
+  return std::chrono::duration_cast<milliseconds>(still_ + (run_.loop.now() - looked_));
+}
+
 // Said at once: whoever has stopped the process may have done so by mistake.
 void ProgressWatch::on_changed(const ChildProcess& child, int wait_status) {
   if (WIFCONTINUED(wait_status)) return run_.console.say(describe_process(run_, child) + " continues");
@@ -57,6 +61,7 @@ void ProgressWatch::look() {
   // The start and each step of the stop have deadlines of their own.
   const RunPhase phase = run_.progress.phase();
   if (phase != RunPhase::kRunning && phase != RunPhase::kAsking) return start_again();
+  if (run_.at_rest) return start_again();
   for (const auto& child : run_.crew.children()) ask(*child);
   if (stands_by_debugger()) return;
   still_ += passed;

@@ -18,7 +18,7 @@ namespace trainyard::launch {
 /// A run makes progress when an edge carries a message, or when one of its processes reads from a disk or writes to it,
 /// as for a large checkpoint. Only edges with the policy `block` count if there are any, because a component that
 /// publishes by a timer would hide that the others wait. The clock stands still while a debugger is attached to a
-/// process of the run, and while the whole run is suspended.
+/// process of the run, and while the whole run is suspended or at rest (RunContext::at_rest).
 class ProgressWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
@@ -30,7 +30,7 @@ class ProgressWatch {
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
   /// Returns for how long the run has made no progress. It is 0 while the run starts.
-  std::chrono::milliseconds standstill() const { return std::chrono::duration_cast<std::chrono::milliseconds>(still_); }
+  std::chrono::milliseconds standstill() const;
 
   /// Reports that a signal has stopped a process or continued it.
   void on_changed(const ChildProcess& child, int wait_status);

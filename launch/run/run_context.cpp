@@ -73,7 +73,12 @@ void RunContext::call(const std::string& process, const std::string& component, 
                       const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
   const std::string what = component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
   // Opened before it is sent, so that the answer cannot come first.
-  const std::uint64_t id = calls.open(process, what, deadline, std::move(answer));
+  const std::uint64_t id =
+      calls.open(process, what, deadline, [this, method, answer = std::move(answer)](bool ok, const std::string& text) {
+        if (ok && method == "pause") at_rest = true;
+        if (method == "go_on") at_rest = false;
+        answer(ok, text);
+      });
   if (!control.send(process, Request{id, component, method, body})) {
     calls.answered(id, false, fmt::format("{}: process '{}' is not there", what, process));
   }

@@ -56,6 +56,7 @@ struct RunContext {
   StartBarrier barrier;
   ComponentStates states;
   RunProgress progress;
+  bool at_rest = false;  ///< True while a component keeps the run at rest, after its service "pause" and until "go_on".
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 

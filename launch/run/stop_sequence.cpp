@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPatienceAfterFailure{2'000};
 
 /// How long a run that has failed may stand still before it is clear that it cannot stop in order.
-constexpr milliseconds kPatienceToRescue{3'000};
+constexpr milliseconds kPatienceToRescue{5'000};
 
 /// For a process whose components are all finalized to come to its end.
 constexpr milliseconds kPatienceForExit{3'000};
@@ -62,24 +62,32 @@ void StopSequence::interrupt() {
   // A call that failed at once has led to finish() already.
   if (!asking()) return;
   if (!asked) return finish();
-  set_deadline(run_.plan.stop_timeout, [this] {
-    links_.failed(fmt::format("no component said that the run is finished within {} s of being asked to stop",
-                              std::chrono::duration<double>(run_.plan.stop_timeout).count()));
+  await_stop(run_.plan.stop_timeout, [this] {
+    links_.failed(
+        fmt::format("no component said that the run is finished, and nothing has moved for {} s since it was "
+                    "asked to stop",
+                    std::chrono::duration<double>(run_.plan.stop_timeout).count()));
     finish();
   });
 }
 
 bool StopSequence::rescue() {
   if (run_.progress.phase() != RunPhase::kRunning || !ask_to_stop(R"({"reason": "the run failed"})")) return false;
-  if (asking()) watch_rescue();
+  // What failed may be needed for the stop, and then nothing moves any more.
+  if (asking()) await_stop(std::min(kPatienceToRescue, patience_), [this] { abort(); });
   return true;
 }
 
-// What failed may be needed for the stop, and then nothing moves any more: there is no use in waiting for that long.
-void StopSequence::watch_rescue() {
-  set_deadline(kPatienceToRescue, [this] {
-    if (links_.standstill() < kPatienceToRescue) return watch_rescue();
-    abort();
+// A step or a checkpoint may take long. So the time counts from the last progress, and not from the question.
+void StopSequence::await_stop(milliseconds patience, const std::function<void()>& late) {
+  look_after(patience, patience, late);
+}
+
+void StopSequence::look_after(milliseconds delay, milliseconds patience, const std::function<void()>& late) {
+  set_deadline(delay, [this, patience, late] {
+    const milliseconds still = links_.standstill();
+    if (still >= patience) return late();
+    look_after(patience - still, patience, late);
   });
 }
 

@@ -33,7 +33,8 @@ class StopSequence {
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// Asks the components to stop the run, within the plan's stop_timeout, because the user has requested it.
+  /// Asks the components to stop the run, because the user has requested it. The plan's stop_timeout counts from the
+  /// last progress.
   void interrupt();
   /// Asks the components to stop a run that has failed, so that they save what is sound. A run that cannot stop in
   /// order any more stands still, and is aborted soon. Returns false if none can be asked.
@@ -53,7 +54,10 @@ class StopSequence {
  private:
   // Asks all that have a service "stop". Returns false if there are none.
   bool ask_to_stop(const std::string& body);
-  void watch_rescue();
+  // Calls `late` when the components have not stopped the run and nothing has moved for `patience`.
+  void await_stop(std::chrono::milliseconds patience, const std::function<void()>& late);
+  void look_after(std::chrono::milliseconds delay, std::chrono::milliseconds patience,
+                  const std::function<void()>& late);
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
