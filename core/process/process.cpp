@@ -33,7 +33,7 @@ Process::Process(std::string name, const std::string& control_endpoint, RunKeys 
     if (wiring_) wiring_->connect(connect);
   });
   link_.on<Transition>([this](const Transition& transition) { on_transition(transition); });
-  link_.on<Request>([this](const Request& request) { requests_.serve(request); });
+  link_.on<Request>([this](const Request& request) { on_request(request); });
   link_.on<PeerGone>([this](const PeerGone& peer) {
     if (wiring_) wiring_->peer_gone(peer);
   });
@@ -57,6 +57,7 @@ int Process::run() {
 
 void Process::beat() {
   link_.send(Heartbeat{name_, beats_++});
+  if (pulse_) pulse_->beat();
   loop_.after(kHeartbeat, [this] { beat(); });
 }
 
@@ -88,6 +89,7 @@ LifeCycle::Reports Process::life_reports() {
 void Process::on_plan(const ProcessPlan& plan) {
   plan_.emplace(plan, name_);
   host_.emplace(*plan_, host_reports());
+  pulse_.emplace(*host_);
   wiring_.emplace(*plan_, *host_, loop_, sockets_, keys_, [this] { link_.send(Connected{name_}); });
   requests_.open(*plan_, *host_);
   std::string at;
@@ -135,6 +137,14 @@ void Process::report_configured() {
   }
   configured.endpoints[name_ + "/gateway"] = gateway_->endpoint();
   link_.send(configured);
+}
+
+void Process::on_request(const Request& request) {
+  if (request.target.empty() && request.method == "pulse" && pulse_) {
+    link_.send(Reply{request.id, true, pulse_->describe()});
+  } else {
+    requests_.serve(request);
+  }
 }
 
 void Process::on_transition(const Transition& transition) {

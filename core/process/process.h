@@ -12,6 +12,7 @@
 #include "core/process/gateway.h"
 #include "core/process/life_cycle.h"
 #include "core/process/plan_view.h"
+#include "core/process/pulse.h"
 #include "core/process/request_desk.h"
 #include "core/process/wiring.h"
 #include "core/transport/admission.h"
@@ -62,6 +63,7 @@ class Process {
   void carry_out(std::string& at);
   void open_gateway();
   void on_transition(const Transition& transition);
+  void on_request(const Request& request);
   void report_configured();
   void beat();
 
@@ -78,6 +80,7 @@ class Process {
   LifeCycle life_;
   std::optional<PlanView> plan_;  ///< This and what follows exist once the plan has come.
   std::optional<ComponentHost> host_;
+  std::optional<Pulse> pulse_;
   std::optional<Wiring> wiring_;
   std::unique_ptr<Gateway> gateway_;
   RequestDesk requests_;

@@ -185,14 +185,10 @@ void Wiring::peer_gone(const PeerGone& peer) {
     if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
   }
   for (const auto& [thread, worker] : host_.workers()) {
-    worker->loop.post([each = worker.get(), prefix = peer.process + "/", lost] {
+    worker->loop.post([each = worker.get(), process = peer.process, lost] {
       if (each->outlet != nullptr) give_up(*each->outlet, lost);
       // A restarted publisher has another address, and gets another inlet with the next Connect.
-      std::erase_if(each->inlets, [&](auto& entry) {
-        if (!entry.first.starts_with(prefix)) return false;
-        each->loop.remove(*entry.second);
-        return true;
-      });
+      each->retire_inlets(process);
     });
   }
 }

@@ -17,7 +17,13 @@ namespace trainyard::core {
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
+void RemoteReceiver::deliver(Envelope envelope) {
+  ++under_way_;
+  input_.owner().deliver({&input_, std::move(envelope), this});
+}
+
 void RemoteReceiver::consumed(const Envelope& envelope) {
+  --under_way_;
   // In a ring, returning a credit costs two additions in shared memory, and a system call only if the sender sleeps and
   // wants it.
   if (ring_) {
@@ -135,7 +141,7 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     // The record is released before the handler runs: decode() has taken all that is needed, and the writer can
     // continue meanwhile.
     receiver.ring().pop();
-    input.owner().deliver({&input, std::move(envelope), &receiver});
+    receiver.deliver(std::move(envelope));
   } catch (const Error& error) {
     // Nothing behind a record that cannot be read can be trusted. This stops the polling of the ring, so the error is
     // reported once.
@@ -188,6 +194,10 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
 
 bool Inlet::connected() const {
   return std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
+}
+
+bool Inlet::idle() const {
+  return std::ranges::all_of(receivers_, [](const auto& each) { return each->idle(); });
 }
 
 // frames[3 + i] exists, because handle_data() has compared the number of frames with the header.
@@ -243,7 +253,7 @@ void Inlet::handle_data(Frames& frames) {
     InputBase& input = receiver->input();
     open_payloads(header, frames);
     Envelope envelope = decode(header, {static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, input);
-    input.owner().deliver({&input, std::move(envelope), receiver});
+    receiver->deliver(std::move(envelope));
   } catch (const Error& error) {
     payloads_.clear();
     if (receiver != nullptr) error_(receiver->input(), error.what());

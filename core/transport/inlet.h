@@ -50,6 +50,11 @@ class RemoteReceiver final : public Receiver {
   /// Tells the sender that there is room in the ring, if it has asked for this.
   void ring_read();
 
+  /// Hands a message to the input's component.
+  void deliver(Envelope envelope);
+  /// Returns true if every message that was delivered has been handled, so that nothing refers to this object.
+  bool idle() const { return under_way_ == 0; }
+
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
   /// True once the subscription has been acknowledged. Until then the ring is not read.
@@ -65,6 +70,7 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
+  std::uint64_t under_way_ = 0;  ///< Messages that were delivered and are not handled yet.
   std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
 };
@@ -92,6 +98,10 @@ class Inlet final : public Source {
 
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
+
+  /// Returns true if every message that came in here has been handled. An inlet must not be destroyed before, because
+  /// components keep messages back, and return their credit later.
+  bool idle() const;
 
   /// Returns the address that it is connected to.
   const std::string& endpoint() const { return endpoint_; }

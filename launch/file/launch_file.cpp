@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/file/launch_file.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "core/files/regular_file.h"
@@ -32,16 +36,33 @@ std::chrono::milliseconds seconds(const TableReader& table, const std::string& n
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
 
+/// A shell replaces '~' only at the beginning of a word, so it may come here as it was written: "run.directory=~/x".
+std::string with_home(const TableReader& table, const std::string& key, const std::string& path) {
+  if (!path.starts_with('~')) return path;
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string user = path.substr(1, end - 1);
+  const char* given = std::getenv("HOME");
+  if (user.empty() && given != nullptr && *given != '\0') return given + path.substr(end);
+  const passwd* entry = user.empty() ? ::getpwuid(::geteuid()) : ::getpwnam(user.c_str());
+  if (entry != nullptr) return entry->pw_dir + path.substr(end);
+  throw error_at(table.find(key)->origin, table.key(key),
+                 fmt::format("'{}' begins with the home of a user '{}', who does not exist; a folder of that name is "
+                             "'./{}'",
+                             path, user, path));
+}
+
 RunSpec read_run(const Value& run, const std::string& path) {
   const TableReader table(run, "run");
   RunSpec spec;
   // A name from the file is checked; one that we derive is made to fit.
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
-  spec.directory = table.text("directory", "runs/" + spec.name);
   spec.log_level = table.word("log_level", LogLevel::kInfo);
+  spec.directory = with_home(table, "directory", table.text("directory", "runs/" + spec.name));
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
+  spec.progress_timeout =
+      std::chrono::milliseconds(std::llround(table.seconds("progress_timeout_s", 300, true) * 1000));
   // Whether the strategy manager knows the other keys is checked by the planner.
   for (const auto& [key, value] : table_of(run, "run")) {
     if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;

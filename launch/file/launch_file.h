@@ -57,6 +57,7 @@ struct RunSpec {
   std::uint64_t seed = 1;
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
+  std::chrono::milliseconds progress_timeout{};  ///< 0 if the run may stand still for ever.
   /// The other keys, as they were written.
   Value::Table manager;
 };

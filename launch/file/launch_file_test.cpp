@@ -2,9 +2,11 @@
 #include "launch/file/launch_file.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/testing/temporary_folder.h"
@@ -58,6 +60,26 @@ TEST_F(LaunchFileTest, SplitsRunBetweenLauncherAndManager) {
   EXPECT_EQ(run.seed, 7u);
   EXPECT_EQ(run.stop_timeout, milliseconds(500));
   EXPECT_EQ(to_json(Value{run.manager, {}}).dump(), R"({"max_steps":3,"other":"x"})");
+}
+
+TEST_F(LaunchFileTest, ReplacesATildeAtTheBeginningOfTheDirectoryByAHome) {
+  const char* home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(load("", {"run.directory=~/x"}).run.directory, std::string(home) + "/x");
+  EXPECT_EQ(load("[run]\ndirectory = '~'").run.directory, home);
+  EXPECT_EQ(load("[run]\ndirectory = '~root/x'").run.directory, ::getpwnam("root")->pw_dir + std::string("/x"));
+  EXPECT_EQ(load("[run]\ndirectory = './~/x'").run.directory, "./~/x");
+  EXPECT_EQ(error("[run]\ndirectory = '~nobody-of-that-name/x'"),
+            "my run.toml:2: run.directory: '~nobody-of-that-name/x' begins with the home of a user "
+            "'nobody-of-that-name', who does not exist; a folder of that name is './~nobody-of-that-name/x'");
+}
+
+TEST_F(LaunchFileTest, ARunMayStandStillForEverIfItSaysSo) {
+  EXPECT_EQ(load("").run.progress_timeout, milliseconds(300'000));
+  EXPECT_EQ(load("[run]\nprogress_timeout_s = 0").run.progress_timeout, milliseconds(0));
+  EXPECT_EQ(load("[run]\nprogress_timeout_s = 1.5").run.progress_timeout, milliseconds(1500));
+  EXPECT_EQ(error("[run]\nprogress_timeout_s = 'long'"),
+            "my run.toml:2: run.progress_timeout_s: \"long\" is not allowed; a number >= 0 and <= 86400");
 }
 
 TEST_F(LaunchFileTest, ChecksTheKeysOfRun) {

@@ -57,8 +57,8 @@ class TableReader {
   /// Returns an integer from `minimum` to the maximum, which are both allowed.
   std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t minimum,
                        std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
-  /// Returns a number above 0 and at most a day.
-  double seconds(const std::string& name, double fallback) const;
+  /// Returns a number above 0, or not below it, and at most a day.
+  double seconds(const std::string& name, double fallback, bool may_be_zero = false) const;
   /// Returns a list of strings; empty if the key is missing.
   std::vector<std::string> texts(const std::string& name) const;
   /// Returns a list of integers >= 0, such as CPUs; empty if the key is missing.

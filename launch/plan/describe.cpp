@@ -49,7 +49,9 @@ void add_run(TextColumn& out, const Plan& plan) {
   out.line(0, fmt::format("seed       {}", plan.seed));
   out.line(0, fmt::format("ranks      {}", plan.world_size));
   out.line(0, fmt::format("log level  {}", name_of(plan.log_level)));
-  out.line(0, fmt::format("deadlines  start {}, stop {}", seconds(plan.start_timeout), seconds(plan.stop_timeout)));
+  out.line(0, fmt::format("deadlines  start {}, stop {}, progress {}", seconds(plan.start_timeout),
+                          seconds(plan.stop_timeout),
+                          plan.progress_timeout.count() == 0 ? "none" : seconds(plan.progress_timeout)));
 }
 
 /// Says what the planner decided where the file leaves it open.

@@ -69,6 +69,7 @@ struct Plan {
   LogLevel log_level = LogLevel::kInfo;
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
+  std::chrono::milliseconds progress_timeout{300'000};  ///< How long the run may stand still; 0 for ever.
   std::uint32_t world_size = 1;
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< What works, but not as one might expect; for people.

@@ -54,6 +54,7 @@ std::string to_json(const Plan& plan) {
   out["log_level"] = name_of(plan.log_level);
   out["start_timeout_ms"] = plan.start_timeout.count();
   out["stop_timeout_ms"] = plan.stop_timeout.count();
+  out["progress_timeout_ms"] = plan.progress_timeout.count();
   for (const auto* list : {"choices", "warnings", "processes", "components", "edges", "activation"})
     out[list] = ordered_json::array();
   for (const Choice& choice : plan.choices) {

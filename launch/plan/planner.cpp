@@ -35,6 +35,7 @@ Plan copy_run(const LaunchFile& file) {
   plan.log_level = file.run.log_level;
   plan.start_timeout = file.run.start_timeout;
   plan.stop_timeout = file.run.stop_timeout;
+  plan.progress_timeout = file.run.progress_timeout;
   return plan;
 }
 

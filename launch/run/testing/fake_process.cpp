@@ -6,6 +6,7 @@
 //   die     stage at which it ends with `code`
 //   finish  state at which it says that the run is finished; `success` says how
 //   abi     ABI tag that it claims to be of
+//   busy    what it says of busy loops when it is asked for its pulse
 //   print   lines for stdout at the start
 //   trace   file to which it adds a line for all that it is asked to do
 
@@ -104,6 +105,12 @@ class FakeProcess {
   }
 
   void on_request(const Request& request) {
+    // It is asked for its pulse all the time.
+    if (request.method == "pulse") {
+      const nlohmann::json pulse = {
+          {"sent", 0}, {"sent_blocking", 0}, {"busy", fake_.value("busy", nlohmann::json::array())}};
+      return send(Reply{request.id, true, pulse.dump()});
+    }
     trace(request.method + " " + request.target);
     at(request.method, [&] {
       if (request.method == "stop" && !request.target.empty()) {
