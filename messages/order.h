@@ -8,6 +8,7 @@
 
 #include "messages/batch.h"
 #include "messages/reduction.h"
+#include "messages/saved_state.h"
 #include "messages/scalar.h"
 #include "messages/words.h"
 
@@ -42,11 +43,14 @@ struct Order {
   LoaderCursor cursor;          ///< For training: the required position of the stream when this order begins.
   std::string reason;           ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
   std::vector<Scalar> metrics;  ///< For checkpoint: the newest validation metrics.
+  /// For checkpoint: the state of the strategy manager at this point of the run, which becomes part of the checkpoint.
+  std::vector<SavedState> states;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(id), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(batches), CEREAL_NVP(micro_batches),
-            CEREAL_NVP(epoch), CEREAL_NVP(total_steps), CEREAL_NVP(cursor), CEREAL_NVP(reason), CEREAL_NVP(metrics));
+            CEREAL_NVP(epoch), CEREAL_NVP(total_steps), CEREAL_NVP(cursor), CEREAL_NVP(reason), CEREAL_NVP(metrics),
+            CEREAL_NVP(states));
   }
 };
 

@@ -11,6 +11,7 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/state/state.h"
 #include "core/traits/strategy_traits.h"
 #include "messages/scalar.h"
 #include "models/model.h"
@@ -78,11 +79,12 @@ struct StepSummary {
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
-///         begin_snapshot                       -> before_snapshot
+///         begin_snapshot                       -> before_snapshot, save_state
+///     after start, if a run resumes             -> restore_state
 // clang-format on
 ///
 /// Hooks that may change parameters are given an edit; the others must not change them.
-class Strategy : public Configurable {
+class Strategy : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "strategy";
   using Context = StrategyContext;
@@ -96,6 +98,11 @@ class Strategy : public Configurable {
 
   /// Returns what the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
   virtual std::vector<Scalar> stats() const { return {}; }
+
+  /// Saves what the strategy keeps from step to step, and takes it back; see Stateful. By default there is nothing.
+  /// Both are called on all ranks, save_state() after begin_snapshot() and restore_state() after start().
+  void save_state(StateWriter& /*into*/) const override {}
+  void restore_state(const StateReader& /*from*/) override {}
 
   /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
   void check_world_size(std::uint32_t world_size) const;

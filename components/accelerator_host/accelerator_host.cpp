@@ -61,11 +61,9 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   arena_.send(runner_->arena_info());
 }
 
-/// The arena holds the restored parameters already. What is left is where the run stands.
+/// The arena holds the restored parameters already, and all state is back. What is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
-  position_ = host::position_of(state);
-  if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);
-  runner_->restore(state.host_state);
+  position_ = host::position_of(state, context().rank);
   restored_.arrived();
 }
 

@@ -13,6 +13,7 @@
 #include "components/accelerator_host/snapshots.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "core/component/state_port.h"
 #include "messages/arena.h"
 #include "messages/batch.h"
 #include "messages/dataset_info.h"
@@ -128,6 +129,9 @@ class AcceleratorHost final : public Component {
   Output<RankMetrics> rank_metrics_{
       *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
+
+  // Its own state goes into checkpoints with its snapshots, so that it is that of the right step.
+  StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
   // The optimizer and the checkpoint writer work on the same memory, so both must have finished before the first order.
   Gate ready_{[this] { become_ready(); }};

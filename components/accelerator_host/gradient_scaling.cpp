@@ -52,8 +52,4 @@ std::vector<Scalar> GradientScaling::metrics() const {
   return {{"loss_scale", scaler_->scale()}, {"skipped_steps", static_cast<double>(scaler_->skipped())}};
 }
 
-void GradientScaling::restore(const std::vector<Scalar>& state) {
-  if (scaler_) scaler_->restore(state);
-}
-
 }  // namespace trainyard

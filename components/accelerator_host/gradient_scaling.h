@@ -55,9 +55,8 @@ class GradientScaling {
   /// Returns the loss scale and the skipped steps, for the training metrics.
   std::vector<Scalar> metrics() const;
 
-  /// Return and restore the state that a checkpoint stores. restore() ignores missing values.
-  std::vector<Scalar> state() const { return scaler_ ? scaler_->state() : std::vector<Scalar>{}; }
-  void restore(const std::vector<Scalar>& state);
+  /// Returns what scales the loss, which has state; null if nothing does.
+  LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
  private:
   void check_allowed(const Clipping& clipping) const;

@@ -13,6 +13,7 @@
 #include "components/accelerator_host/gradient_scaling.h"
 #include "components/accelerator_host/random_numbers.h"
 #include "core/component/context.h"
+#include "core/state/state.h"
 #include "messages/batch.h"
 #include "models/model.h"
 #include "strategies/strategy.h"
@@ -47,9 +48,9 @@ class Runner {
   /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if they have another model.
   void build(const DatasetInfo& data);
 
-  /// Makes all ranks start from the same parameters. Must be called after a checkpoint, if there is one, has been
-  /// restored.
-  void start() { strategy_->start(); }
+  /// Makes all ranks start from the same parameters, and restores state. Must be called after a checkpoint, if there is
+  /// one, has been restored into the arena.
+  void start();
 
   /// Starts to copy a batch that will be needed later to a device with separate memory. Does nothing for other devices.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
@@ -88,14 +89,13 @@ class Runner {
   /// Makes memory that the optimizer does not change visible to the checkpoint writer.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
-  /// Return and restore the state of the computation that a checkpoint stores besides parameters and random numbers.
-  /// restore() ignores missing values.
-  std::vector<Scalar> state() const { return scaling_->state(); }
-  void restore(const std::vector<Scalar>& state) { scaling_->restore(state); }
-
-  /// Returns the state of the random numbers; see RandomNumbers.
-  std::vector<std::uint8_t> rng_state() const { return random_->state(); }
-  void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) { random_->restore(state, step); }
+  /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
+  /// model's buffers and the strategy.
+  std::vector<SavedState> states();
+  /// Keeps the states of a checkpoint, which start() restores, and returns the owners of those that are its own.
+  std::vector<std::string> restore(const RestoredStates& states);
+  /// Returns the number of steps skipped because gradients overflowed.
+  std::uint64_t skipped_steps() { return scaling_->loss_scaler() ? scaling_->loss_scaler()->skipped() : 0; }
 
   /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
   std::vector<Scalar> metrics() const;
@@ -119,6 +119,17 @@ class Runner {
   void emulate_half();
   void check_memory(const DatasetInfo& data) const;
   void set_training(bool training);
+  /// A part of the rank that has state, and the name under which checkpoints keep it.
+  struct Part {
+    std::string owner;
+    Stateful* state;
+  };
+  std::vector<Part> parts();
+  /// Checkpoints have the buffers of rank 0, and other ranks have buffers of their own: running means of the samples
+  /// that they have seen. What they mean depends on the strategy.
+  std::string buffer_state() const { return "buffers/" + options_.strategy.plugin; }
+  bool has_own_buffers() const { return context_.world_size > 1 && arena_->has_buffers(); }
+  void restore_buffers(const StateReader& from);
 
   RunnerOptions options_;
   ComponentContext context_;
@@ -134,6 +145,8 @@ class Runner {
   std::unique_ptr<Arena> arena_;
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
+
+  std::optional<RestoredStates> restored_;  ///< Until start(), if the run resumes.
 
   std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
   Evaluation* evaluation_ = nullptr;    ///< The evaluation of the strategy, while one is under way.

@@ -26,7 +26,8 @@ namespace trainyard {
 /// only if `random_splits` names them.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position in the stream, but not on
-/// the number of workers, prefetching or timing. With a cursor (epoch, batch) the stream can start at any position.
+/// the number of workers, prefetching or timing. With a cursor (epoch, samples used) the stream can start at any
+/// position, whatever the number of ranks and the batch size were before it.
 /// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches; a rank that has
@@ -64,7 +65,7 @@ class DataLoader : public Component {
     std::uint64_t count;
   };
   Shard shard() const;
-  std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t batch) const;
+  std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t place) const;
   BatchPlan make_plan(const SplitInfo& split, Purpose purpose, Sampling sampling, bool drop_last) const;
   void on_order(const Order& order);
   void pump();

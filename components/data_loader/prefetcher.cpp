@@ -93,7 +93,7 @@ void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop)
 void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
   const Job& job = slot.job;
   if (slot.discarded.load(std::memory_order_relaxed)) return;
-  job.plan->samples_of(job.place.epoch, job.place.batch, scratch.samples);
+  job.plan->samples_of(job.place, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
   if (rows == 0) return;  // Other ranks have the rest of the epoch, and no memory is needed.
   slot.buffer = pool_.allocate(layout_.bytes(rows));

@@ -23,7 +23,7 @@ class PrefetcherTest : public ::testing::Test {
     });
   }
   void push(std::uint64_t batch) {
-    prefetcher_->push({&plan_, {0, batch}, {0, batch + 1}, false});
+    prefetcher_->push({&plan_, {0, batch * 10}, {0, batch * 10 + 10}, false});
     prefetcher_->publish();
   }
   /// Waits for the head as the loader does: only after head() returned null, and only until it is woken.
@@ -62,7 +62,7 @@ TEST_F(PrefetcherTest, BatchesComeInTheOrderOfTheirJobsWhateverTheWorkers) {
       while (pushed < 10 && prefetcher_->room() > 0) push(pushed++);
       Prefetcher::Slot* slot = wait_for_head();
       ASSERT_NE(slot, nullptr);
-      EXPECT_EQ(slot->job.place.batch, batch);
+      EXPECT_EQ(slot->job.place.samples, batch * 10);
       EXPECT_EQ(first_number(*slot), batch * 10);
       prefetcher_->pop();
     }
@@ -89,9 +89,9 @@ TEST_F(PrefetcherTest, DiscardedJobsAreNotGivenOutAndFreeTheirSlots) {
     for (const std::uint64_t batch : {0, 1, 2}) push(batch);
     prefetcher_->discard(2);
     push(7);
-    EXPECT_EQ(wait_for_head()->job.place.batch, 0u);
+    EXPECT_EQ(wait_for_head()->job.place.samples, 0u);
     prefetcher_->pop();
-    EXPECT_EQ(wait_for_head()->job.place.batch, 7u);
+    EXPECT_EQ(wait_for_head()->job.place.samples, 70u);
     prefetcher_->pop();
     EXPECT_EQ(prefetcher_->room(), 4u);
   }
@@ -106,7 +106,7 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   push(3);
   EXPECT_EQ(prefetcher_->head(), nullptr);
   control_->open_gate();
-  EXPECT_EQ(wait_for_head()->job.place.batch, 3u);
+  EXPECT_EQ(wait_for_head()->job.place.samples, 30u);
   EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were wanted.
 }
 

@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "components/strategy_manager/data_facts.h"
 #include "components/strategy_manager/metrics_merger.h"
 #include "components/strategy_manager/run_agenda.h"
 #include "components/strategy_manager/services.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "core/component/state_port.h"
 #include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/dataset_info.h"
@@ -61,6 +63,7 @@ class StrategyManager final : public Component {
   RunReply validate();
 
   void begin();
+  void check_data(RunState& start);
   void start_clock();
   // Called after every event.
   void proceed();
@@ -91,6 +94,11 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
+  // Its own state goes into checkpoints with its orders, so that it is that of the right moment.
+  StatePort state_{*this, [this](const RestoredStates& restored) {
+                     restored_ = restored;
+                     return std::vector<std::string>{manager::Validation::kState, manager::kDataState};
+                   }};
   Service<RunRequest, RunReply> stop_{*this, "stop", "end the run after this step, with a checkpoint",
                                       [this](const RunRequest& request) { return stop(request); }};
   Service<RunRequest, RunReply> checkpoint_{*this, "checkpoint", "save as soon as possible",
@@ -145,6 +153,9 @@ class StrategyManager final : public Component {
       *this, "early_stopping_patience", 0, "stop after so many validations without improvement; 0 = off", at_least(0)};
   Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0, "smaller gains do not count",
                                               at_least(0)};
+  Parameter<std::vector<std::string>> may_differ_{
+      *this, "may_differ", std::vector<std::string>{},
+      "what of a resumed checkpoint may differ from this run: seed, sampling, dataset, vocabulary, learnt, position"};
   Parameter<std::int64_t> steps_per_order_{*this, "steps_per_order", 32,
                                            "most steps ordered at once; requests take effect between orders",
                                            between(1, 1e9) | in_unit("steps")};
@@ -159,7 +170,9 @@ class StrategyManager final : public Component {
   manager::RunFacts facts_;
   std::optional<manager::MetricsMerger> merger_;
   std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
+  DatasetInfo data_;          ///< What the first loader has said.
   std::optional<RunState> start_;
+  RestoredStates restored_;                        ///< Empty if the run does not resume.
   std::optional<manager::RunAgenda> agenda_;       ///< Set when the run begins.
   std::optional<core::EventLoop::TimerId> clock_;  ///< The timer of max_time_s.
   bool finished_ = false;

@@ -23,6 +23,19 @@ std::unique_ptr<ddp::Compression> Ddp::make_compression() const {
   return std::make_unique<ddp::PowerSgd>(world(), arena(), options);
 }
 
+void Ddp::save_state(StateWriter& into) const {
+  if (*compressed_ != "powersgd" || !compression_) return;
+  into.set("compression", kind());
+  compression_->save_state(into);
+}
+
+void Ddp::restore_state(const StateReader& from) {
+  if (*compressed_ != "powersgd" || !compression_) return;
+  if (from.text("compression") == kind()) return compression_->restore_state(from);
+  context().log->warn("{}: the checkpoint has the state of the compression '{}'; '{}' begins without it", where(),
+                      from.text("compression"), kind());
+}
+
 Work Ddp::reduce(const Bucket& bucket, const at::Tensor& gradients) {
   if (compression_) return compression_->reduce(bucket, gradients);
   return world().all_reduce(gradients, ReduceOp::kMean);

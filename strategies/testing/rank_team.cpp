@@ -75,7 +75,7 @@ Buffer zeroed(std::size_t bytes) {
 
 }  // namespace
 
-TeamMember::TeamMember(const PluginContext& context, const std::string& strategy) {
+TeamMember::TeamMember(const PluginContext& context, const std::string& strategy) : rank_(context.rank) {
   PluginContext plain = context;
   plain.parameters = "{}";
   model_ = std::make_unique<StagedModel>(plain);
@@ -106,6 +106,21 @@ StepSummary TeamMember::step(std::uint64_t step, const ModelBatch& rows) {
   }
   strategy_->end_update(step);
   return summary;
+}
+
+std::vector<SavedState> TeamMember::save() {
+  strategy_->begin_snapshot();
+  StateWriter writer("strategy", rank_);
+  strategy_->save_state(writer);
+  return writer.take();
+}
+
+void TeamMember::resume(const at::Tensor& parameters, const RestoredStates& states) {
+  const at::NoGradGuard no_gradients;
+  at::Tensor(arena_->parameters()).copy_(parameters);
+  strategy_->start();
+  const StateReader reader(states, "strategy", rank_);
+  if (!reader.empty()) strategy_->restore_state(reader);
 }
 
 at::Tensor TeamMember::announced() const { return view_of(info_.blocks.at(0).data).clone(); }
