@@ -58,7 +58,8 @@ class IncludeReader {
 
   Value read_included(const Origin& origin, const std::string& name) {
     const std::string beside = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
-    const std::string path = fs::is_regular_file(beside) ? beside : shipped_file(name);
+    std::error_code ignored;  // A link to itself is not a file.
+    const std::string path = fs::is_regular_file(beside, ignored) ? beside : shipped_file(name);
     if (path.empty()) {
       // The name is the one that was looked for, because it is relative to the including file and not to the working
       // directory.
@@ -110,8 +111,9 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
-  // Errors about the table as a whole point to the file that changed it last.
-  base.origin = over.origin;
+  // Errors about the table as a whole point to the file that changed it last. A word of the command line changes one
+  // value of it.
+  if (!over.origin.file.empty()) base.origin = over.origin;
   for (auto& [key, value] : *above) {
     // try_emplace leaves `value` alone if the key is there, so it can be merged.
     const auto [place, fresh] = below->try_emplace(key, std::move(value));

@@ -98,13 +98,14 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
   table.erase("args");
   root = substitution.resolve(root, "");
   // Overrides come last and without substitution, because the command line is meant literally.
-  for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
+  apply_overrides(root, line.overrides);
   return root;
 }
 
 /// A file of the user's own, otherwise one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
-  if (std::filesystem::exists(given)) return given;
+  std::error_code problem;  // Such as a link to itself, which reading the file reports.
+  if (std::filesystem::exists(given, problem) || problem) return given;
   const std::string shipped = shipped_file(given);
   if (!shipped.empty()) return shipped;
   throw Error(Code::kNotFound, "{}: there is no such file{}", given, shipped_suggestion(given));

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
 
@@ -21,7 +21,7 @@ constexpr AddVerb kVerbs[] = {add_launch, add_plan,  add_check,   add_plugin, ad
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  trainyard launch launch/files/quickstart.toml\n"
+    "  trainyard launch quickstart.toml\n"
     "  trainyard topic echo /metrics\n"
     "  trainyard param set optimizer lr 0.0003\n\n"
     "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
