@@ -17,8 +17,10 @@ namespace {
 constexpr const char* kFooter =
     "Examples:\n"
     "  trainyard launch quickstart.toml\n"
-    "  trainyard launch mnist.toml placement=processes component.data_loader.params.batch_size=128\n\n"
-    "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
+    "  trainyard launch mnist.toml folder=mnist placement=processes\n"
+    "  trainyard launch mlp.toml component.data_loader.params.batch_size=128\n\n"
+    "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
+    "processes at once.";
 
 /// Each of the launches would train the whole run, and write to the same files.
 void refuse_mpirun() {
@@ -55,7 +57,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto name = std::make_shared<std::string>();
   arguments->add_to(*verb);
-  verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
+  verb->add_option("--name", *name, "name of the run, for --run of other verbs");
   verb->callback([=, &chosen] {
     // The guard is there from the start, because planning may already start processes that describe plugins.
     chosen = [=] {
