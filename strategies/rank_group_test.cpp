@@ -25,7 +25,7 @@ RankGroup group_of_two(PretendedOthers& others) {
   context.parameters = "{}";
   context.world_size = 2;
   context.ranks = {0, 1};
-  auto collective = std::make_unique<PretendedGroup>(context, others);
+  auto collective = std::make_shared<PretendedGroup>(context, others);
   collective->connect();
   return RankGroup(std::move(collective));
 }
@@ -80,6 +80,14 @@ TEST(RankGroupTest, ValuesOfAllRanksAreJoinedAndWaitedFor) {
   RankGroup group = group_of_two(others);
   EXPECT_EQ(group.sum(2), 42);
   EXPECT_TRUE(group.any(false));
+}
+
+TEST(RankGroupTest, ACopyIsTheSameGroup) {
+  PretendedOthers others;
+  RankGroup group = group_of_two(others);
+  RankGroup copy = group;
+  copy.abort("the copy gave up");
+  EXPECT_EQ(testing::error_of([&] { group.sum(1); }).first, Code::kPeerLost);
 }
 
 }  // namespace
