@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <ranges>
@@ -102,13 +101,6 @@ std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
 
 // It reads a few hundred bytes of a library that may have hundreds of megabytes.
 PluginLabel read_plugin_label(const std::string& path) {
-  // Opening a pipe would wait for a writer.
-  std::error_code problem;
-  const std::filesystem::file_type type = std::filesystem::status(path, problem).type();
-  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found) {
-    throw Error(Code::kPluginLoad, "{} is no Trainyard plugin: {}", path,
-                problem ? problem.message() : "it is not a regular file");
-  }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "no plugin file {}", path);
   const auto text = read_section(file, ".trainyard");

@@ -144,16 +144,6 @@ TEST_F(PluginFileTest, APluginIsListedOnceWhereFoldersOverlap) {
   EXPECT_THAT(error_of([&] { loader.find("model", "convnte"); }), HasSubstr("known: convnet (looked in"));
 }
 
-TEST_F(PluginFileTest, PipesAndLinksToThemselvesHoldUpNobody) {
-  library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
-  ASSERT_EQ(::mkfifo((directory_ / "models/pipe.so").c_str(), 0600), 0);
-  fs::create_symlink("link.so", directory_ / "models/link.so");
-  const core::PluginLoader loader({directory_});
-  EXPECT_EQ(loader.list().size(), 1u);
-  EXPECT_THAT(error_of([&] { loader.find("model", "pipe"); }), HasSubstr("it is not a regular file"));
-  EXPECT_THAT(error_of([&] { loader.find("model", "link"); }), HasSubstr("no model named 'link'"));
-}
-
 TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
   const std::string path = library("open", "model\\nopen\\n1\\nd\\n" TRAINYARD_ABI_TAG);
   fs::permissions(path, fs::perms::others_write, fs::perm_options::add);

@@ -12,8 +12,8 @@
 #include <sstream>
 
 #include "core/component/boundary.h"
+#include "core/config/nearest.h"
 #include "messages/error.h"
-#include "messages/nearest.h"
 
 namespace trainyard::core {
 
@@ -78,20 +78,19 @@ std::vector<std::string> PluginLoader::default_directories() {
 std::vector<PluginLoader::Found> PluginLoader::list() const {
   std::vector<Found> found;
   for (const std::string& directory : directories_) {
-    std::error_code end;  // Of a folder that cannot be read.
-    fs::recursive_directory_iterator entry(directory, fs::directory_options::skip_permission_denied, end);
-    for (; !end && entry != fs::recursive_directory_iterator(); entry.increment(end)) {
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
       // Other files in the folder are ignored.
-      if (entry->path().extension() != ".so") continue;
+      if (entry.path().extension() != ".so") continue;
       try {
-        found.push_back({read_plugin_label(entry->path()), entry->path()});
+        found.push_back({read_plugin_label(entry.path()), entry.path()});
       } catch (const Error&) {
-        // The file is some other library, or none.
+        // The file is some other library.
       }
     }
   }
-  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one
-  // that find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
+  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one that
+  // find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
   const auto identity = [](const Found& f) { return std::pair(f.label.kind, f.label.name); };
   std::ranges::stable_sort(found, {}, identity);
   found.erase(std::ranges::unique(found, {}, identity).begin(), found.end());
@@ -104,8 +103,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
     for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
       // A name is not a path: it must not lead out of the folder.
-      std::error_code absent;  // A link to itself is as good as nothing.
-      if (name.find('/') == std::string_view::npos && fs::exists(path, absent) && read_plugin_label(path).kind == kind)
+      if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
         return path;
     }
   }

@@ -58,8 +58,7 @@ class IncludeReader {
 
   Value read_included(const Origin& origin, const std::string& name) {
     const std::string beside = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
-    std::error_code ignored;  // A link to itself is not a file.
-    const std::string path = fs::is_regular_file(beside, ignored) ? beside : shipped_file(name);
+    const std::string path = fs::is_regular_file(beside) ? beside : shipped_file(name);
     if (path.empty()) {
       // The name is the one that was looked for, because it is relative to the including file and not to the working
       // directory.

@@ -104,8 +104,7 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
 
 /// A file of the user's own, otherwise one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
-  std::error_code problem;  // Such as a link to itself, which reading the file reports.
-  if (std::filesystem::exists(given, problem) || problem) return given;
+  if (std::filesystem::exists(given)) return given;
   const std::string shipped = shipped_file(given);
   if (!shipped.empty()) return shipped;
   throw Error(Code::kNotFound, "{}: there is no such file{}", given, shipped_suggestion(given));

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "messages/nearest.h"
+#include "core/config/nearest.h"
 
 namespace trainyard::launch {
 namespace {
@@ -22,8 +22,7 @@ fs::path shipped_folder() {
 
 std::string shipped_file(const std::string& name) {
   const fs::path path = shipped_folder() / name;
-  std::error_code none;  // A name that is too long for a file, for example.
-  return fs::path(name).filename() == name && fs::is_regular_file(path, none) ? path.string() : "";
+  return fs::path(name).filename() == name && fs::is_regular_file(path) ? path.string() : "";
 }
 
 std::string shipped_suggestion(const std::string& name) {

@@ -124,15 +124,7 @@ class Scanner {
 }  // namespace
 
 std::string read_launch_text(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code problem;
-  const fs::file_type type = fs::status(path, problem).type();
-  if (type == fs::file_type::none) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, problem.message());
-  if (type == fs::file_type::directory) throw Error(Code::kNotFound, "{}: is a folder, not a launch file", path);
-  // Opening a pipe would wait for a writer.
-  if (type != fs::file_type::regular && type != fs::file_type::not_found) {
-    throw Error(Code::kInvalidArgument, "{}: is a pipe or a device, not a launch file", path);
-  }
+  if (std::filesystem::is_directory(path)) throw Error(Code::kNotFound, "{}: is a folder, not a launch file", path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, std::strerror(errno));
   // It reads one byte more than is allowed, which reveals a file that is too long, however long it is.
