@@ -91,11 +91,14 @@ TEST_F(CpuTest, AStateOfAnotherLengthIsRefusedWithBothLengths) {
 }
 
 TEST_F(CpuTest, ThreadsComeFromTheParameter) {
-  AcceleratorContext context = context_with(R"({"threads": "1"})");
-  Cpu cpu(context);
-  const auto device = cpu.claim(0);
-  EXPECT_EQ(at::get_num_threads(), 1);
-  EXPECT_EQ(device->stats().at("threads"), 1);
+  for (const char* one : {"1", "\"1\""}) {
+    at::set_num_threads(2);
+    AcceleratorContext context = context_with(fmt::format(R"({{"threads": {}}})", one));
+    Cpu cpu(context);
+    const auto device = cpu.claim(0);
+    EXPECT_EQ(at::get_num_threads(), 1) << one;
+    EXPECT_EQ(device->stats().at("threads"), 1) << one;
+  }
 }
 
 TEST_F(CpuTest, AutomaticThreadsAreSharedByTheRanks) {

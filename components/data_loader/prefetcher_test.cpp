@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/data_loader/prefetcher.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -120,6 +121,19 @@ TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {
   Prefetcher::Slot* slot = wait_for_head();
   ASSERT_TRUE(slot->error);
   EXPECT_THROW(std::rethrow_exception(slot->error), Error);
+}
+
+TEST_F(PrefetcherTest, ABatchThatMemoryCannotHoldSaysWhatTakesLess) {
+  const BatchLayout huge({{"input", static_cast<std::uint8_t>(DType::kUInt8), {std::int64_t{1} << 56}}});
+  Prefetcher prefetcher(reader_, huge, pool_, 3, 0, [] {});
+  prefetcher.push({&plan_, {0, 0}, {0, 1}, false});
+  Prefetcher::Slot* slot = prefetcher.head();
+  ASSERT_NE(slot, nullptr);
+  ASSERT_TRUE(slot->error);
+  EXPECT_THAT([&] { std::rethrow_exception(slot->error); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr(
+                  "a batch of 10 samples of 'train' takes 720575940379279360 bytes, and 3 batches are read ahead; a "
+                  "smaller batch_size or prefetch takes less")));
 }
 
 TEST_F(PrefetcherTest, EndsWhileWorkIsLeft) {

@@ -137,6 +137,13 @@ TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
   EXPECT_THAT(error_of([&] { loader.find("model", "../models/convnet"); }), HasSubstr("no model named"));
 }
 
+TEST_F(PluginFileTest, APluginIsListedOnceWhereFoldersOverlap) {
+  library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
+  const core::PluginLoader loader({directory_, directory_ / "models", directory_});
+  EXPECT_EQ(loader.list().size(), 1u);
+  EXPECT_THAT(error_of([&] { loader.find("model", "convnte"); }), HasSubstr("known: convnet (looked in"));
+}
+
 TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
   const std::string path = library("open", "model\\nopen\\n1\\nd\\n" TRAINYARD_ABI_TAG);
   fs::permissions(path, fs::perms::others_write, fs::perm_options::add);

@@ -5,6 +5,7 @@
 
 #include "launch/file/condition.h"
 #include "launch/file/table_reader.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 namespace {
@@ -16,11 +17,12 @@ const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",
 const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
 
-/// What a group gives to its components.
+/// What surrounds a component.
 struct Surroundings {
   std::string key;         ///< For example "" or "group.eval".
   std::string name_space;  ///< For example "" or "eval".
   std::map<std::string, std::string> environment;
+  std::vector<std::string> names = {};  ///< Of the components beside it that say what they are.
 };
 
 /// If it is false, the component or group is treated as if it were not written, and its other keys are not looked at.
@@ -94,12 +96,18 @@ std::map<std::string, Word> read_remap(const TableReader& component) {
   return remap;
 }
 
+/// "; did you mean 'data_loader'?" for a name that is most likely a slip.
+std::string other_component(const std::string& name, const Surroundings& outer) {
+  const std::string meant = nearest(name, outer.names);
+  return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+}
+
 /// A component is either a plugin or a program.
-void check_kind(const TableReader& table, const ComponentSpec& spec) {
+void check_kind(const TableReader& table, const ComponentSpec& spec, const std::string& other) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
                    table.has("plugin") ? "has plugin and command; only one of them can be"
-                                       : "needs plugin = \"name\" or command = [\"program\", ...]");
+                                       : "needs plugin = \"name\" or command = [\"program\", ...]" + other);
   }
   if (table.has("plugin")) return;
   if (spec.command.empty()) throw not_allowed(*table.find("command"), table.key("command"), "a program and arguments");
@@ -122,7 +130,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
   // This comes as soon as plugin and command are known, because they decide what else is allowed.
-  check_kind(table, spec);
+  check_kind(table, spec, other_component(name, outer));
   const Value* parameters = table.find("params");
   spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;
   table_of(spec.parameters, table.key("params"));
@@ -140,8 +148,11 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   return spec;
 }
 
-void add_components(const Value* components, const Surroundings& outer, std::vector<ComponentSpec>& out) {
+void add_components(const Value* components, Surroundings outer, std::vector<ComponentSpec>& out) {
   if (components == nullptr) return;
+  for (const auto& [name, value] : table_of(*components, join_key(outer.key, "component"))) {
+    if (value.find("plugin") != nullptr || value.find("command") != nullptr) outer.names.push_back(name);
+  }
   for (const auto& [name, value] : table_of(*components, join_key(outer.key, "component"))) {
     if (auto spec = read_component(name, value, outer)) out.push_back(std::move(*spec));
   }

@@ -109,6 +109,9 @@ TEST(ComponentReaderTest, UnknownKeysAreErrorsWithTheNearestOne) {
 TEST(ComponentReaderTest, NeedsExactlyOneOfPluginAndCommand) {
   EXPECT_EQ(error("\n[component.c]\nparams = {}"),
             "a.toml:2: component.c: needs plugin = \"name\" or command = [\"program\", ...]");
+  EXPECT_EQ(error("\n[component.data_loder.params]\nbatch_size = 1\n[component.data_loader]\nplugin = 'p'"),
+            "a.toml:2: component.data_loder: needs plugin = \"name\" or command = [\"program\", ...]; did you mean "
+            "'data_loader'?");
   EXPECT_EQ(error_one("command = ['a']"), "a.toml:1: component.c: has plugin and command; only one of them can be");
   EXPECT_EQ(error("component.c.command = []"),
             "a.toml:1: component.c.command: [] is not allowed; a program and arguments");

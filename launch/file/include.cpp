@@ -122,8 +122,9 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
-  // Errors about the table as a whole point to the file that changed it last.
-  base.origin = over.origin;
+  // Errors about the table as a whole point to the file that changed it last. A word of the command line changes one
+  // value of it.
+  if (!over.origin.file.empty()) base.origin = over.origin;
   for (auto& [key, value] : *above) {
     // try_emplace leaves `value` alone if the key is there, so it can be merged.
     const auto [place, fresh] = below->try_emplace(key, std::move(value));

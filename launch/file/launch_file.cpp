@@ -121,7 +121,7 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
   table.erase("args");
   root = substitution.resolve(root, "");
   // Overrides come last and without substitution, because the command line is meant literally.
-  for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
+  apply_overrides(root, line.overrides);
   return root;
 }
 

@@ -61,6 +61,15 @@ TEST_F(SupervisorTest, ConnectsNobodyBeforeAllAreConfiguredAndActivatesInThePlan
   EXPECT_LT(position(lines, "p1: active c1"), position(lines, "p2: active c2"));
 }
 
+TEST_F(SupervisorTest, AProcessThatSaysTwiceThatItIsConfiguredIsConnectedAndActivatedOnce) {
+  LaunchedRun run(fake_plan({trace(R"("repeat": "configured")"), trace(R"("finish": "active")")}));
+  EXPECT_EQ(run.exit_code(), 0) << run.output();
+  const std::vector<std::string> lines = lines_of(trace_file());
+  for (const char* line : {"p0: connect 4", "p1: connect 4", "p0: active c0", "p1: active c1"}) {
+    EXPECT_EQ(std::ranges::count(lines, line), 1) << line;
+  }
+}
+
 TEST_F(SupervisorTest, DeactivatesSourcesFirstAndFinalizesWhenAllAreInactive) {
   LaunchedRun run(fake_plan({trace(), trace(R"("finish": "active")")}));
   EXPECT_EQ(run.exit_code(), 0);

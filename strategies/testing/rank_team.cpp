@@ -181,6 +181,16 @@ at::Tensor RankTeam::whole_parameters() {
   return elements == whole ? at::cat(parts) : parts.front();
 }
 
+at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks) {
+  at::Tensor sum;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    RankTeam alone(1, strategy);
+    alone.member(0).step(1, made_up_rows(rank, 4));
+    sum = sum.defined() ? sum + alone.member(0).gradients() : alone.member(0).gradients();
+  }
+  return sum / static_cast<double>(ranks);
+}
+
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows) {
   if (rows == 0) return {.split = "train", .tensors = {}};
   const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(number);

@@ -79,6 +79,10 @@ class RankTeam {
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
 
+/// Returns the mean of the gradients that every rank computes by itself, of `made_up_rows(rank, 4)`, added up in the
+/// order of the ranks.
+at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
+
 /// Makes up `rows` samples for the model of a member; none if `rows` is 0. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);
 

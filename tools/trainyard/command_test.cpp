@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "core/testing/temporary_folder.h"
@@ -140,6 +141,54 @@ TEST_F(CommandTest, SaysWhatItHasChosenAndThatRanksShareCores) {
   EXPECT_THAT(err_, HasSubstr("warning: " + more + " ranks share the "));
   EXPECT_EQ(run({"check", path, "devices=-7"}), kExitUsage);
   EXPECT_THAT(err_, HasSubstr("topology.devices: -7 is not allowed; a count from 1 to 4096"));
+}
+
+TEST_F(CommandTest, ListsEveryPluginOnceWhereThePathsOverlap) {
+  const std::string plugins = std::filesystem::path(TRAINYARD_COMMAND).parent_path().parent_path() / "plugins";
+  ::setenv("TRAINYARD_PLUGIN_PATH", (plugins + ":" + plugins + "/datasets").c_str(), 1);
+  EXPECT_EQ(run({"plugin", "list", "datasets"}), kExitOk) << err_;
+  const std::string listed = out_;
+  EXPECT_EQ(run({"plugin", "info", "syntetic"}), kExitNotFound);
+  ::unsetenv("TRAINYARD_PLUGIN_PATH");
+  EXPECT_EQ(listed.find("synthetic"), listed.rfind(" synthetic ") + 1) << listed;
+  EXPECT_EQ(err_.find(" synthetic,"), err_.rfind(" synthetic,")) << err_;
+}
+
+TEST_F(CommandTest, AnswersSlipsOnTheCommandLineWithWhatWasMeant) {
+  EXPECT_EQ(run({"check", "mlp.toml", "lr=0.1"}), kExitUsage);
+  EXPECT_EQ(err_,
+            "trainyard: command line: lr: no argument has this name; a parameter is given with its path: "
+            "component.optimizer.params.lr=0.1\n");
+  const std::string file =
+      folder_.write("slip.toml", "include = ['mlp.toml']\n[component.data_loder.params]\nbatch_size = 8\n");
+  EXPECT_EQ(run({"check", file}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("; did you mean 'data_loader'?"));
+}
+
+TEST_F(CommandTest, TakesTheThreadsOfTheProcessorAsANumber) {
+  const auto check = [&](const std::string& threads) {
+    return run({"check", "mlp.toml", "topology.accelerator={plugin=\"cpu\",threads=" + threads + "}"});
+  };
+  EXPECT_EQ(check("1"), kExitOk) << err_;
+  EXPECT_EQ(check("\"auto\""), kExitOk) << err_;
+  EXPECT_EQ(check("1.5"), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("accelerator.threads: 1.5 is not allowed; an integer or a string"));
+}
+
+TEST_F(CommandTest, APluginThatIsSwappedOnTheCommandLineLosesTheParametersOfTheOldOne) {
+  EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text",
+                 "component.data_loader.params.dataset.path=" + folder_.path()}),
+            kExitOk)
+      << err_;
+  EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("command line: component.data_loader.params.dataset.path: must be given"));
+}
+
+TEST_F(CommandTest, ShowsOnlyExamplesOfParametersThatCanBeSet) {
+  EXPECT_EQ(run({"param", "--help"}), kExitOk);
+  EXPECT_THAT(out_, HasSubstr("param set optimizer lr"));
+  EXPECT_EQ(run({"plugin", "info", "optimizer"}), kExitOk);
+  EXPECT_THAT(out_, ::testing::ContainsRegex("  lr .*settable while it runs"));
 }
 
 TEST_F(CommandTest, CallsABrokenLaunchFileBadInputAndStartsNothing) {

@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "messages/printable.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
@@ -22,10 +22,11 @@ constexpr AddVerb kVerbs[] = {add_launch, add_plan,  add_check,   add_plugin, ad
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  trainyard launch launch/files/quickstart.toml\n"
+    "  trainyard launch quickstart.toml\n"
     "  trainyard topic echo /metrics\n"
     "  trainyard param set optimizer lr 0.0003\n\n"
-    "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
+    "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout,\n"
+    "130 interrupted.\n"
     "Every verb has its own --help.";
 
 /// The verbs of the command, or of a family such as `topic`.
@@ -53,6 +54,11 @@ int run(int argc, char** argv) {
   CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
   app.footer(kFooter);
+  // The verbs take the formatter over. Most of their help then fits into 80 columns, and "TEXT" tells nobody anything.
+  app.get_formatter()->column_width(22);
+  app.get_formatter()->label("TEXT", "");
+  app.get_formatter()->label("REQUIRED", "(required)");
+  app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);

@@ -15,7 +15,9 @@ void LaunchArguments::add_to(CLI::App& verb) {
   // All further words are taken. Which of them is an argument is known only when the file has been read. The name that
   // is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
   verb.add_option("ARGUMENT", values,
-                  "name=value: arguments of the file, or keys of it: component.optimizer.params.lr=0.1");
+                  "NAME=VALUE: an argument of the file, a key of [run] or\n"
+                  "[topology], or any value by its path, such as\n"
+                  "component.optimizer.params.lr=0.1");
 }
 
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {

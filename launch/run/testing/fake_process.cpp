@@ -5,6 +5,7 @@
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`
 //   finish  state at which it says that the run is finished; `success` says how
+//   repeat  "configured": it says a second time that it is configured, before it is connected
 //   abi     ABI tag that it claims to be of
 //   busy    what it says of busy loops when it is asked for its pulse
 //   print   lines for stdout at the start
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <zmq.hpp>
 
 #include "core/plugin/abi.h"
@@ -79,13 +81,16 @@ class FakeProcess {
     for (const ComponentPlan& component : plan.components) open_ += component.process == name_;
     --open_;  // It started at one, to wait for the plan.
     trace("plan");
-    at("configured", [this] {
-      send(Configured{name_, {{name_ + "/main", "ipc:///nowhere"}, {name_ + "/gateway", "ipc:///gateway-" + name_}}});
-    });
+    at("configured", [this] { send_configured(); });
+  }
+
+  void send_configured() {
+    send(Configured{name_, {{name_ + "/main", "ipc:///nowhere"}, {name_ + "/gateway", "ipc:///gateway-" + name_}}});
   }
 
   void on_connect(const Connect& connect) {
     trace("connect " + std::to_string(connect.endpoints.size()));
+    if (std::exchange(fake_["repeat"], "") == "configured") send_configured();
     at("connected", [this] { send(Connected{name_}); });
   }
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Noise keeps the losses from running out of digits, which would make them equal for a poor reason.
+/// Noise and wrong labels keep the losses from running out of digits, which would make them equal for a poor reason.
 constexpr const char* kTraining = R"(
 include = [")" TRAINYARD_SOURCES R"(/launch/files/standard.toml"]
 [run]
