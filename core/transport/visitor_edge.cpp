@@ -25,7 +25,7 @@ void EncodedMessage::clear() {
 
 VisitorEdge::VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
                          std::shared_ptr<VisitorAccount> account, const Subscribe& request)
-    : Edge(output, request.edge, policy_named(request.policy), std::max<std::uint64_t>(request.window_messages, 1),
+    : Edge(output, request.edge, from_name<Policy>(request.policy), std::max<std::uint64_t>(request.window_messages, 1),
            std::max<std::uint64_t>(request.window_bytes, 1)),
       socket_(socket),
       encoded_(encoded),

@@ -32,7 +32,7 @@ ProgressWatch::ProgressWatch(RunContext& run, Say late)
     : run_(run),
       late_(std::move(late)),
       counts_blocking_(
-          std::ranges::any_of(run.plan.edges, [](const EdgePlan& edge) { return edge.policy == "block"; })),
+          std::ranges::any_of(run.plan.edges, [](const EdgePlan& edge) { return edge.policy == Policy::kBlock; })),
       interval_(run.plan.progress_timeout > milliseconds(0)
                     ? std::clamp(run.plan.progress_timeout / 10, milliseconds(10), kInterval)
                     : kInterval),
