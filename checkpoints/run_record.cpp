@@ -47,6 +47,27 @@ std::vector<Scalar> metrics_from(const json& list, const std::string& where, con
   return metrics;
 }
 
+ordered_json settings_to(const std::vector<Setting>& settings) {
+  ordered_json list = ordered_json::array();
+  for (const Setting& setting : settings) {
+    list.push_back({{"component", setting.component},
+                    {"parameter", setting.parameter},
+                    {"value", setting.value},
+                    {"instead_of", setting.instead_of}});
+  }
+  return list;
+}
+
+std::vector<Setting> settings_from(const json& list, const std::string& where) {
+  std::vector<Setting> settings;
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'settings' is no list", where);
+  for (const json& item : list) {
+    settings.push_back({string_member(item, "component", where), string_member(item, "parameter", where),
+                        string_member(item, "value", where), string_member(item, "instead_of", where)});
+  }
+  return settings;
+}
+
 /// These are keyed by name, since the order of hyperparameters means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
@@ -72,6 +93,7 @@ std::string format_run_record(const RunRecord& record) {
       {"hyperparameters", std::move(hyperparameters)},
       {"metrics", metrics_to(record.metrics)},
       {"host_state", metrics_to(record.host_state)},
+      {"settings", settings_to(record.settings)},
       {"rng", to_hex(record.rng)},
   };
   // A reason that somebody typed may not be valid UTF-8, and must not make the checkpoint impossible.
@@ -91,6 +113,7 @@ RunRecord parse_run_record(const std::string& text, const std::string& where) {
           // Checkpoints of version 0.1 have none.
           .host_state = root.contains("host_state") ? metrics_from(root["host_state"], where, "host_state")
                                                     : std::vector<Scalar>{},
+          .settings = root.contains("settings") ? settings_from(root["settings"], where) : std::vector<Setting>{},
           .reason = string_member(root, "reason", where),
           .model = string_member(root, "model", where),
           .optimizer = string_member(root, "optimizer", where),

@@ -8,6 +8,7 @@
 
 #include "messages/batch.h"
 #include "messages/scalar.h"
+#include "messages/setting.h"
 
 namespace trainyard::checkpoints {
 
@@ -21,6 +22,7 @@ struct RunRecord {
   std::vector<std::uint8_t> rng;   ///< The state of the accelerator host's random generator; hexadecimal in the file.
   std::vector<Scalar> metrics;     ///< The newest validation metrics.
   std::vector<Scalar> host_state;  ///< The accelerator host's own numbers, such as its loss scale.
+  std::vector<Setting> settings;   ///< The parameters that were changed during the run.
   std::string reason;              ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;               ///< The name of the model plugin.
   std::string optimizer;           ///< The name of the update rule; empty without optimizer state.

@@ -9,6 +9,7 @@
 
 #include "messages/batch.h"
 #include "messages/scalar.h"
+#include "messages/setting.h"
 
 namespace trainyard {
 
@@ -35,11 +36,13 @@ struct Snapshot {
   std::vector<Scalar> metrics;
   /// Further values that the accelerator host needs in RunState, such as its loss scale.
   std::vector<Scalar> host_state;
+  std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(rank), CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
+            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state),
+            CEREAL_NVP(settings));
   }
 };
 
@@ -91,11 +94,12 @@ struct RunState {
   std::vector<std::uint8_t> rng;
   std::vector<Scalar> metrics;
   std::vector<Scalar> host_state;  ///< The values that the host sent in the Snapshot.
+  std::vector<Setting> settings;   ///< The parameters that were changed before; components take them up.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(resumed), CEREAL_NVP(path), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state));
+            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state), CEREAL_NVP(settings));
   }
 };
 

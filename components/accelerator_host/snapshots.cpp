@@ -16,7 +16,8 @@ bool Snapshots::ask(const Order& order, const RunPosition& position) {
                         .cursor = position.cursor,
                         .rng = runner_.rng_state(),
                         .metrics = order.metrics,
-                        .host_state = runner_.state()});
+                        .host_state = runner_.state(),
+                        .settings = order.settings});
   return true;
 }
 

@@ -13,7 +13,7 @@ namespace trainyard::host {
 /// The last step of the order may have fewer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
-///                  \--> kCopying: a snapshot is pending --^
+///                  \--> kHolding: the arena is being read --^
 ///
 /// A step whose scaled gradients overflow is skipped: the optimizer does not receive it, but its batches count as used.
 class TrainOrder final : public ActiveOrder {
@@ -22,14 +22,15 @@ class TrainOrder final : public ActiveOrder {
       : ActiveOrder(order, workplace, order->batches) {}
 
   bool busy() const override { return phase_ != Phase::kAccumulating; }
+  bool between_units() const override { return micro_batch_ == 0; }
   void abandon() override;
-  void on_snapshots_taken() override;
+  void on_arena_free() override;
 
  private:
   /// The phases of a step.
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
-    kCopying,       ///< The gradients are complete, but the optimizer would change what is being copied.
+    kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
     kUpdating,      ///< The parameters belong to the optimizer until it answers.
   };
   /// Changes the phase; nothing else does. Throws kInternal for a change that is not allowed.

@@ -66,6 +66,7 @@ checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) cons
           .rng = snapshot.rng,
           .metrics = snapshot.metrics,
           .host_state = snapshot.host_state,
+          .settings = snapshot.settings,
           .reason = snapshot.reason,
           .model = model_,
           .optimizer = optimizer_,

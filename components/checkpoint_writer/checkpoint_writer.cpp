@@ -129,7 +129,8 @@ RunState CheckpointWriter::restore() {
           .cursor = resumed.run.cursor,
           .rng = resumed.run.rng,
           .metrics = resumed.run.metrics,
-          .host_state = resumed.run.host_state};
+          .host_state = resumed.run.host_state,
+          .settings = resumed.run.settings};
 }
 
 // When the last rank has asked, none of them changes anything. The snapshot is answered then if a copy is free,

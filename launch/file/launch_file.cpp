@@ -41,6 +41,7 @@ RunSpec read_run(const Value& run, const std::string& path) {
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.directory = table.text("directory", "runs/" + spec.name);
   spec.log_level = table.one_of("log_level", kLogLevels, "info");
+  spec.flush_denormals = table.flag("flush_denormals", true);
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
   // Whether the strategy manager knows the other keys is checked by the planner.

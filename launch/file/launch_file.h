@@ -55,6 +55,7 @@ struct RunSpec {
   std::string directory;
   std::string log_level;
   std::uint64_t seed = 1;
+  bool flush_denormals = true;  ///< True to treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
   /// The other keys, as they were written.

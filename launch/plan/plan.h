@@ -53,6 +53,7 @@ struct Plan {
   std::string output_directory;  ///< As written: relative to the working directory, unless it is absolute.
   std::uint64_t seed = 1;
   std::string log_level = "info";  ///< A name that spdlog knows.
+  bool flush_denormals = true;     ///< True if all threads treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
   std::uint32_t world_size = 1;

@@ -51,7 +51,13 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
-    options.command = {options_.process_program, "--control", options_.control_endpoint, "--process", child.name()};
+    options.command = {options_.process_program,
+                       "--control",
+                       options_.control_endpoint,
+                       "--process",
+                       child.name(),
+                       "--denormals",
+                       options_.flush_denormals ? "flush" : "keep"};
     if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
   } else {
     options.command = child.planned().command;

@@ -22,6 +22,7 @@ struct CrewOptions {
   std::string control_endpoint;  ///< The address to which it reports.
   std::string run;
   std::string run_directory;
+  bool flush_denormals = true;
 };
 
 /// All processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

@@ -56,6 +56,7 @@ std::string body_of(const json& question) {
 
 RegistryServer::RegistryServer(RunContext& run)
     : run_(run),
+      parameters_(run),
       endpoint_(run.directory.endpoint("registry")),
       socket_(run.sockets, endpoint_),
       watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })) {}
@@ -116,12 +117,22 @@ void RegistryServer::serve_call(const RouterSocket::Frames& envelope, const json
   const std::string method = text_of(question, "method");
   const std::string in_process = text_of(question, "process");
   if (target.empty() && in_process.empty()) return call_all_processes(envelope, id, method, body_of(question));
+  const auto reply = [this, envelope, id](bool ok, const std::string& body) {
+    answer(envelope, ok ? success(id, parsed(body)) : failure(id, body));
+  };
+  if (!target.empty()) return call_component(target, method, body_of(question), reply);
   // Throws for a name that does not exist, before anything is sent.
-  const std::string process_name = target.empty() ? process(in_process).name() : component(target).process;
-  run_.call(process_name, target, method, body_of(question), kCallDeadline,
-            [this, envelope, id](bool ok, const std::string& body) {
-              answer(envelope, ok ? success(id, parsed(body)) : failure(id, body));
-            });
+  run_.call(process(in_process).name(), target, method, body_of(question), kCallDeadline, reply);
+}
+
+void RegistryServer::call_component(const std::string& target, const std::string& method, const std::string& body,
+                                    CallTable::Answer answer) {
+  const ComponentPlan& called = component(target);
+  if (method != "param.set" || !parameters_.is_run_wide(called)) {
+    return run_.call(called.process, called.name, method, body, kCallDeadline, std::move(answer));
+  }
+  parameters_.check_all_ranks(target);
+  parameters_.set(target, body, std::move(answer));
 }
 
 void RegistryServer::call_all_processes(const RouterSocket::Frames& envelope, const json& id, const std::string& method,
@@ -154,15 +165,15 @@ void RegistryServer::forward(const std::string& from_process, const Request& req
   };
   try {
     if (request.target.empty()) return reply(true, describe(request.method).dump());
-    run_.call(component(request.target).process, request.target, request.method, request.body, kCallDeadline, reply);
+    call_component(request.target, request.method, request.body, reply);
   } catch (const Error& error) {
     reply(false, error.what());
   }
 }
 
 const ComponentPlan& RegistryServer::component(const std::string& name) const {
-  const auto found = std::ranges::find(run_.plan.components, name, &ComponentPlan::name);
-  if (found != run_.plan.components.end()) return *found;
+  const std::vector<const ComponentPlan*> found = parameters_.named(name);
+  if (!found.empty()) return *found.front();
   throw Error(Code::kNotFound, "no component named '{}'{}", name, suggestion(name, component_names(run_.plan)));
 }
 

@@ -39,7 +39,8 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
               [this](const std::string& process, const std::string& what) {
                 console.say(fmt::format("process '{}' sent {}", process, what));
               }),
-      crew(loop, console, plan, {options.process_program, control.endpoint(), directory.run(), directory.path()},
+      crew(loop, console, plan,
+           {options.process_program, control.endpoint(), directory.run(), directory.path(), plan.flush_denormals},
            std::move(on_end)),
       barrier(processes_with_components(plan)),
       states(plan.components.size(), State::kUnconfigured) {}
