@@ -289,8 +289,10 @@ bool RunAgenda::add_validation() {
 }
 
 std::string RunAgenda::why_over() const {
-  if (stop_)
-    return settings_.mode == RunMode::kFit ? fmt::format("{} after step {}", stop_->reason, step_done_) : stop_->reason;
+  if (stop_ && settings_.mode == RunMode::kFit && step_done_ > 0) {
+    return fmt::format("{} after step {}", stop_->reason, step_done_);
+  }
+  if (stop_) return stop_->reason;
   if (settings_.mode != RunMode::kFit) return fmt::format("{} done", name_of(settings_.mode));
   if (settings_.fast_dev_run) return "fast_dev_run done";
   if (timeline_.over()) return timeline_.why_over();
