@@ -10,7 +10,7 @@
 namespace trainyard {
 namespace {
 
-constexpr const char* kSkipped = "skipped_steps";
+constexpr const char* kSkippedSteps = "skipped_steps";
 constexpr double kNormEpsilon = 1e-6;  ///< The value in torch.nn.utils.clip_grad_norm_, whose results are matched.
 
 }  // namespace
@@ -60,20 +60,20 @@ SkippedStep GradientScaling::skip(double loss_scale) {
 }
 
 std::vector<Scalar> GradientScaling::metrics() const {
-  if (scaler_) return {{"loss_scale", scaler_->scale()}, {kSkipped, static_cast<double>(scaler_->skipped())}};
+  if (scaler_) return {{"loss_scale", scaler_->scale()}, {kSkippedSteps, static_cast<double>(scaler_->skipped())}};
   return skipped_ > 0 ? state() : std::vector<Scalar>{};
 }
 
 std::vector<Scalar> GradientScaling::state() const {
   if (scaler_) return scaler_->state();
   if (skipped_ == 0) return {};
-  return {{kSkipped, static_cast<double>(skipped_)}};
+  return {{kSkippedSteps, static_cast<double>(skipped_)}};
 }
 
 void GradientScaling::restore(const std::vector<Scalar>& state) {
   if (scaler_) return scaler_->restore(state);
   for (const Scalar& scalar : state) {
-    if (scalar.name == kSkipped && scalar.value >= 0 && std::isfinite(scalar.value)) {
+    if (scalar.name == kSkippedSteps && scalar.value >= 0 && std::isfinite(scalar.value)) {
       skipped_ = static_cast<std::uint64_t>(scalar.value);
     }
   }

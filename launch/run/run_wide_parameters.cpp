@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 /// For a component to answer about its parameters.
-constexpr std::chrono::seconds kCallDeadline{10};
+constexpr std::chrono::seconds kParameterDeadline{10};
 /// For the ranks to come to rest, which takes up to two steps.
 constexpr std::chrono::seconds kPauseDeadline{60};
 
@@ -97,7 +97,7 @@ void RunWideParameters::set(const std::string& target, const std::string& body, 
 /// The old value is needed for the record. An unknown name is refused here, before anything is paused.
 void RunWideParameters::begin(const std::shared_ptr<Change>& change) {
   const ComponentPlan& first = *change->components.front();
-  run_.call(first.process, first.name, "param.get", json{{"name", change->name}}.dump(), kCallDeadline,
+  run_.call(first.process, first.name, "param.get", json{{"name", change->name}}.dump(), kParameterDeadline,
             [this, change](bool ok, const std::string& body) {
               const std::optional<json> parameter = parse_bounded_json(body);
               if (ok && parameter && parameter->is_object()) {
@@ -126,7 +126,7 @@ void RunWideParameters::pause(const std::shared_ptr<Change>& change) {
 void RunWideParameters::set_everywhere(const std::shared_ptr<Change>& change) {
   change->open = change->components.size();
   for (const ComponentPlan* component : change->components) {
-    run_.call(component->process, component->name, "param.set", change->body, kCallDeadline,
+    run_.call(component->process, component->name, "param.set", change->body, kParameterDeadline,
               [this, change, component](bool ok, const std::string& body) {
                 if (ok) change->changed.push_back(component);
                 // The first refusal counts, otherwise any answer.
@@ -155,7 +155,7 @@ void RunWideParameters::take_back(const std::shared_ptr<Change>& change) {
   if (change->open == 0) return go_on(change, "{}");
   for (const ComponentPlan* component : change->changed) {
     run_.call(component->process, component->name, "param.set",
-              json{{"name", change->name}, {"value", change->before}}.dump(), kCallDeadline,
+              json{{"name", change->name}, {"value", change->before}}.dump(), kParameterDeadline,
               [this, change](bool, const std::string&) {
                 if (--change->open == 0) go_on(change, "{}");
               });
@@ -164,7 +164,7 @@ void RunWideParameters::take_back(const std::shared_ptr<Change>& change) {
 
 void RunWideParameters::go_on(const std::shared_ptr<Change>& change, const std::string& body) {
   if (change->director == nullptr) return finish(change);
-  run_.call(change->director->process, change->director->name, "go_on", body, kCallDeadline,
+  run_.call(change->director->process, change->director->name, "go_on", body, kParameterDeadline,
             [this, change](bool ok, const std::string& answer) {
               if (change->ok && !ok) {
                 change->ok = false;
