@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/run/waiting_threads.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -51,6 +52,7 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
+    let_waiting_threads_sleep(options.environment);
     options.command = {options_.process_program,
                        "--control",
                        options_.control_endpoint,
