@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/passes.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 
 #include <cmath>

@@ -29,7 +29,7 @@ RunnerOptions AcceleratorHost::runner_options() const {
 void AcceleratorHost::on_configure() {
   runner_ = std::make_unique<Runner>(runner_options(), context());
   snapshots_.emplace(*runner_, snapshot_, context().rank);
-  readers_.emplace(*runner_, arena_readable_, context().rank);
+  readers_.emplace(*runner_, arena_readable_, arena_read_, context().rank);
   reporter_.emplace(*runner_, position_, host::Reporter::Outputs{metrics_, rank_metrics_}, context(),
                     log_device_stats_);
   workplace_.emplace(host::Workplace{.context = context(),

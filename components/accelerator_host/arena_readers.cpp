@@ -6,10 +6,10 @@
 namespace trainyard::host {
 
 void ArenaReaders::show(std::uint64_t step) {
-  if (output_.connections() == 0) return;
+  if (answers_.connections() == 0) return;
   runner_.publish_buffers();  // The parameters in host memory are up to date, because the optimizer has changed them.
   step_ = step;
-  pending_ = output_.connections();
+  pending_ = answers_.connections();
   const auto message = output_.loan();
   *message = {.rank = rank_, .step = step};
   output_.send(message);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "components/accelerator_host/runner.h"
+#include "core/component/input.h"
 #include "core/component/output.h"
 #include "messages/step.h"
 
@@ -16,8 +17,9 @@ namespace trainyard::host {
 /// computed, because a forward pass would change them. Without readers, nothing is done.
 class ArenaReaders {
  public:
-  ArenaReaders(Runner& runner, Output<ArenaReadable>& output, std::uint32_t rank)
-      : runner_(runner), output_(output), rank_(rank) {}
+  /// Every sender that `answers` is connected to is a reader. Visitors that listen to `output` are not.
+  ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
+      : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
   /// Tells the readers that the arena holds the result of this step.
   void show(std::uint64_t step);
@@ -31,6 +33,7 @@ class ArenaReaders {
  private:
   Runner& runner_;
   Output<ArenaReadable>& output_;
+  const InputBase& answers_;
   std::uint32_t rank_;
   std::uint64_t step_ = 0;
   std::size_t pending_ = 0;

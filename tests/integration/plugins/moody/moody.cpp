@@ -2,6 +2,7 @@
 // A model for tests: one linear layer whose steps take as long as the test wants, and whose loss is not a number when
 // the test wants it.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/linear.h>
 
 #include <chrono>
