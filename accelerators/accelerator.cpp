@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "accelerators/accelerator.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 
 namespace trainyard {
 namespace {
 
-constexpr std::string_view kAllowedRequests = "allowed: a count ('2'), a list ('[0, 3]'), 'auto' or '-1' for all";
+constexpr std::string_view kAllowedRequests = "allowed: a count ('2') or a list ('[0, 3]')";
 
 /// As many as there are, then again from the first.
 std::vector<int> first_devices(int count, int available) {
@@ -67,8 +66,6 @@ void check_indices(const std::vector<int>& indices, int available, const std::st
 
 std::vector<int> Accelerator::parse_devices(const std::string& request) const {
   const int available = device_count();
-  if (request == "auto") return first_devices(1, available);
-  if (request == "-1") return first_devices(available, available);
   if (request.starts_with('[')) {
     std::vector<int> indices = parse_list(request, request, where());
     check_indices(indices, available, request, where());
@@ -94,25 +91,9 @@ std::unique_ptr<ClaimedDevice> Accelerator::claim(int index) const {
   return open(index);
 }
 
-std::map<std::string, std::string> Accelerator::facts() const {
-  const AcceleratorTraits rules = traits();
+core::PluginTraits Accelerator::declared_traits() const {
   const FoundDevices found = find_devices();
-  const bool available = found.count > 0;
-  std::map<std::string, std::string> facts{
-      {"available", available ? "true" : "false"},
-      {"devices", fmt::format("{}", found.count)},
-      {"device_counts", rules.device_counts.empty() ? "any" : fmt::format("{}", fmt::join(rules.device_counts, ", "))},
-      {"precisions", fmt::format("{}", fmt::join(rules.precisions, ", "))},
-      {"gradient_clipping", rules.gradient_clipping ? "true" : "false"},
-      {"static_graph_only", rules.static_graph_only ? "true" : "false"},
-      {"host_memory", rules.host_memory ? "true" : "false"},
-      {"auto_rank", fmt::format("{}", rules.auto_rank)},
-  };
-  if (rules.memory_limit_bytes > 0) facts["memory_limit_bytes"] = fmt::format("{}", rules.memory_limit_bytes);
-  if (rules.shared_devices) facts["shared_devices"] = "true";
-  if (!rules.rules.empty()) facts["rules"] = rules.rules;
-  if (!available && !found.problem.empty()) facts["problem"] = found.problem;
-  return facts;
+  return {AcceleratorReport{.devices = found.count, .problem = found.problem, .traits = traits()}};
 }
 
 }  // namespace trainyard

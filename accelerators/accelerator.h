@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "accelerators/claimed_device.h"
-#include "accelerators/traits.h"
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/traits/accelerator_traits.h"
 
 namespace trainyard {
 
@@ -43,18 +42,18 @@ class Accelerator : public Configurable {
   int device_count() const { return find_devices().count; }
   bool is_available() const { return device_count() > 0; }
 
-  /// Returns the numbers of the devices that a launch file asks for: a count ("2"), a list ("[0, 3]"), "auto" (one
-  /// device) or "-1" (all devices). Throws kInvalidArgument for malformed text, and kNotFound, which gives the number
-  /// of existing devices. If devices are shared, a count may be larger than that number: the devices are then assigned
-  /// in turn.
+  /// Returns the numbers of the devices that a plan asks for: a count ("2") or a list ("[0, 3]"). Throws
+  /// kInvalidArgument for malformed text, and kNotFound, which gives the number of existing devices. If devices are
+  /// shared, a count may be larger than that number: the devices are then assigned in turn. What "auto" and -1 in a
+  /// launch file mean has been decided by the planner.
   std::vector<int> parse_devices(const std::string& request) const;
 
   /// Claims a device for this process and this thread. If the device does not exist, throws kNotFound, which gives the
   /// number of existing devices. The device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns the traits in words. The planner and `trainyard plugin info` use them.
-  std::map<std::string, std::string> facts() const override;
+  /// Returns what this accelerator tells the planner: its devices, and its rules.
+  core::PluginTraits declared_traits() const final;
 
  protected:
   /// Sets up what kernels on this device need (threads, streams, memory pools) and returns the device. `index` is that

@@ -15,6 +15,7 @@
 #include "accelerators/generator.h"
 #include "core/memory/shared_pool.h"
 #include "core/testing/error_of.h"
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -89,8 +90,9 @@ TEST_F(AcceleratorTest, ADeviceThatDoesNotExistCannotBeClaimed) {
 
 TEST_F(AcceleratorTest, AutoIsOneDeviceAndAllAndAListAreThoseThatExist) {
   const Imaginary accelerator(context_);
-  EXPECT_THAT(accelerator.parse_devices("auto"), ::testing::ElementsAre(0));
-  EXPECT_THAT(accelerator.parse_devices("-1"), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THAT(accelerator.parse_devices("1"), ::testing::ElementsAre(0));
+  EXPECT_THAT(accelerator.parse_devices("3"), ::testing::ElementsAre(0, 1, 2));
+  EXPECT_THROW(accelerator.parse_devices("auto"), Error) << "the planner has decided what it means";
   EXPECT_THAT(accelerator.parse_devices("[2, 0]"), ::testing::ElementsAre(2, 0));
   EXPECT_THROW(accelerator.parse_devices("[3]"), Error);
   EXPECT_THROW(accelerator.parse_devices("4"), Error) << "these devices are not shared";
@@ -146,21 +148,17 @@ TEST(GeneratorTest, StatesOfSeveralGeneratorsFollowEachOther) {
   EXPECT_THROW(restore_generators({first}, {1, 2, 3}, "here"), Error);
 }
 
-TEST_F(AcceleratorTest, FactsSayTheRulesAndWhatIsMissing) {
+TEST_F(AcceleratorTest, TellsThePlannerItsRulesAndWhatIsMissing) {
   Imaginary accelerator(context_);
-  EXPECT_EQ(accelerator.facts().at("device_counts"), "any");
-  EXPECT_EQ(accelerator.facts().at("precisions"), "32-true, 64-true");
-  EXPECT_EQ(accelerator.facts().count("memory_limit_bytes"), 0u);
-  EXPECT_EQ(accelerator.facts().count("problem"), 0u) << "it is available";
   accelerator.found = {.count = 0, .problem = "no driver"};
   accelerator.rules = {.device_counts = {1, 8}, .gradient_clipping = false, .memory_limit_bytes = 100, .rules = "tpu"};
-  const auto facts = accelerator.facts();
-  EXPECT_EQ(facts.at("available"), "false");
-  EXPECT_EQ(facts.at("problem"), "no driver");
-  EXPECT_EQ(facts.at("device_counts"), "1, 8");
-  EXPECT_EQ(facts.at("gradient_clipping"), "false");
-  EXPECT_EQ(facts.at("memory_limit_bytes"), "100");
-  EXPECT_EQ(facts.at("rules"), "tpu");
+  const auto report = std::get<AcceleratorReport>(accelerator.declared_traits().of_kind);
+  EXPECT_FALSE(report.available());
+  EXPECT_EQ(report.problem, "no driver");
+  EXPECT_THAT(report.traits.device_counts, ::testing::ElementsAre(1, 8));
+  EXPECT_FALSE(report.traits.gradient_clipping);
+  EXPECT_EQ(report.traits.memory_limit_bytes, 100u);
+  EXPECT_EQ(report.traits.rules, "tpu");
 }
 
 }  // namespace

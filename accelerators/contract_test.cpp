@@ -19,6 +19,7 @@
 #include "core/plugin/loader.h"
 #include "core/testing/error_of.h"
 #include "core/testing/plugins.h"
+#include "core/traits/plugin_traits.h"
 #include "tensors/precision.h"
 
 // What every accelerator must do; one that is added later is found here by itself. Devices that are not on this machine
@@ -72,9 +73,9 @@ TEST_P(AcceleratorContractTest, SaysWhatIsThereAndWhyNot) {
   EXPECT_EQ(accelerator_->is_available(), found.count > 0);
   EXPECT_EQ(accelerator_->find_devices().count, found.count) << "asked again";
   if (found.count > 0) EXPECT_EQ(found.problem, "");
-  const auto facts = accelerator_->facts();
-  EXPECT_EQ(facts.at("available"), found.count > 0 ? "true" : "false");
-  EXPECT_EQ(facts.at("devices"), fmt::to_string(found.count));
+  const auto report = std::get<AcceleratorReport>(accelerator_->declared_traits().of_kind);
+  EXPECT_EQ(report.available(), found.count > 0);
+  EXPECT_EQ(report.devices, found.count);
 }
 
 TEST_P(AcceleratorContractTest, ItsRulesAreOnesThatPlansUnderstand) {
@@ -196,7 +197,7 @@ TEST_P(AcceleratorContractTest, StatisticsAreNumbersWithNames) {
 TEST_P(AcceleratorContractTest, IsDescribedWithoutParameters) {
   const PluginEntry& entry = plugins_.load(plugins_.find(Accelerator::kKind, GetParam()));
   const std::unique_ptr<Configurable> described(core::PluginLoader::describe(entry, "the contract test"));
-  EXPECT_EQ(described->facts().count("precisions"), 1u);
+  EXPECT_FALSE(std::get<AcceleratorReport>(described->declared_traits().of_kind).traits.precisions.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryAccelerator, AcceleratorContractTest,

@@ -50,6 +50,9 @@ CheckpointSummary read_checkpoint(const std::string& path) {
   if (summary.manifest.files.contains(kOptimizerFile)) {
     summary.optimizer = SafetensorsFile(path + "/" + kOptimizerFile).header();
   }
+  if (summary.manifest.files.contains(kStateFile)) {
+    summary.state = SafetensorsFile(path + "/" + kStateFile).header();
+  }
   for (const auto& [name, digest] : summary.manifest.files) summary.bytes += digest.bytes;
   return summary;
 }

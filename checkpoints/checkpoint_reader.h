@@ -18,6 +18,7 @@ namespace trainyard::checkpoints {
 // The files of a checkpoint. The manifest lists the others with their hashes and is written last.
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char* kStateFile = "state.safetensors";
 inline constexpr const char* kRunFile = "run.json";
 inline constexpr const char* kManifestFile = "manifest.json";
 
@@ -28,7 +29,8 @@ struct CheckpointSummary {
   RunRecord run;
   SafetensorsHeader model;
   std::optional<SafetensorsHeader> optimizer;
-  std::uint64_t bytes = 0;  ///< The size of all files.
+  std::optional<SafetensorsHeader> state;  ///< The tensors of RunRecord::states, and optimizer state of single ranks.
+  std::uint64_t bytes = 0;                 ///< The size of all files.
 };
 
 /// Reads the small files and the headers, without checking hashes. Throws kNotFound, kIo, kCorrupt and kUnsupported.

@@ -111,8 +111,8 @@ TEST_F(CheckpointReaderTest, AManifestCannotNameFilesElsewhere) {
 }
 
 TEST_F(CheckpointReaderTest, ANewerFormatIsRefusedWithBothNumbers) {
-  EXPECT_EQ(error_of([] { parse_manifest(R"({"format":2,"trainyard":"9","files":{}})", "m"); }),
-            "m: checkpoint format 2; this version reads up to 1");
+  EXPECT_EQ(error_of([] { parse_manifest(R"({"format":3,"trainyard":"9","files":{}})", "m"); }),
+            "m: checkpoint format 3; this version reads up to 2");
 }
 
 TEST_F(CheckpointReaderTest, FindsTheLastOfADirectory) {

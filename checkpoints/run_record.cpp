@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoints/run_record.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -76,7 +77,98 @@ std::map<std::string, double> numbers_from(const json& object, const std::string
   return numbers;
 }
 
+/// The values of a state are any JSON object; its tensors are in a file of their own.
+ordered_json states_to(const std::vector<SavedState>& states) {
+  ordered_json list = ordered_json::array();
+  for (const SavedState& state : states) {
+    ordered_json item = {{"owner", state.owner}};
+    if (state.per_rank) item["rank"] = state.rank;
+    if (!state.values.empty()) item["values"] = ordered_json::parse(state.values);
+    if (!state.tensors.empty()) item["tensors"] = ordered_json::array();
+    for (const StateTensor& tensor : state.tensors) item["tensors"].push_back(tensor.name);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+SavedState state_from(const json& item, const std::string& where) {
+  SavedState state{.owner = string_member(item, "owner", where)};
+  state.per_rank = item.contains("rank");
+  if (state.per_rank) state.rank = static_cast<std::uint32_t>(unsigned_member(item, "rank", where));
+  if (item.contains("values")) {
+    if (!item["values"].is_object()) throw Error(Code::kCorrupt, "{}: 'values' of a state is no object", where);
+    state.values = item["values"].dump();
+  }
+  if (!item.contains("tensors")) return state;
+  if (!item["tensors"].is_array()) throw Error(Code::kCorrupt, "{}: 'tensors' of a state is no list", where);
+  for (const json& name : item["tensors"]) {
+    if (!name.is_string()) throw Error(Code::kCorrupt, "{}: {} is no name of a tensor", where, name.dump());
+    state.tensors.push_back({name.get<std::string>(), {}});
+  }
+  return state;
+}
+
+std::vector<SavedState> states_from(const json& list, const std::string& where) {
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'states' is no list", where);
+  std::vector<SavedState> states;
+  for (const json& item : list) states.push_back(state_from(item, where));
+  return states;
+}
+
+/// Format 1 knows the random numbers of rank 0 and a few numbers of its accelerator host, which belong to the loss
+/// scale.
+std::vector<SavedState> states_of_format_1(const json& root, const std::string& where) {
+  const std::vector<std::uint8_t> rng = from_hex(string_member(root, "rng", where), where + ": 'rng'");
+  std::vector<SavedState> states;
+  if (!rng.empty()) {
+    Tensor generator = Tensor::empty(DType::kUInt8, {static_cast<std::int64_t>(rng.size())});
+    std::ranges::copy(rng, generator.as<std::uint8_t>().begin());
+    states.push_back(
+        {.owner = "random_numbers", .per_rank = true, .values = "", .tensors = {{"generator", generator}}});
+  }
+  if (!root.contains("host_state")) return states;  // As in the first checkpoints of version 0.1.
+  ordered_json values = ordered_json::object();
+  for (const Scalar& scalar : metrics_from(root["host_state"], where, "host_state")) {
+    values[scalar.name] = number(scalar.value);
+  }
+  if (!values.empty()) {
+    states.push_back({.owner = "loss_scale", .per_rank = false, .values = values.dump(), .tensors = {}});
+  }
+  return states;
+}
+
+std::uint64_t skipped_steps_of_format_1(const json& root, const std::string& where) {
+  if (!root.contains("host_state")) return 0;
+  for (const Scalar& scalar : metrics_from(root["host_state"], where, "host_state")) {
+    if (scalar.name == "skipped_steps" && scalar.value > 0) return static_cast<std::uint64_t>(scalar.value);
+  }
+  return 0;
+}
+
+/// Reads what is the same in both formats.
+RunRecord common_part(const json& root, const std::string& where) {
+  return {.step = unsigned_member(root, "step", where),
+          .epoch = unsigned_member(root, "epoch", where),
+          .samples = unsigned_member(root, "samples", where),
+          .cursor = {},
+          .metrics = metrics_from(member(root, "metrics", where), where),
+          .states = {},
+          .reason = string_member(root, "reason", where),
+          .model = string_member(root, "model", where),
+          .optimizer = string_member(root, "optimizer", where),
+          .hyperparameters = numbers_from(member(root, "hyperparameters", where), where),
+          .time = string_member(root, "time", where)};
+}
+
+/// Values that users nest in their states may be deeper than what we write ourselves.
+constexpr int kMaxDepth = 72;
+
 }  // namespace
+
+std::string state_tensor_name(const SavedState& state, const std::string& tensor) {
+  const std::string name = state.owner + "/" + tensor;
+  return state.per_rank ? "rank" + std::to_string(state.rank) + "/" + name : name;
+}
 
 std::string format_run_record(const RunRecord& record) {
   ordered_json hyperparameters = ordered_json::object();
@@ -85,16 +177,17 @@ std::string format_run_record(const RunRecord& record) {
       {"step", record.step},
       {"epoch", record.epoch},
       {"samples", record.samples},
-      {"cursor", {{"epoch", record.cursor.epoch}, {"batch", record.cursor.batch}}},
+      {"ranks", record.ranks},
+      {"cursor", {{"epoch", record.cursor.epoch}, {"samples", record.cursor.samples}}},
+      {"skipped_steps", record.skipped_steps},
       {"reason", record.reason},
       {"time", record.time},
       {"model", record.model},
       {"optimizer", record.optimizer},
       {"hyperparameters", std::move(hyperparameters)},
       {"metrics", metrics_to(record.metrics)},
-      {"host_state", metrics_to(record.host_state)},
       {"settings", settings_to(record.settings)},
-      {"rng", to_hex(record.rng)},
+      {"states", states_to(record.states)},
   };
   // A reason that somebody typed may not be valid UTF-8, and must not make the checkpoint impossible.
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -102,23 +195,23 @@ std::string format_run_record(const RunRecord& record) {
 
 // Every field must be there: a run that continued with a guessed cursor would train on other data than it says.
 RunRecord parse_run_record(const std::string& text, const std::string& where) {
-  const json root = parse_strict_json(text, where);
+  const json root = parse_strict_json(text, where, kMaxDepth);
+  RunRecord record = common_part(root, where);
   const json& cursor = member(root, "cursor", where);
-  return {.step = unsigned_member(root, "step", where),
-          .epoch = unsigned_member(root, "epoch", where),
-          .samples = unsigned_member(root, "samples", where),
-          .cursor = {unsigned_member(cursor, "epoch", where), unsigned_member(cursor, "batch", where)},
-          .rng = from_hex(string_member(root, "rng", where), where + ": 'rng'"),
-          .metrics = metrics_from(member(root, "metrics", where), where),
-          // Checkpoints of version 0.1 have none.
-          .host_state = root.contains("host_state") ? metrics_from(root["host_state"], where, "host_state")
-                                                    : std::vector<Scalar>{},
-          .settings = root.contains("settings") ? settings_from(root["settings"], where) : std::vector<Setting>{},
-          .reason = string_member(root, "reason", where),
-          .model = string_member(root, "model", where),
-          .optimizer = string_member(root, "optimizer", where),
-          .hyperparameters = numbers_from(member(root, "hyperparameters", where), where),
-          .time = string_member(root, "time", where)};
+  record.cursor.epoch = unsigned_member(cursor, "epoch", where);
+  if (cursor.contains("batch")) {
+    record.cursor_batches = unsigned_member(cursor, "batch", where);
+    record.skipped_steps = skipped_steps_of_format_1(root, where);
+    record.states = states_of_format_1(root, where);
+    return record;
+  }
+  record.cursor.samples = unsigned_member(cursor, "samples", where);
+  record.skipped_steps = unsigned_member(root, "skipped_steps", where);
+  record.ranks = static_cast<std::uint32_t>(unsigned_member(root, "ranks", where));
+  // Nothing was changed in the runs of earlier versions.
+  if (root.contains("settings")) record.settings = settings_from(root["settings"], where);
+  record.states = states_from(member(root, "states", where), where);
+  return record;
 }
 
 std::string utc_now() {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/batch.h"
+#include "messages/saved_state.h"
 #include "messages/scalar.h"
 #include "messages/setting.h"
 
@@ -17,15 +18,18 @@ namespace trainyard::checkpoints {
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< The samples that all ranks have trained on.
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;   ///< The state of the accelerator host's random generator; hexadecimal in the file.
-  std::vector<Scalar> metrics;     ///< The newest validation metrics.
-  std::vector<Scalar> host_state;  ///< The accelerator host's own numbers, such as its loss scale.
-  std::vector<Setting> settings;   ///< The parameters that were changed during the run.
-  std::string reason;              ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
-  std::string model;               ///< The name of the model plugin.
-  std::string optimizer;           ///< The name of the update rule; empty without optimizer state.
+  std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used of the epoch.
+  std::uint64_t skipped_steps = 0;   ///< The steps that were skipped because gradients were not finite.
+  std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not say it.
+  std::vector<Scalar> metrics;       ///< The newest validation metrics.
+  std::vector<Setting> settings;     ///< The parameters that were changed during the run.
+  /// The state of everything that has some. Tensors have only their names here; their data is in `state.safetensors`.
+  std::vector<SavedState> states;
+  std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
+  std::string model;      ///< The name of the model plugin.
+  std::string optimizer;  ///< The name of the update rule; empty without optimizer state.
   std::map<std::string, double> hyperparameters;
   std::string time;  ///< In UTC, as in ISO 8601.
 };
@@ -33,8 +37,11 @@ struct RunRecord {
 /// Returns the text of run.json. Numbers are read back exactly; those that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
-/// Parses the text of run.json. Throws kCorrupt with a text that begins with `where`.
+/// Parses the text of run.json, of this format or of format 1. Throws kCorrupt with a text that begins with `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
+
+/// Returns the name of a state's tensor in `state.safetensors`: "strategy/diloco/velocity", or with the rank before it.
+std::string state_tensor_name(const SavedState& state, const std::string& tensor);
 
 /// Returns the current time, such as "2024-05-31T12:00:00Z".
 std::string utc_now();

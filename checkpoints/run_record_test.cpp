@@ -19,9 +19,11 @@ RunRecord example() {
           .epoch = 3,
           .samples = 24'000,
           .cursor = {3, 17},
-          .rng = {0, 255, 16},
+          .skipped_steps = 4,
+          .ranks = 2,
           .metrics = {{"loss", 1.0 / 3}, {"accuracy", 0.5}},
-          .host_state = {{"loss_scale", 32768}},
+          .states = {{.owner = "early_stopping", .values = R"({"best":0.5,"tags":["a",{"b":1}]})"},
+                     {.owner = "strategy/ddp", .rank = 1, .per_rank = true, .tensors = {{"error", {}}, {"q", {}}}}},
           .reason = "interval",
           .model = "gpt",
           .optimizer = "adamw",
@@ -36,22 +38,52 @@ TEST(RunRecordTest, ReadsBackExactly) {
   EXPECT_EQ(after.epoch, before.epoch);
   EXPECT_EQ(after.samples, before.samples);
   EXPECT_EQ(after.cursor.epoch, before.cursor.epoch);
-  EXPECT_EQ(after.cursor.batch, before.cursor.batch);
-  EXPECT_EQ(after.rng, before.rng);
+  EXPECT_EQ(after.cursor.samples, before.cursor.samples);
+  EXPECT_EQ(after.cursor_batches, 0u);
+  EXPECT_EQ(after.skipped_steps, 4u);
+  EXPECT_EQ(after.ranks, 2u);
   ASSERT_EQ(after.metrics.size(), 2u);
   EXPECT_EQ(after.metrics[0].name, "loss");
   EXPECT_EQ(after.metrics[0].value, 1.0 / 3);
-  ASSERT_EQ(after.host_state.size(), 1u);
-  EXPECT_EQ(after.host_state[0].name, "loss_scale");
-  EXPECT_EQ(after.host_state[0].value, 32768);
+  ASSERT_EQ(after.states.size(), 2u);
+  EXPECT_EQ(after.states[0].owner, "early_stopping");
+  EXPECT_EQ(after.states[0].values, before.states[0].values);
+  EXPECT_FALSE(after.states[0].per_rank);
+  EXPECT_EQ(after.states[1].rank, 1u);
+  ASSERT_EQ(after.states[1].tensors.size(), 2u);
+  EXPECT_EQ(state_tensor_name(after.states[1], after.states[1].tensors[0].name), "rank1/strategy/ddp/error");
   EXPECT_EQ(after.hyperparameters, before.hyperparameters);
   EXPECT_EQ(after.time, before.time);
 }
 
-TEST(RunRecordTest, AnOlderRecordWithoutHostStateIsRead) {
+/// A record as version 0.1 wrote it.
+nlohmann::json format_1() {
   nlohmann::json root = nlohmann::json::parse(format_run_record(example()));
+  for (const char* key : {"ranks", "skipped_steps", "states"}) root.erase(key);
+  root["cursor"] = {{"epoch", 3}, {"batch", 17}};
+  root["rng"] = "00ff10";
+  root["host_state"] =
+      nlohmann::json::parse(R"([{"name":"loss_scale","value":32768},{"name":"skipped_steps","value":4}])");
+  return root;
+}
+
+TEST(RunRecordTest, ARecordOfFormat1IsRead) {
+  const RunRecord record = parse_run_record(format_1().dump(), "run.json");
+  EXPECT_EQ(record.cursor.epoch, 3u);
+  EXPECT_EQ(record.cursor_batches, 17u);
+  EXPECT_EQ(record.skipped_steps, 4u);
+  ASSERT_EQ(record.states.size(), 2u);
+  EXPECT_EQ(record.states[0].owner, "random_numbers");
+  const auto generator = record.states[0].tensors.at(0).data.as<std::uint8_t>();
+  EXPECT_EQ(std::vector<std::uint8_t>(generator.begin(), generator.end()), (std::vector<std::uint8_t>{0, 255, 16}));
+  EXPECT_EQ(record.states[1].owner, "loss_scale");
+  EXPECT_EQ(record.states[1].values, R"({"loss_scale":32768.0,"skipped_steps":4.0})");
+}
+
+TEST(RunRecordTest, AnOlderRecordWithoutHostStateIsRead) {
+  nlohmann::json root = format_1();
   root.erase("host_state");
-  EXPECT_TRUE(parse_run_record(root.dump(), "run.json").host_state.empty());
+  EXPECT_EQ(parse_run_record(root.dump(), "run.json").states.size(), 1u);
 }
 
 TEST(RunRecordTest, ADivergedRunIsSavedAsItIs) {
@@ -77,7 +109,12 @@ TEST(RunRecordTest, WhatIsMissingOrWrongIsNamed) {
   EXPECT_EQ(changed("step", -1), "run.json: 'step' is -1; allowed is a whole number >= 0");
   EXPECT_EQ(changed("model", 3), "run.json: 'model' is 3; allowed is a string");
   EXPECT_EQ(changed("metrics", 3), "run.json: 'metrics' is no list");
-  EXPECT_EQ(changed("rng", "xyz0"), "run.json: 'rng': 4 characters that are not pairs of the digits 0-9a-f");
+  EXPECT_EQ(changed("states", 3), "run.json: 'states' is no list");
+  EXPECT_EQ(changed("states", {{{"owner", 3}}}), "run.json: 'owner' is 3; allowed is a string");
+  nlohmann::json old = format_1();
+  old["rng"] = "xyz0";
+  EXPECT_EQ(error_of([&] { parse_run_record(old.dump(), "run.json"); }),
+            "run.json: 'rng': 4 characters that are not pairs of the digits 0-9a-f");
 }
 
 TEST(StrictJsonTest, AKeyMayAppearAgainInAnotherObject) {

@@ -129,7 +129,10 @@ TEST(CheckpointJsonFuzzTest, AMutatedManifestIsReadOrRefused) {
 }
 
 TEST(CheckpointJsonFuzzTest, AMutatedRunRecordIsReadOrRefused) {
-  const RunRecord record{.step = 3, .rng = {1, 2}, .metrics = {{"loss", 0.5}}, .hyperparameters = {{"beta1", 0.9}}};
+  const RunRecord record{.step = 3,
+                         .metrics = {{"loss", 0.5}},
+                         .states = {{.owner = "a", .values = "{}"}},
+                         .hyperparameters = {{"beta1", 0.9}}};
   fuzz(format_run_record(record), [](const std::string& text) { parse_run_record(text, "fuzz"); });
 }
 

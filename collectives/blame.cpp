@@ -21,8 +21,9 @@ Blame::Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, s
       timeout_(timeout),
       grace_(std::clamp<std::chrono::milliseconds>(timeout / 4, kLeastGrace, kMostGrace)) {}
 
-std::vector<std::uint32_t> Blame::look(const Signs& signs, const std::vector<std::uint32_t>& candidates) {
-  const auto now = Clock::now();
+std::vector<std::uint32_t> Blame::look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
+                                       Clock::time_point now) {
+  leave_out_stop(now);
   if (!since_ || signs != last_) {
     last_ = signs;
     since_ = now;
@@ -30,17 +31,26 @@ std::vector<std::uint32_t> Blame::look(const Signs& signs, const std::vector<std
     return {};
   }
   const auto waited = now - *since_;
-  if (waited + grace_ >= timeout_ && !probed_) probe();
-  if (waited < timeout_ || !had_time()) return {};
+  if (waited + grace_ >= timeout_ && !probed_) probe(now);
+  if (waited < timeout_ || !had_time(now)) return {};
   return verdict(candidates);
 }
 
-void Blame::probe() {
-  probed_ = Clock::now();
+// The callers look every 50 ms while they wait, so a gap of seconds within one wait is a stop.
+void Blame::leave_out_stop(Clock::time_point now) {
+  if (since_ && looked_ && now - *looked_ > kStopped) {
+    *since_ += now - *looked_;
+    if (probed_) *probed_ += now - *looked_;
+  }
+  looked_ = now;
+}
+
+void Blame::probe(Clock::time_point now) {
+  probed_ = now;
   attendance_.probe();
 }
 
-bool Blame::had_time() const { return probed_ && Clock::now() - *probed_ >= grace_; }
+bool Blame::had_time(Clock::time_point now) const { return probed_ && now - *probed_ >= grace_; }
 
 std::vector<std::uint32_t> Blame::unanswered() const {
   std::vector<std::uint32_t> members;

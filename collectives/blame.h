@@ -13,9 +13,15 @@ namespace trainyard::collectives {
 /// Finds out which member holds up the group. It measures the time since the last progress. Shortly before the timeout
 /// it asks all members for a sign of life. At the timeout it starts at each member that the caller waits for and
 /// follows the chain of who waits for whom to the member that holds up the rest.
+///
+/// Time in which this process was stopped, by Ctrl-Z for instance, does not count, because the others may have been
+/// stopped with it.
 class Blame {
  public:
   using Clock = std::chrono::steady_clock;
+
+  /// The longest time between two looks. Whoever looks again much later was stopped meanwhile.
+  static constexpr std::chrono::seconds kStopped{5};
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
@@ -29,19 +35,22 @@ class Blame {
 
   /// Checks the clock once. Returns the members to blame if there was no progress for the length of the timeout,
   /// otherwise an empty list. `candidates` are the members that the caller waits for.
-  std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates);
+  std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
+                                  Clock::time_point now = Clock::now());
 
   /// Restarts the measurement, because there was progress or the caller waits for nothing.
   void start_again() { since_.reset(); }
 
   /// Asks all members for a sign of life, which unanswered() evaluates later.
-  void probe();
+  void probe(Clock::time_point now = Clock::now());
   /// Returns true when the members have had enough time to answer.
-  bool had_time() const;
+  bool had_time(Clock::time_point now = Clock::now()) const;
   /// Returns the other members that have not answered.
   std::vector<std::uint32_t> unanswered() const;
 
  private:
+  // Moves what was measured behind the time in which this process was stopped.
+  void leave_out_stop(Clock::time_point now);
   std::vector<std::uint32_t> verdict(const std::vector<std::uint32_t>& candidates) const;
   std::optional<std::uint32_t> culprit(std::uint32_t candidate) const;
 
@@ -51,6 +60,7 @@ class Blame {
   const std::chrono::milliseconds timeout_;
   const std::chrono::milliseconds grace_;
   Signs last_;
+  std::optional<Clock::time_point> looked_;  ///< The time of the last look.
   std::optional<Clock::time_point> since_;   ///< The time of the last progress.
   std::optional<Clock::time_point> probed_;  ///< The time at which signs of life were requested.
 };

@@ -54,6 +54,19 @@ TEST_F(BlameTest, AMemberThatHasNotComeIsToBlame) {
   EXPECT_THAT(verdict({1}), ElementsAre(1));
 }
 
+TEST_F(BlameTest, NobodyIsToBlameForTheTimeInWhichThisProcessWasStopped) {
+  answers_.answers = {{1, kBusy}};
+  Blame blame(answers_, 0, 2, 60s);
+  const auto start = Blame::Clock::now();
+  EXPECT_THAT(blame.look({1, 1, 0}, {1}, start), IsEmpty());
+  EXPECT_THAT(blame.look({1, 1, 0}, {1}, start + 1h), IsEmpty()) << "it was stopped for an hour";
+  std::vector<std::uint32_t> blamed;
+  auto now = start + 1h;
+  for (; blamed.empty() && now < start + 2h; now += 50ms) blamed = blame.look({1, 1, 0}, {1}, now);
+  EXPECT_THAT(blamed, ElementsAre(1));
+  EXPECT_GT(now, start + 1h + 59s);
+}
+
 TEST_F(BlameTest, AMemberThatWaitsForAnotherOneIsNot) {
   answers_.answers = {{1, waits_for(2)}, {2, waits_for(3)}};
   EXPECT_THAT(verdict({1}), ElementsAre(3)) << "it does not answer";

@@ -9,6 +9,7 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/traits/sample_traits.h"
 #include "messages/dataset_info.h"
 #include "messages/error.h"
 
@@ -28,6 +29,10 @@ class Dataset : public Configurable {
   using Context = DatasetContext;
 
   explicit Dataset(DatasetContext& context) : Configurable(context.where, context.parameters), context_(context) {}
+
+  /// Returns what is known about the samples before the data is opened. It may depend on the parameters.
+  virtual DatasetTraits traits() const { return {}; }
+  core::PluginTraits declared_traits() const final;
 
   /// Opens the files and determines their sizes. It is called once, before every other function. Throws kNotFound, kIo
   /// or kCorrupt; the error names the file and the offset.

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/random/random.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
@@ -47,13 +47,11 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
 }
 
 /// The ways to divide data that a launch file can choose from.
-enum class Division {
-  kRandom,  ///< "random": the samples that validate are drawn.
-  kTail,    ///< "tail": the last samples validate.
+enum class Division : std::uint8_t {
+  kRandom,  ///< The samples that validate are drawn.
+  kTail,    ///< The last samples validate.
 };
-
-/// Returns the division that a launch file names: "random" or "tail".
-inline Division division_named(std::string_view name) { return name == "tail" ? Division::kTail : Division::kRandom; }
+constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 
 /// Divides the samples in the given way; only kRandom looks at the seed.
 inline Partition partition_of(std::uint64_t samples, Division division, double fraction, std::uint64_t seed) {

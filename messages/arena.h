@@ -76,11 +76,12 @@ struct ArenaInfo {
   /// state among themselves.
   std::uint64_t shard_begin = 0;
   bool shared_state = false;  ///< True if all ranks update the same parameters, with the optimizer state of rank 0.
+  bool own_state = false;     ///< True if every rank's optimizer state is its own, because ranks make steps alone.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(rank), CEREAL_NVP(device), CEREAL_NVP(model), CEREAL_NVP(blocks), CEREAL_NVP(entries),
-            CEREAL_NVP(parameter_bytes), CEREAL_NVP(shard_begin), CEREAL_NVP(shared_state));
+            CEREAL_NVP(parameter_bytes), CEREAL_NVP(shard_begin), CEREAL_NVP(shared_state), CEREAL_NVP(own_state));
   }
 };
 

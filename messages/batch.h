@@ -10,19 +10,22 @@
 
 namespace trainyard {
 
-/// A data loader's position in the training stream: the next batch to deliver.
+/// A data loader's position in the training stream: how much of an epoch has been used.
 ///
-/// Together with the seed and the dataset it determines every later batch, because the order of an epoch is computed
+/// It counts samples of all ranks together, so it means the same whatever the number of ranks and the batch size are.
+/// Together with the seed and the dataset it determines every later sample, because the order of an epoch is computed
 /// from the seed and the epoch's number. It is therefore all that a checkpoint stores about the loader.
 struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
   std::uint64_t epoch = 0;
-  std::uint64_t batch = 0;  ///< The index of the next batch within the epoch.
+  /// The samples of this epoch that have been used, on all ranks together. A loader that does not announce
+  /// SplitInfo::batch_samples may count something else, such as its batches.
+  std::uint64_t samples = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(epoch), CEREAL_NVP(batch));
+    archive(CEREAL_NVP(epoch), CEREAL_NVP(samples));
   }
 };
 

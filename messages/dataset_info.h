@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cereal/cereal.hpp>
 #include <cstdint>
 #include <map>
@@ -27,17 +28,33 @@ struct DatasetField {
 inline constexpr const char* kTrainSplit = "train";
 
 /// The size of one split: the number of its samples on all ranks together, and the number of batches, which is the same
-/// on every rank.
+/// on every rank. The batches to train on and those of an evaluation may differ, because only training leaves out a
+/// short last batch.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";
 
   std::string name;
   std::uint64_t samples = 0;
   std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch, with this batch size.
+  /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
+  std::uint64_t evaluation_batches = 0;
+  /// The number of samples that one full batch has on all ranks together; 0 if the loader does not say. The positions
+  /// in its stream (LoaderCursor) then count batches.
+  std::uint64_t batch_samples = 0;
+  bool short_last = false;  ///< True if training uses a last batch that is not full.
+
+  /// Returns the number of training batches that an epoch has left when `used` samples of it have been used.
+  std::uint64_t batches_from(std::uint64_t used) const {
+    if (used == 0) return batches;
+    if (batch_samples == 0) return batches - std::min(batches, used);
+    const std::uint64_t left = samples - std::min(samples, used);
+    return left / batch_samples + (short_last && left % batch_samples != 0 ? 1 : 0);
+  }
 
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(CEREAL_NVP(name), CEREAL_NVP(samples), CEREAL_NVP(batches));
+    archive(CEREAL_NVP(name), CEREAL_NVP(samples), CEREAL_NVP(batches), CEREAL_NVP(evaluation_batches),
+            CEREAL_NVP(batch_samples), CEREAL_NVP(short_last));
   }
 };
 
@@ -58,11 +75,17 @@ struct DatasetInfo {
   std::uint64_t units_per_sample = 1;
   /// Facts for people and logs, such as the path and the encoding. Nothing computes with them.
   std::map<std::string, std::string> attributes;
+  /// What the dataset has learnt from its data besides the vocabulary and a trained model relies on, such as the means
+  /// by which it normalises. Checkpoints keep it, and a run that resumes with other values is refused.
+  std::map<std::string, std::string> learnt;
+  std::uint64_t seed = 0;  ///< The seed of the order of the training samples.
+  std::string sampling;    ///< How they are ordered, such as "shuffle"; empty if the loader does not say.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(dataset), CEREAL_NVP(batch_size), CEREAL_NVP(splits), CEREAL_NVP(fields), CEREAL_NVP(classes),
-            CEREAL_NVP(vocabulary), CEREAL_NVP(unit), CEREAL_NVP(units_per_sample), CEREAL_NVP(attributes));
+            CEREAL_NVP(vocabulary), CEREAL_NVP(unit), CEREAL_NVP(units_per_sample), CEREAL_NVP(attributes),
+            CEREAL_NVP(learnt), CEREAL_NVP(seed), CEREAL_NVP(sampling));
   }
 };
 

@@ -89,10 +89,10 @@ TEST(JsonTest, ShowsWhereATensorsBytesAre) {
 }
 
 TEST(JsonTest, GivesMissingFieldsTheirZero) {
-  const Order order = from_json<Order>(R"({"kind":"train","cursor":{"batch":3},"metrics":[{"value":1}]})");
+  const Order order = from_json<Order>(R"({"kind":"train","cursor":{"samples":3},"metrics":[{"value":1}]})");
   EXPECT_EQ(order.kind, OrderKind::kTrain);
   EXPECT_EQ(order.micro_batches, 0u) << "zero, not the default of the struct";
-  EXPECT_EQ(order.cursor.batch, 3u);
+  EXPECT_EQ(order.cursor.samples, 3u);
   EXPECT_EQ(order.metrics.at(0).name, "");
   const auto everything = from_json<Everything>("{}");
   EXPECT_FALSE(everything.maybe);
@@ -117,7 +117,8 @@ TEST(JsonErrorTest, NamesThePathOfTheOffendingField) {
 }
 
 TEST(JsonErrorTest, ListsTheFieldsWhenANameIsUnknown) {
-  EXPECT_EQ(refusal<Order>(R"({"cursor":{"bach":1}})"), "Order.cursor has no field 'bach'; its fields: epoch, batch");
+  EXPECT_EQ(refusal<Order>(R"({"cursor":{"sample":1}})"),
+            "Order.cursor has no field 'sample'; its fields: epoch, samples");
 }
 
 TEST(JsonErrorTest, RefusesNumbersThatDoNotFit) {

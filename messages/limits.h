@@ -14,6 +14,13 @@ constexpr std::size_t kMaxTopicBytes = 200;  ///< libzmq silently loses subscrip
 constexpr std::size_t kMaxBodyBytes = 64ull << 20;  ///< The body of one message; large data belongs in payloads.
 constexpr std::size_t kMaxNesting = 32;             ///< The nesting of types in a schema.
 constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The text of one schema.
-constexpr std::uint32_t kNoPayload = 0xffff'ffff;   ///< The payload index of a tensor without bytes.
+constexpr std::size_t kMaxControlBytes = 4096;      ///< One frame of a control message on a data socket.
+constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< One question to the registry.
+/// What a visitor may ask for: the messages and bytes under way on one subscription, and the subscriptions of one
+/// connection.
+constexpr std::uint64_t kMaxVisitorWindow = 4096;
+constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
+constexpr std::size_t kMaxVisitorSubscriptions = 64;
+constexpr std::uint32_t kNoPayload = 0xffff'ffff;  ///< The payload index of a tensor without bytes.
 
 }  // namespace trainyard

@@ -5,10 +5,18 @@
 #include <cstdint>
 #include <string>
 
+#include "messages/words.h"
+
 namespace trainyard {
 
 /// The topic of all log records. Every process publishes it for its components.
 inline constexpr const char* kLogTopic = "/log";
+
+/// How important a line of the log is. A level that somebody chooses includes all those that follow it.
+enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
+constexpr auto words_of(LogLevel) {
+  return words("log level", "trace", "debug", "info", "warning", "error", "critical", "off");
+}
 
 /// One line of a component's log. The runtime creates it from what a component writes to its logger, and publishes it
 /// for visitors and other subscribers.
@@ -16,7 +24,7 @@ struct LogRecord {
   static constexpr const char* kTypeName = "LogRecord";
 
   std::int64_t time_ns = 0;  ///< When it was logged, by CLOCK_REALTIME.
-  std::string level;         ///< "debug", "info", "warning", "error".
+  LogLevel level = LogLevel::kInfo;
   /// The component's full name, or the name of the process for a line that no component wrote.
   std::string component;
   std::string text;

@@ -102,10 +102,14 @@ struct OrderDone;
 struct Parameters;
 struct Prediction;
 struct RankMetrics;
+struct RestoredStates;
 struct RunState;
 struct Scalar;
 struct Snapshot;
 struct SnapshotTaken;
+struct StateAnswer;
+struct StateRequest;
+struct StatesTaken;
 
 extern template const MessageType& message_type<ArenaBlock>();
 extern template const MessageType& message_type<ArenaInfo>();
@@ -122,9 +126,13 @@ extern template const MessageType& message_type<OrderDone>();
 extern template const MessageType& message_type<Parameters>();
 extern template const MessageType& message_type<Prediction>();
 extern template const MessageType& message_type<RankMetrics>();
+extern template const MessageType& message_type<RestoredStates>();
 extern template const MessageType& message_type<RunState>();
 extern template const MessageType& message_type<Scalar>();
 extern template const MessageType& message_type<Snapshot>();
 extern template const MessageType& message_type<SnapshotTaken>();
+extern template const MessageType& message_type<StateAnswer>();
+extern template const MessageType& message_type<StateRequest>();
+extern template const MessageType& message_type<StatesTaken>();
 
 }  // namespace trainyard

@@ -11,6 +11,7 @@
 #include "messages/order.h"
 #include "messages/prediction.h"
 #include "messages/run_state.h"
+#include "messages/saved_state.h"
 #include "messages/scalar.h"
 #include "messages/step.h"
 
@@ -31,9 +32,13 @@ template const MessageType& message_type<OrderDone>();
 template const MessageType& message_type<Parameters>();
 template const MessageType& message_type<Prediction>();
 template const MessageType& message_type<RankMetrics>();
+template const MessageType& message_type<RestoredStates>();
 template const MessageType& message_type<RunState>();
 template const MessageType& message_type<Scalar>();
 template const MessageType& message_type<Snapshot>();
 template const MessageType& message_type<SnapshotTaken>();
+template const MessageType& message_type<StateAnswer>();
+template const MessageType& message_type<StateRequest>();
+template const MessageType& message_type<StatesTaken>();
 
 }  // namespace trainyard

@@ -8,6 +8,7 @@
 
 #include "messages/batch.h"
 #include "messages/reduction.h"
+#include "messages/saved_state.h"
 #include "messages/scalar.h"
 #include "messages/setting.h"
 #include "messages/words.h"
@@ -48,12 +49,14 @@ struct Order {
   std::string reason;             ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
+  /// For checkpoint: the state of the strategy manager at this point of the run, which becomes part of the checkpoint.
+  std::vector<SavedState> states;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(id), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(batches), CEREAL_NVP(micro_batches),
             CEREAL_NVP(epoch), CEREAL_NVP(total_steps), CEREAL_NVP(cursor), CEREAL_NVP(reason), CEREAL_NVP(metrics),
-            CEREAL_NVP(settings));
+            CEREAL_NVP(settings), CEREAL_NVP(states));
   }
 };
 

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "messages/edge_words.h"
+#include "messages/log_record.h"
+
 namespace trainyard {
 
 /// One component of the run and its placement. launch/plan creates it from the launch file. All values are final, so a
@@ -49,10 +52,10 @@ struct EdgePlan {
   std::string output;
   std::uint32_t to = 0;  ///< The index of the receiving component.
   std::string input;
-  std::string policy = "block";            ///< "block", "latest" or "drop_oldest".
+  Policy policy = Policy::kBlock;
   std::uint64_t window_messages = 64;      ///< The credits in messages.
   std::uint64_t window_bytes = 268435456;  ///< The credits in bytes; one message may always be under way.
-  std::string transport = "thread";        ///< "thread", "process", "ipc" or "tcp".
+  Transport transport = Transport::kThread;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -73,7 +76,7 @@ struct ProcessPlan {
   std::uint32_t process_index = 0;  ///< The process's slot in the reader counts of shared buffers.
   std::uint64_t seed = 0;
   /// The lowest level of log records on standard error. Visitors receive lower levels, too.
-  std::string log_level = "info";
+  LogLevel log_level = LogLevel::kInfo;
   /// The folders to search for plugins, in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;
   /// The address to which the socket of each thread is bound: "ipc:///..." or "tcp://127.0.0.1:*".

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/batch.h"
+#include "messages/saved_state.h"
 #include "messages/scalar.h"
 #include "messages/setting.h"
 
@@ -27,22 +28,22 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< Those that this rank has trained on.
   std::string reason;
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;  ///< The state of the accelerator host's random generator.
+  std::uint64_t skipped_steps = 0;  ///< The steps that were skipped because gradients overflowed.
   /// The newest validation metrics, taken from the order. They rank checkpoints.
   std::vector<Scalar> metrics;
-  /// Further values that the accelerator host needs in RunState, such as its loss scale.
-  std::vector<Scalar> host_state;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
+  /// The state of this rank, and on rank 0 that of the order: random numbers, loss scale, strategy, early stopping.
+  std::vector<SavedState> states;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(rank), CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state),
-            CEREAL_NVP(settings));
+            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics),
+            CEREAL_NVP(settings), CEREAL_NVP(states));
   }
 };
 
@@ -79,8 +80,9 @@ struct CheckpointDone {
 };
 
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends it once,
-/// after it has filled the arena. The accelerator host, the optimizer and the strategy manager count from there. A run
-/// without a checkpoint writer has no RunState and begins at step 0.
+/// after it has filled the arena and every component has taken its part of RestoredStates. The accelerator host, the
+/// optimizer and the strategy manager count from there. A run without a checkpoint writer has no RunState and begins at
+/// step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
@@ -89,17 +91,20 @@ struct RunState {
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0;  ///< Those that all ranks together have trained on.
   LoaderCursor cursor;
-  std::vector<std::uint8_t> rng;
+  /// Nonzero if the checkpoint counts batches instead of samples, as those of format 1 do: the batches that its epoch
+  /// had used. The cursor then says only the epoch.
+  std::uint64_t cursor_batches = 0;
+  std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Scalar> host_state;  ///< The values that the host sent in the Snapshot.
-  std::vector<Setting> settings;   ///< The parameters that were changed before; components take them up.
+  std::vector<Setting> settings;  ///< The parameters that were changed before; components take them up.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(resumed), CEREAL_NVP(path), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(cursor), CEREAL_NVP(rng), CEREAL_NVP(metrics), CEREAL_NVP(host_state), CEREAL_NVP(settings));
+            CEREAL_NVP(cursor), CEREAL_NVP(cursor_batches), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics),
+            CEREAL_NVP(settings));
   }
 };
 

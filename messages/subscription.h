@@ -7,6 +7,9 @@
 
 namespace trainyard {
 
+/// The edge of subscriptions that are not in the plan.
+constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
+
 /// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
 /// again after a reconnect, since the publisher discards a broken connection. The messages of this file are the
 /// protocol of docs/wire_format.md, section 3.
@@ -15,12 +18,12 @@ struct Subscribe {
 
   std::uint32_t subscription = 0;      ///< Chosen by the subscriber; every header repeats it.
   std::string topic;                   ///< The full name of the topic.
-  std::uint32_t edge = 0xffff'ffff;    ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
+  std::uint32_t edge = kVisitorEdge;   ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
   std::uint64_t fingerprint = 0;       ///< The fingerprint that the subscriber expects; 0 accepts any type.
-  std::string policy = "drop_oldest";  ///< A visitor must use this policy.
+  std::string policy = "drop_oldest";  ///< A visitor may also ask for "latest", but not for "block".
   std::uint64_t window_messages = 64;  ///< The credits given at the start.
-  std::uint64_t window_bytes = 268435456;
-  std::string payloads = "none";    ///< "handle", "inline" (the bytes) or "none" (empty frames).
+  std::uint64_t window_bytes = 67108864;
+  std::string payloads = "none";    ///< "none" (empty frames), "inline" (the bytes), or, for members, "handle".
   std::uint32_t process_index = 0;  ///< For "handle": the index under which references are counted.
 
   template <class Archive>
@@ -82,6 +85,19 @@ struct Unsubscribe {
 /// than half a window.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
+
+  std::uint32_t subscription = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(subscription));
+  }
+};
+
+/// Says that the publisher has ended and that nothing more comes on this subscription. The publisher sends it to every
+/// visitor when its process ends in order, which is at the end of the run.
+struct Ended {
+  static constexpr const char* kTypeName = "Ended";
 
   std::uint32_t subscription = 0;
 

@@ -5,6 +5,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros.h>
 
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 #include "tensors/bridge.h"
 
@@ -19,6 +20,8 @@ Elements whole(const at::Tensor& tensor) {
 }
 
 }  // namespace
+
+core::PluginTraits Model::declared_traits() const { return {traits()}; }
 
 Prediction Model::predict(const ModelBatch& batch) {
   throw Error(Code::kUnsupported, "{} cannot predict (asked for split '{}'); it only trains and evaluates", where(),

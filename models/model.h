@@ -13,6 +13,8 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/state/state.h"
+#include "core/traits/sample_traits.h"
 #include "messages/dataset_info.h"
 #include "messages/prediction.h"
 #include "messages/reduction.h"
@@ -45,12 +47,16 @@ struct ModelBatch {
 /// first values from the default generator, which has been seeded. The accelerator host then copies every parameter
 /// into the arena by `set_data` and assigns it a gradient there. From then on only the optimizer changes the
 /// parameters.
-class Model : public Configurable {
+class Model : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "model";
   using Context = ModelContext;
 
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
+
+  /// Returns what this model can learn from. It may depend on the parameters.
+  virtual ModelTraits traits() const { return {}; }
+  core::PluginTraits declared_traits() const final;
 
   /// Makes the layers for this data. Throws kShapeMismatch; the error says what the model needs and what the dataset
   /// has.
@@ -76,6 +82,11 @@ class Model : public Configurable {
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
   /// input. Throws kUnsupported if the model does not support this.
   virtual Prediction predict(const ModelBatch& batch);
+
+  /// Saves what the model keeps from step to step besides parameters and buffers, and takes it back; see Stateful. By
+  /// default there is nothing.
+  void save_state(StateWriter& /*into*/) const override {}
+  void restore_state(const StateReader& /*from*/) override {}
 
   // A model that can be taken apart overrides the following functions. For every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "core/testing/error_of.h"
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 #include "strategies/testing/rank_team.h"
 
@@ -80,11 +81,11 @@ TEST_P(StrategyContractTest, RefusesNumbersOfRanksOutsideItsTraits) {
 }
 
 TEST_P(StrategyContractTest, TellsThePlannerItsTraits) {
-  const std::map<std::string, std::string> facts = declared_->facts();
-  EXPECT_EQ(facts.at("min_ranks"), std::to_string(traits_.min_ranks));
-  EXPECT_EQ(facts.at("max_ranks"), traits_.max_ranks == 0 ? "any" : std::to_string(traits_.max_ranks));
-  EXPECT_EQ(facts.at("one_process"), traits_.one_process ? "true" : "false");
-  EXPECT_EQ(facts.at("same_data"), traits_.same_data ? "true" : "false");
+  const auto told = std::get<StrategyTraits>(declared_->declared_traits().of_kind);
+  EXPECT_EQ(told.min_ranks, traits_.min_ranks);
+  EXPECT_EQ(told.max_ranks, traits_.max_ranks);
+  EXPECT_EQ(told.one_process, traits_.one_process);
+  EXPECT_EQ(told.same_data, traits_.same_data);
 }
 
 TEST_P(StrategyContractTest, ARankWithoutSamplesTakesPartAndTheParametersMove) {

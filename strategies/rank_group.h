@@ -22,12 +22,12 @@ Elements elements_of(const at::Tensor& host);
 /// in host memory, and the operation is done when the call returns.
 ///
 /// A single rank forms a group, too: its operations leave everything as it is, so nobody has to ask whether there are
-/// others. All ranks of a group call the same operations in the same order.
+/// others. All ranks of a group call the same operations in the same order. Copies are the same group.
 class RankGroup {
  public:
   /// A group of a single rank.
   RankGroup() = default;
-  explicit RankGroup(std::unique_ptr<Collective> collective) : collective_(std::move(collective)) {}
+  explicit RankGroup(std::shared_ptr<Collective> collective) : collective_(std::move(collective)) {}
 
   bool is_alone() const { return collective_ == nullptr; }
   std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }  ///< The rank within the group.
@@ -62,7 +62,7 @@ class RankGroup {
   Collective& collective() { return *collective_; }
 
  private:
-  std::unique_ptr<Collective> collective_;  ///< Null for a single rank.
+  std::shared_ptr<Collective> collective_;  ///< Null for a single rank.
 };
 
 }  // namespace trainyard

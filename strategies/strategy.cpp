@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 #include "strategies/one_process.h"
 #include "tensors/norm.h"
@@ -15,7 +16,7 @@ Strategy::Strategy(StrategyContext& context) : Configurable(context.where, conte
 
 void Strategy::check_world_size(std::uint32_t world_size) const {
   const StrategyTraits served = traits();
-  if (world_size >= served.min_ranks && (served.max_ranks == 0 || world_size <= served.max_ranks)) return;
+  if (served.serves(world_size)) return;
   const std::string most = served.max_ranks == 0 ? "or more" : fmt::format("to {}", served.max_ranks);
   const std::string number = served.max_ranks == served.min_ranks
                                  ? fmt::format("{} rank{}", served.min_ranks, served.min_ranks == 1 ? "" : "s")
@@ -146,12 +147,6 @@ at::Tensor Strategy::compute(const MicroBatch& batch) {
 
 std::unique_ptr<Evaluation> Strategy::make_evaluation(ArenaEdit& /*edit*/) { return std::make_unique<Evaluation>(); }
 
-std::map<std::string, std::string> Strategy::facts() const {
-  const StrategyTraits served = traits();
-  return {{"min_ranks", std::to_string(served.min_ranks)},
-          {"max_ranks", served.max_ranks == 0 ? "any" : std::to_string(served.max_ranks)},
-          {"one_process", served.one_process ? "true" : "false"},
-          {"same_data", served.same_data ? "true" : "false"}};
-}
+core::PluginTraits Strategy::declared_traits() const { return {traits()}; }
 
 }  // namespace trainyard

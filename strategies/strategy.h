@@ -4,7 +4,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,8 @@
 #include "core/config/configurable.h"
 #include "core/plugin/plugin.h"
 #include "core/plugin/plugin_context.h"
+#include "core/state/state.h"
+#include "core/traits/strategy_traits.h"
 #include "messages/scalar.h"
 #include "models/model.h"
 #include "strategies/evaluation.h"
@@ -31,24 +32,6 @@ struct StrategyContext : PluginContext {
   /// time shard() is called.
   Accelerator* accelerator = nullptr;
   Model* model = nullptr;
-};
-
-/// How the gradients of the ranks are related when a step ends. It determines what the ranks have to tell each other
-/// about them.
-enum class GradientsOfRanks : std::uint8_t {
-  kEqual,        ///< Every rank has the same gradients.
-  kParts,        ///< Every rank has a part of the same gradients.
-  kOwn,          ///< Every rank has its own gradients, but a step that one rank skips is skipped by all.
-  kIndependent,  ///< Every rank has its own gradients and skips steps by itself.
-};
-
-/// What the planner and the accelerator host must know about a strategy before anything is started.
-struct StrategyTraits {
-  std::uint32_t min_ranks = 1;
-  std::uint32_t max_ranks = 0;  ///< 0 means any number.
-  bool one_process = false;  ///< All ranks are threads of one process; a plan that places them in several is refused.
-  bool same_data = false;    ///< Every rank gets the same batches, instead of its own part of the data.
-  GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 };
 
 /// The parts of a rank on which its strategy works. They live as long as the strategy does.
@@ -96,11 +79,12 @@ struct StepSummary {
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
-///         begin_snapshot                       -> before_snapshot
+///         begin_snapshot                       -> before_snapshot, save_state
+///     after start, if a run resumes             -> restore_state
 // clang-format on
 ///
 /// Hooks that may change parameters are given an edit; the others must not change them.
-class Strategy : public Configurable {
+class Strategy : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "strategy";
   using Context = StrategyContext;
@@ -114,6 +98,11 @@ class Strategy : public Configurable {
 
   /// Returns what the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
   virtual std::vector<Scalar> stats() const { return {}; }
+
+  /// Saves what the strategy keeps from step to step, and takes it back; see Stateful. By default there is nothing.
+  /// Both are called on all ranks, save_state() after begin_snapshot() and restore_state() after start().
+  void save_state(StateWriter& /*into*/) const override {}
+  void restore_state(const StateReader& /*from*/) override {}
 
   /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
   void check_world_size(std::uint32_t world_size) const;
@@ -153,8 +142,8 @@ class Strategy : public Configurable {
   /// Prepares the arena for a copy of its announced memory. Called before the copy, on all ranks.
   void begin_snapshot();
 
-  /// Returns the traits in words, which is what the planner and `trainyard plugin info` know about a strategy.
-  std::map<std::string, std::string> facts() const final;
+  /// Returns the traits for the planner.
+  core::PluginTraits declared_traits() const final;
 
  protected:
   // The hooks, in the order in which they are called.

@@ -11,13 +11,19 @@ World::World(const PluginContext& context, PluginSpec collective, std::chrono::m
       plugin_(std::move(collective)),
       timeout_(timeout) {}
 
-RankGroup World::make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const {
+RankGroup World::make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) {
   CollectiveContext group;
   static_cast<PluginContext&>(group) = context_;
   group.name = name;
   group.ranks = ranks;
   group.timeout = timeout_;
-  return RankGroup(make_collective(plugin_, group));
+  return groups_.emplace_back(make_collective(plugin_, group));
+}
+
+// A rank may wait for this one in any of the groups, and need not be in the world's next operation.
+void World::abort(const std::string& reason) noexcept {
+  RankGroup::abort(reason);
+  for (RankGroup& group : groups_) group.abort(reason);
 }
 
 }  // namespace trainyard

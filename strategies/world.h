@@ -20,7 +20,10 @@ class World : public RankGroup {
 
   /// Makes and connects a further group. Exactly its members call this, with the same name and ranks, which are those
   /// of the run, ascending.
-  RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks) const;
+  RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
+
+  /// Reports to the members of every group that it has made, too, that this rank cannot continue.
+  void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }
 
@@ -28,6 +31,7 @@ class World : public RankGroup {
   PluginContext context_;
   PluginSpec plugin_;
   std::chrono::milliseconds timeout_;
+  std::vector<RankGroup> groups_;  ///< Those that were made.
 };
 
 }  // namespace trainyard

@@ -32,14 +32,14 @@ class SimulatedTest : public testing::Test {
 };
 
 TEST_F(SimulatedTest, AnIpuHasPowersOfTwoNoClippingAndAStaticGraph) {
-  const auto facts = make(R"({"kind": "ipu"})")->facts();
-  EXPECT_EQ(facts.at("rules"), "ipu");
-  EXPECT_EQ(facts.at("device_counts"), "1, 2, 4, 8, 16, 32, 64");
-  EXPECT_EQ(facts.at("gradient_clipping"), "false");
-  EXPECT_EQ(facts.at("static_graph_only"), "true");
-  EXPECT_EQ(facts.at("host_memory"), "false");
-  EXPECT_EQ(facts.at("memory_limit_bytes"), "900000000");
-  EXPECT_EQ(facts.at("precisions").find("bf16"), std::string::npos);
+  const AcceleratorTraits traits = make(R"({"kind": "ipu"})")->traits();
+  EXPECT_EQ(traits.rules, "ipu");
+  EXPECT_EQ(traits.device_counts, (std::vector<int>{1, 2, 4, 8, 16, 32, 64}));
+  EXPECT_FALSE(traits.gradient_clipping);
+  EXPECT_TRUE(traits.static_graph_only);
+  EXPECT_FALSE(traits.host_memory);
+  EXPECT_EQ(traits.memory_limit_bytes, 900'000'000u);
+  EXPECT_EQ(std::ranges::count(traits.precisions, "bf16-mixed"), 0);
 }
 
 TEST_F(SimulatedTest, ATpuHasOneOrEightAndAnHpuUpToEight) {
@@ -105,8 +105,8 @@ TEST_F(SimulatedTest, ANewShapeIsWarnedOfWhereTheGraphIsStatic) {
 TEST_F(SimulatedTest, IsDescribedWithoutParameters) {
   context_.where = "accelerator 'simulated'";
   const Simulated described(context_);
-  EXPECT_EQ(described.facts().at("available"), "true");
-  EXPECT_EQ(described.facts().at("auto_rank"), "0");
+  EXPECT_TRUE(described.is_available());
+  EXPECT_EQ(described.traits().auto_rank, 0);
 }
 
 }  // namespace

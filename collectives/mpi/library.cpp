@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "collectives/mpi/own_job.h"
 #include "collectives/request.h"
 #include "core/rendezvous/rendezvous.h"
 #include "messages/error.h"
@@ -16,6 +17,7 @@ void finalise() {
   int is_over = 0;
   MPI_Finalized(&is_over);
   if (is_over == 0) MPI_Finalize();
+  give_place_back();
 }
 
 void initialise(const CollectiveContext& context) {
@@ -24,6 +26,7 @@ void initialise(const CollectiveContext& context) {
   int is_there = 0;
   MPI_Initialized(&is_there);
   if (is_there == 0) {
+    if (is_of_a_run()) take_place(context);
     ::setenv("OMPI_MCA_pml", "ob1", 0);
     ::setenv("OMPI_MCA_btl", "self,vader", 0);
     int provided = 0;
@@ -48,7 +51,8 @@ void check_mpi(int result, const char* what) {
   throw Error(Code::kIo, "{}: {}", what, std::string(text, static_cast<std::size_t>(length)));
 }
 
-void check_started_by_mpirun(const CollectiveContext& context) {
+void check_reachable(const CollectiveContext& context) {
+  if (is_of_a_run()) return check_places(context);
   if (std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return;
   throw Error(Code::kUnsupported,
               "{}: this process was not started by mpirun; start the ranks with it, or choose another collective",
@@ -57,6 +61,7 @@ void check_started_by_mpirun(const CollectiveContext& context) {
 
 // The run numbers ranks in its own way; each rank tells which one it is for MPI.
 MPI_Comm make_communicator(const CollectiveContext& context) {
+  if (is_of_a_run()) refuse_shared_process(context);  // Before the lock, which two threads could not hold.
   initialise(context);
   int own = 0;
   check_mpi(MPI_Comm_rank(MPI_COMM_WORLD, &own), "MPI_Comm_rank");

@@ -10,8 +10,8 @@ namespace trainyard::collectives {
 /// Throws kIo with MPI's own text if `result` is not success.
 void check_mpi(int result, const char* what);
 
-/// If mpirun has not started this process, throws kUnsupported, which says what the user can do.
-void check_started_by_mpirun(const CollectiveContext& context);
+/// Throws kUnsupported, with what the user can do, if this process neither belongs to a run nor was started by mpirun.
+void check_reachable(const CollectiveContext& context);
 
 /// Returns an MPI communicator of the members of a group. Initialises MPI if necessary. Throws kUnsupported if this MPI
 /// supports only one thread.

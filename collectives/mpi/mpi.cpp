@@ -129,7 +129,7 @@ class MpiTransport final : public Transport {
 
 }  // namespace
 
-void Mpi::check() const { check_started_by_mpirun(context()); }
+void Mpi::check() const { check_reachable(context()); }
 
 Backend Mpi::open() {
   Mesh* mesh = nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "components/accelerator_host/stop_order.h"
+#include "core/loop/event_loop.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -68,12 +69,11 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   arena_.send(runner_->arena_info());
 }
 
-/// The arena holds the restored parameters already. What is left is where the run stands.
+/// The arena holds the restored parameters already, and all state is back. What is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
   take_settings(state.settings);
-  position_ = host::position_of(state);
-  if (!state.rng.empty()) runner_->set_rng_state(state.rng, state.step);
-  runner_->restore(state.host_state);
+  position_ = host::position_of(state, context().rank);
+  runner_->restore_skipped_steps(state.skipped_steps);
   restored_.arrived();
 }
 
@@ -98,6 +98,7 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
   if (!queue_.offer(batch)) return;
+  offered_trace_ = loop().trace();
   // Nothing is computed until the optimizer or the checkpoint writer is done, so there is time to move the batch to the
   // device.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
@@ -117,6 +118,7 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 
 void AcceleratorHost::on_snapshot_taken() {
   snapshots_->taken();
+  loop().set_trace(trace_);
   use_free_arena();
 }
 
@@ -161,6 +163,8 @@ bool AcceleratorHost::begin_order() {
 /// will.
 bool AcceleratorHost::consume_batch() {
   if (!queue_.has_batch() || (order_->between_units() && !turnstile_->pass())) return false;
+  trace_ = offered_trace_;
+  loop().set_trace(trace_);
   order_->consume(*queue_.take_batch());
   return true;
 }

@@ -15,6 +15,7 @@
 #include "components/accelerator_host/turnstile.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "core/component/state_port.h"
 #include "messages/arena.h"
 #include "messages/batch.h"
 #include "messages/dataset_info.h"
@@ -37,7 +38,8 @@ namespace trainyard {
 /// comes in to the current order and decides which one is next.
 class AcceleratorHost final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
+  static inline const ComponentTraits kTraits{
+      .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 96ull << 20};
 
   explicit AcceleratorHost(ComponentContext& context) : Component(context, kTraits) {}
 
@@ -71,7 +73,8 @@ class AcceleratorHost final : public Component {
 
   Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
                                      plugin_kind("accelerator")};
-  Parameter<std::string> devices_{*this, "devices", "auto", "a count, a list such as [0, 3], or auto"};
+  Parameter<std::string> devices_{*this, "devices", "1",
+                                  "a count, a list such as [0, 3], auto (one), or -1 (all of the accelerator)"};
   Parameter<PluginSpec> strategy_{*this, "strategy", PluginSpec{"single_device"}, "how ranks work together, or auto",
                                   plugin_kind("strategy")};
   Parameter<PluginSpec> collective_{*this, "collective", PluginSpec{"auto"}, "how ranks exchange data, or auto",
@@ -135,13 +138,16 @@ class AcceleratorHost final : public Component {
   Output<ArenaReadable> arena_readable_{*this, "arena_readable",
                                         "the arena holds a step's result; the next update waits for the readers"};
   Output<Gradients> gradients_{*this, "gradients", "gradients are complete"};
-  Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model"}};
+  Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model", .latched = true}};
   Output<OrderDone> order_done_{*this, "order_done", "answers to orders", {.topic = "/order_done"}};
   Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
   Output<RankMetrics> rank_metrics_{
       *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
+
+  // Its own state goes into checkpoints with its snapshots, so that it is that of the right step.
+  StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
   // The optimizer and the checkpoint writer work on the same memory, so both must have finished before the first order.
   Gate ready_{[this] { become_ready(); }};
@@ -164,6 +170,9 @@ class AcceleratorHost final : public Component {
 
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
+  // What is sent because of a batch carries the batch's trace, although another message may be the occasion.
+  std::uint64_t offered_trace_ = 0;  ///< Of the batch in the queue.
+  std::uint64_t trace_ = 0;          ///< Of the batch that was consumed last.
 };
 
 }  // namespace trainyard

@@ -19,7 +19,9 @@ TEST_F(AcceleratorHostTest, GradientsWaitUntilTheSnapshotIsTaken) {
   const auto asked = rig_.received<Snapshot>("snapshot");
   ASSERT_EQ(asked.size(), 1u);
   EXPECT_EQ(asked[0]->reason, "interval");
-  EXPECT_GT(asked[0]->rng.size(), 1000u);
+  ASSERT_FALSE(asked[0]->states.empty());
+  EXPECT_EQ(asked[0]->states[0].owner, "random_numbers");
+  EXPECT_GT(asked[0]->states[0].tensors.at(0).data.bytes(), 1000u);
   EXPECT_EQ(done(), 1u) << "the order is carried out when the snapshot is asked for";
   send("batches", batch(2, 0));
   EXPECT_EQ(gradients(), 0u);
@@ -29,12 +31,22 @@ TEST_F(AcceleratorHostTest, GradientsWaitUntilTheSnapshotIsTaken) {
 }
 
 TEST_F(AcceleratorHostTest, TheLossScaleGoesIntoTheSnapshotAndComesBack) {
-  start_ready(R"(, "precision": "16-mixed")", {.resumed = true, .host_state = {{"loss_scale", 128}}});
+  start(R"(, "precision": "16-mixed")");
+  send("parameters", Parameters{.step = 0});
+  send("/restored_states",
+       RestoredStates{.path = "c", .states = {{.owner = "loss_scale", .values = R"({"loss_scale": 128})"}}});
+  EXPECT_EQ(rig_.received<StatesTaken>("/states_taken").size(), 1u);
+  send("/run_state", RunState{.resumed = true});
   send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint, .reason = "interval"});
-  const auto state = rig_.received<Snapshot>("snapshot").at(0)->host_state;
-  ASSERT_FALSE(state.empty());
-  EXPECT_EQ(state[0].name, "loss_scale");
-  EXPECT_EQ(state[0].value, 128);
+  const RestoredStates saved{.path = "c", .states = rig_.received<Snapshot>("snapshot").at(0)->states};
+  EXPECT_EQ(StateReader(saved, "loss_scale", 0).number("loss_scale"), 128);
+}
+
+TEST_F(AcceleratorHostTest, TheStateOfTheManagerGoesIntoTheSnapshotWithItsOrder) {
+  start_ready();
+  send("/orders",
+       Order{.id = 1, .kind = OrderKind::kCheckpoint, .states = {{.owner = "early_stopping", .values = "{}"}}});
+  EXPECT_EQ(rig_.received<Snapshot>("snapshot").at(0)->states.back().owner, "early_stopping");
 }
 
 TEST_F(AcceleratorHostTest, AResumedRunCountsOn) {
@@ -46,7 +58,7 @@ TEST_F(AcceleratorHostTest, AResumedRunCountsOn) {
   const auto snapshot = rig_.received<Snapshot>("snapshot").at(0);
   EXPECT_EQ(snapshot->step, 40u);
   EXPECT_EQ(snapshot->samples, 1000u);
-  EXPECT_EQ(snapshot->cursor.batch, 7u);
+  EXPECT_EQ(snapshot->cursor.samples, 7u);
   send("snapshot_taken", SnapshotTaken{});
   send("/orders", train(2, 1));
   send("batches", batch(2, 7));
@@ -56,7 +68,7 @@ TEST_F(AcceleratorHostTest, AResumedRunCountsOn) {
 TEST_F(AcceleratorHostTest, TheRandomStateOfACheckpointIsRestored) {
   start_ready();
   send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint});
-  const std::vector<std::uint8_t> state = rig_.received<Snapshot>("snapshot").at(0)->rng;
+  const std::vector<SavedState> states = rig_.received<Snapshot>("snapshot").at(0)->states;
   const at::Tensor drawn = at::rand({4});
   Rig other;
   other.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + "}");
@@ -66,7 +78,8 @@ TEST_F(AcceleratorHostTest, TheRandomStateOfACheckpointIsRestored) {
   data.classes = 3;
   other.send("dataset", data);
   other.send("parameters", Parameters{.step = 0});
-  other.send("/run_state", RunState{.resumed = true, .rng = state});
+  other.send("/restored_states", RestoredStates{.path = "checkpoint", .ranks = 1, .states = states});
+  other.send("/run_state", RunState{.resumed = true});
   other.run_until_idle();
   EXPECT_TRUE(at::rand({4}).equal(drawn));
 }

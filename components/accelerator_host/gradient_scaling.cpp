@@ -61,22 +61,8 @@ SkippedStep GradientScaling::skip(double loss_scale) {
 
 std::vector<Scalar> GradientScaling::metrics() const {
   if (scaler_) return {{"loss_scale", scaler_->scale()}, {kSkippedSteps, static_cast<double>(scaler_->skipped())}};
-  return skipped_ > 0 ? state() : std::vector<Scalar>{};
-}
-
-std::vector<Scalar> GradientScaling::state() const {
-  if (scaler_) return scaler_->state();
   if (skipped_ == 0) return {};
   return {{kSkippedSteps, static_cast<double>(skipped_)}};
-}
-
-void GradientScaling::restore(const std::vector<Scalar>& state) {
-  if (scaler_) return scaler_->restore(state);
-  for (const Scalar& scalar : state) {
-    if (scalar.name == kSkippedSteps && scalar.value >= 0 && std::isfinite(scalar.value)) {
-      skipped_ = static_cast<std::uint64_t>(scalar.value);
-    }
-  }
 }
 
 }  // namespace trainyard

@@ -57,9 +57,13 @@ class GradientScaling {
   /// Returns the loss scale and the skipped steps, for the training metrics.
   std::vector<Scalar> metrics() const;
 
-  /// Return and restore the state that a checkpoint stores. restore() ignores missing values.
-  std::vector<Scalar> state() const;
-  void restore(const std::vector<Scalar>& state);
+  /// Returns what scales the loss, which has state; null if nothing does.
+  LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
+
+  /// Returns the steps skipped since the run began.
+  std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
+  /// Continues to count the skipped steps of a run that is resumed. What scales the loss restores them by itself.
+  void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:
   /// After so many skipped steps in a row nothing will be learnt any more.

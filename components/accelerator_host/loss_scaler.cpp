@@ -30,22 +30,24 @@ void LossScaler::update(bool finite) {
   scale_ *= kGrowth;
 }
 
-std::vector<Scalar> LossScaler::state() const {
-  return {{kScale, scale_}, {kGoodSteps, static_cast<double>(good_steps_)}, {kSkipped, static_cast<double>(skipped_)}};
+void LossScaler::save_state(StateWriter& into) const {
+  into.set(kScale, scale_);
+  into.set(kGoodSteps, static_cast<double>(good_steps_));
+  into.set(kSkipped, static_cast<double>(skipped_));
 }
 
-void LossScaler::restore(const std::vector<Scalar>& state) {
-  for (const Scalar& scalar : state) {
-    const bool is_scale = scalar.name == kScale;
-    if (!is_scale && scalar.name != kGoodSteps && scalar.name != kSkipped) continue;
-    if (!std::isfinite(scalar.value) || scalar.value < 0 || (is_scale && scalar.value == 0)) {
-      throw Error(Code::kCorrupt, "checkpoint: host_state: '{}' is {}; allowed: a finite number {} 0", scalar.name,
-                  scalar.value, is_scale ? "greater than" : "of at least");
-    }
-    if (scalar.name == kScale) scale_ = scalar.value;
-    if (scalar.name == kGoodSteps) good_steps_ = static_cast<std::uint64_t>(scalar.value);
-    if (scalar.name == kSkipped) skipped_ = static_cast<std::uint64_t>(scalar.value);
-  }
+void LossScaler::restore_state(const StateReader& from) {
+  const auto read = [&from](const char* name, double otherwise) {
+    if (!from.has(name)) return otherwise;
+    const double value = from.number(name);
+    const bool is_scale = name == kScale;
+    if (std::isfinite(value) && value >= 0 && !(is_scale && value == 0)) return value;
+    throw Error(Code::kCorrupt, "checkpoint: the state of 'loss_scale': '{}' is {}; allowed: a finite number {} 0",
+                name, value, is_scale ? "greater than" : "of at least");
+  };
+  scale_ = read(kScale, scale_);
+  good_steps_ = static_cast<std::uint64_t>(read(kGoodSteps, static_cast<double>(good_steps_)));
+  skipped_ = static_cast<std::uint64_t>(read(kSkipped, static_cast<double>(skipped_)));
 }
 
 }  // namespace trainyard

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "messages/scalar.h"
+#include "core/state/state.h"
 
 namespace trainyard {
 
@@ -16,7 +15,7 @@ struct LossScaling {
 
 /// Finds the largest factor on the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does: a
 /// step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
-class LossScaler {
+class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;
   static constexpr double kBackoff = 0.5;
@@ -32,9 +31,13 @@ class LossScaler {
   /// smallest scale was too large.
   void update(bool finite);
 
-  /// Return and restore the state that a checkpoint stores. restore() ignores missing values.
-  std::vector<Scalar> state() const;
-  void restore(const std::vector<Scalar>& state);
+  /// Under this name checkpoints keep the state. It is the same on all ranks, because they skip steps together; where
+  /// they do not, all go on with that of rank 0.
+  static constexpr const char* kState = "loss_scale";
+
+  void save_state(StateWriter& into) const override;
+  /// Throws kCorrupt for values that make no sense. Values that are missing stay as they are.
+  void restore_state(const StateReader& from) override;
 
  private:
   double scale_;

@@ -8,6 +8,12 @@
 namespace trainyard {
 namespace {
 
+/// The state of a checkpoint, from a JSON object.
+void restore(LossScaler& scaler, const std::string& values) {
+  const SavedState state{.owner = LossScaler::kState, .values = values, .tensors = {}};
+  scaler.restore_state(StateReader({.path = "checkpoint", .states = {state}}, LossScaler::kState, 0));
+}
+
 TEST(LossScalerTest, AnOverflowHalvesTheScaleAndCountsAsSkipped) {
   LossScaler scaler({.initial = 1024, .growth_steps = 3});
   scaler.update(true);
@@ -31,21 +37,23 @@ TEST(LossScalerTest, GoesOnWhereACheckpointLeftIt) {
   LossScaler before({.initial = 64, .growth_steps = 2});
   for (const bool finite : {false, true}) before.update(finite);
   LossScaler after({.initial = 1e6, .growth_steps = 2});
-  after.restore(before.state());
+  StateWriter writer(LossScaler::kState, 0);
+  before.save_state(writer);
+  after.restore_state(StateReader({.path = "checkpoint", .states = writer.take()}, LossScaler::kState, 3));
   EXPECT_EQ(after.scale(), 32);
   EXPECT_EQ(after.skipped(), 1u);
   after.update(true);
   EXPECT_EQ(after.scale(), 64) << "one good step was saved, too";
-  after.restore({});
+  restore(after, "{}");
   EXPECT_EQ(after.scale(), 64) << "an older checkpoint says nothing";
 }
 
 TEST(LossScalerTest, ACheckpointThatMakesNoSenseIsRefused) {
   LossScaler scaler({.initial = 64, .growth_steps = 2});
-  EXPECT_THROW(scaler.restore({{"loss_scale", 0}}), Error);
-  EXPECT_THROW(scaler.restore({{"loss_scale", NAN}}), Error);
-  EXPECT_THROW(scaler.restore({{"skipped_steps", -1}}), Error);
-  scaler.restore({{"of_another_host", -1}});
+  EXPECT_THROW(restore(scaler, R"({"loss_scale": 0})"), Error);
+  EXPECT_THROW(restore(scaler, R"({"loss_scale": "NaN"})"), Error);
+  EXPECT_THROW(restore(scaler, R"({"skipped_steps": -1})"), Error);
+  restore(scaler, R"({"of_another_host": -1})");
   EXPECT_EQ(scaler.scale(), 64);
 }
 

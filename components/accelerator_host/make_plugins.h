@@ -12,13 +12,11 @@
 namespace trainyard {
 
 // These functions make the plugins inside an accelerator host and check their parameters. All throw kNotFound for an
-// unknown name.
+// unknown name. "auto" is unknown here: the planner has replaced it (launch/plan/automatic.h).
 
-/// Makes the accelerator. "auto" means the available one with the highest auto_rank. Throws kUnsupported if the chosen
-/// one is not available.
+/// Makes the accelerator. Throws kUnsupported if it is not available.
 std::unique_ptr<Accelerator> make_accelerator(const PluginSpec& spec, const ComponentContext& context);
 
-/// Makes the strategy. "auto" means single_device for one rank and ddp for several.
 std::unique_ptr<Strategy> make_strategy(const PluginSpec& spec, const ComponentContext& context,
                                         Accelerator& accelerator, Model& model);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/random_numbers.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace trainyard {
 namespace {
 
@@ -22,19 +26,25 @@ void RandomNumbers::draw_initial(const std::function<void()>& build) {
   generator_.adopt();
 }
 
-std::vector<std::uint8_t> RandomNumbers::state() const {
+void RandomNumbers::save_state(StateWriter& into) const {
   const auto held = generator_.hold();
   generator_.install();
-  return device_.rng_state();
+  const std::vector<std::uint8_t> state = device_.rng_state();
+  Tensor generator = Tensor::empty(DType::kUInt8, {static_cast<std::int64_t>(state.size())});
+  std::ranges::copy(state, generator.as<std::uint8_t>().begin());
+  into.set("generator", std::move(generator), StateScope::kRank);
 }
 
-void RandomNumbers::restore(const std::vector<std::uint8_t>& state, std::uint64_t step) {
+void RandomNumbers::restore_state(const StateReader& from) {
+  const auto state = from.tensor("generator").as<const std::uint8_t>();
   const auto held = generator_.hold();
-  if (rank_ == 0) {
-    device_.set_rng_state(state);
-  } else {
-    device_.seed(seed_of_rank(seed_ ^ step, rank_));
-  }
+  device_.set_rng_state({state.begin(), state.end()});
+  generator_.adopt();
+}
+
+void RandomNumbers::begin_anew(std::uint64_t step) {
+  const auto held = generator_.hold();
+  device_.seed(seed_of_rank(seed_ ^ step, rank_));
   generator_.adopt();
 }
 

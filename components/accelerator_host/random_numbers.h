@@ -3,16 +3,16 @@
 
 #include <cstdint>
 #include <functional>
-#include <vector>
 
 #include "accelerators/claimed_device.h"
+#include "core/state/state.h"
 #include "tensors/rank_generator.h"
 
 namespace trainyard {
 
 /// The random numbers of a rank. Every rank draws the same initial parameters, and different numbers from then on, so
 /// that dropout differs between ranks.
-class RandomNumbers {
+class RandomNumbers final : public Stateful {
  public:
   RandomNumbers(ClaimedDevice& device, std::uint64_t seed, std::uint32_t rank)
       : device_(device), seed_(seed), rank_(rank) {}
@@ -25,10 +25,13 @@ class RandomNumbers {
   /// Returns the generator that coordinates passes which may draw numbers.
   RankGenerator& generator() { return generator_; }
 
-  /// Return and restore the state for a checkpoint. A checkpoint stores the state of rank 0; the other ranks begin new
-  /// sequences, which depend on the step at which they resume.
-  std::vector<std::uint8_t> state() const;
-  void restore(const std::vector<std::uint8_t>& state, std::uint64_t step);
+  /// Under this name checkpoints keep the state of every rank.
+  static constexpr const char* kState = "random_numbers";
+
+  void save_state(StateWriter& into) const override;
+  void restore_state(const StateReader& from) override;
+  /// Begins a sequence that depends on the step at which the run resumes, on a rank of which a checkpoint has no state.
+  void begin_anew(std::uint64_t step);
 
  private:
   ClaimedDevice& device_;

@@ -12,13 +12,14 @@ namespace trainyard::host {
 struct RunPosition {
   std::uint64_t step = 0;     ///< The optimizer steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
-  std::uint64_t samples = 0;  ///< The samples trained on, in complete steps.
+  std::uint64_t samples = 0;  ///< The samples that this rank has trained on, in complete steps.
   LoaderCursor cursor;        ///< The position after the last batch of the last complete step.
 };
 
-/// Returns where a run begins.
-inline RunPosition position_of(const RunState& state) {
-  return {.step = state.step, .epoch = state.epoch, .samples = state.samples, .cursor = state.cursor};
+/// Returns where a run begins on a rank. Rank 0 counts on for those who trained before, so that the sum over all ranks
+/// is right whatever their number is now.
+inline RunPosition position_of(const RunState& state, std::uint32_t rank) {
+  return {.step = state.step, .epoch = state.epoch, .samples = rank == 0 ? state.samples : 0, .cursor = state.cursor};
 }
 
 }  // namespace trainyard::host

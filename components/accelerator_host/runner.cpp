@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "components/accelerator_host/make_plugins.h"
 #include "components/accelerator_host/prepare_model.h"
 #include "messages/error.h"
+#include "tensors/bridge.h"
 #include "tensors/half_emulation.h"
 #include "tensors/norm.h"
 #include "tensors/version.h"
@@ -148,6 +150,67 @@ void Runner::check_memory(const DatasetInfo& data) const {
               arena_->bytes() + batch, limit, options_.model.plugin, arena_->bytes(), data.batch_size, batch);
 }
 
+std::vector<Runner::Part> Runner::parts() {
+  std::vector<Part> parts{{"model/" + options_.model.plugin, model_.get()},
+                          {"strategy/" + options_.strategy.plugin, strategy_.get()}};
+  if (scaling_->loss_scaler()) parts.push_back({LossScaler::kState, scaling_->loss_scaler()});
+  return parts;
+}
+
+std::vector<SavedState> Runner::states() {
+  std::vector<SavedState> all;
+  const auto take = [&all](StateWriter writer) {
+    for (SavedState& state : writer.take()) all.push_back(std::move(state));
+  };
+  StateWriter numbers(RandomNumbers::kState, context_.rank);
+  random_->save_state(numbers);
+  take(std::move(numbers));
+  for (const Part& part : parts()) {
+    StateWriter writer(part.owner, context_.rank);
+    part.state->save_state(writer);
+    take(std::move(writer));
+  }
+  if (!has_own_buffers()) return all;
+  StateWriter buffers(buffer_state(), context_.rank);
+  buffers.set("buffers", message_of(arena_->buffers().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)),
+              StateScope::kRank);
+  take(std::move(buffers));
+  return all;
+}
+
+std::vector<std::string> Runner::restore(const RestoredStates& states) {
+  restored_ = states;
+  std::vector<std::string> owners{RandomNumbers::kState, buffer_state()};
+  for (const Part& part : parts()) owners.push_back(part.owner);
+  return owners;
+}
+
+void Runner::start() {
+  strategy_->start();
+  if (!restored_) return;
+  const RestoredStates states = *std::exchange(restored_, {});
+  const StateReader buffers(states, buffer_state(), context_.rank);
+  // What a rank has of the buffers may depend on the number of ranks.
+  if (has_own_buffers() && !buffers.empty() && buffers.ranks() == context_.world_size) restore_buffers(buffers);
+  for (const Part& part : parts()) {
+    const StateReader reader(states, part.owner, context_.rank);
+    if (!reader.empty()) part.state->restore_state(reader);
+  }
+  const StateReader numbers(states, RandomNumbers::kState, context_.rank);
+  if (numbers.empty()) {
+    random_->begin_anew(states.step);
+  } else {
+    random_->restore_state(numbers);
+  }
+}
+
+void Runner::restore_buffers(const StateReader& from) {
+  const at::NoGradGuard no_gradients;
+  at::Tensor buffers = arena_->buffers();
+  buffers.copy_(view_of(from.tensor("buffers", DType::kUInt8, {buffers.numel()})));
+  arena_->publish_buffers();
+}
+
 /// Models may have much to switch, so only changes are passed on.
 void Runner::set_training(bool training) {
   if (training == training_) return;
@@ -225,7 +288,11 @@ void Runner::finish() {
 }
 
 /// Describes where the announced blocks are, which is not always where kernels work.
-ArenaInfo Runner::arena_info() const { return arena_->info(context_.rank, "cpu", options_.model.plugin); }
+ArenaInfo Runner::arena_info() const {
+  ArenaInfo info = arena_->info(context_.rank, "cpu", options_.model.plugin);
+  info.own_state = strategy_->traits().gradients == GradientsOfRanks::kOwn;
+  return info;
+}
 
 ModelInfo Runner::model_info() const {
   return {.rank = context_.rank,

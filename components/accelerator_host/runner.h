@@ -13,6 +13,7 @@
 #include "components/accelerator_host/gradient_scaling.h"
 #include "components/accelerator_host/random_numbers.h"
 #include "core/component/context.h"
+#include "core/state/state.h"
 #include "messages/batch.h"
 #include "models/model.h"
 #include "strategies/strategy.h"
@@ -48,9 +49,9 @@ class Runner {
   /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if they have another model.
   void build(const DatasetInfo& data);
 
-  /// Makes all ranks start from the same parameters. Must be called after a checkpoint, if there is one, has been
-  /// restored.
-  void start() { strategy_->start(); }
+  /// Makes all ranks start from the same parameters, and restores state. Must be called after a checkpoint, if there is
+  /// one, has been restored into the arena.
+  void start();
 
   /// Starts to copy a batch that will be needed later to a device with separate memory. Does nothing for other devices.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
@@ -95,14 +96,14 @@ class Runner {
   /// Makes the model's buffers visible to those who read the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
-  /// Return and restore the state of the computation that a checkpoint stores besides parameters and random numbers.
-  /// restore() ignores missing values.
-  std::vector<Scalar> state() const { return scaling_->state(); }
-  void restore(const std::vector<Scalar>& state) { scaling_->restore(state); }
-
-  /// Returns the state of the random numbers; see RandomNumbers.
-  std::vector<std::uint8_t> rng_state() const { return random_->state(); }
-  void set_rng_state(const std::vector<std::uint8_t>& state, std::uint64_t step) { random_->restore(state, step); }
+  /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
+  /// model's buffers and the strategy.
+  std::vector<SavedState> states();
+  /// Keeps the states of a checkpoint, which start() restores, and returns the owners of those that are its own.
+  std::vector<std::string> restore(const RestoredStates& states);
+  /// Returns the number of steps skipped because gradients were not finite, and continues that of a resumed run.
+  std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
+  void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
   /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
   std::vector<Scalar> metrics() const;
@@ -127,6 +128,17 @@ class Runner {
   void emulate_half();
   void check_memory(const DatasetInfo& data) const;
   void set_training(bool training);
+  /// A part of the rank that has state, and the name under which checkpoints keep it.
+  struct Part {
+    std::string owner;
+    Stateful* state;
+  };
+  std::vector<Part> parts();
+  /// Checkpoints have the buffers of rank 0, and other ranks have buffers of their own: running means of the samples
+  /// that they have seen. What they mean depends on the strategy.
+  std::string buffer_state() const { return "buffers/" + options_.strategy.plugin; }
+  bool has_own_buffers() const { return context_.world_size > 1 && arena_->has_buffers(); }
+  void restore_buffers(const StateReader& from);
 
   RunnerOptions options_;
   ComponentContext context_;
@@ -142,6 +154,8 @@ class Runner {
   std::unique_ptr<Arena> arena_;
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
+
+  std::optional<RestoredStates> restored_;  ///< Until start(), if the run resumes.
 
   std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
   Evaluation* evaluation_ = nullptr;    ///< The evaluation of the strategy, while one is under way.

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/accelerator_host/snapshots.h"
 
+#include <utility>
+#include <vector>
+
 namespace trainyard::host {
 
 bool Snapshots::ask(const Order& order, const RunPosition& position) {
   runner_.begin_snapshot();  // This happens on all ranks, even on those of which nothing is written.
   if (output_.connections() == 0) return false;
   ++pending_;
+  std::vector<SavedState> states = runner_.states();
+  if (rank_ == 0) states.insert(states.end(), order.states.begin(), order.states.end());
   output_.send(Snapshot{.rank = rank_,
                         .order = order.id,
                         .step = position.step,
@@ -14,10 +19,10 @@ bool Snapshots::ask(const Order& order, const RunPosition& position) {
                         .samples = position.samples,
                         .reason = order.reason,
                         .cursor = position.cursor,
-                        .rng = runner_.rng_state(),
+                        .skipped_steps = runner_.skipped_steps(),
                         .metrics = order.metrics,
-                        .host_state = runner_.state(),
-                        .settings = order.settings});
+                        .settings = order.settings,
+                        .states = std::move(states)});
   return true;
 }
 

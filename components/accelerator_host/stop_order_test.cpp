@@ -21,7 +21,7 @@ TEST_F(AcceleratorHostTest, AStopWaitsForTheStepUnderWayAndDropsTheRest) {
   EXPECT_EQ(stopped->order, 3u);
   EXPECT_TRUE(stopped->stopped);
   EXPECT_EQ(stopped->step, 1u);
-  EXPECT_EQ(stopped->cursor.batch, 1u);
+  EXPECT_EQ(stopped->cursor.samples, 1u);
   send("batches", batch(1, 1));
   send("batches", batch(2, 0));
   EXPECT_EQ(gradients(), 1u) << "left over batches are dropped";
@@ -49,7 +49,7 @@ TEST_F(AcceleratorHostTest, TheAnswerToAStopSaysHowMuchOfTheOrderUnderWayWasUsed
   EXPECT_EQ(answer->batches, 3u);
   EXPECT_EQ(answer->samples, 12u);
   EXPECT_EQ(answer->step, 0u);
-  EXPECT_EQ(answer->cursor.batch, 0u) << "the step was not complete";
+  EXPECT_EQ(answer->cursor.samples, 0u) << "the step was not complete";
 }
 
 TEST_F(AcceleratorHostTest, AStopWithNothingUnderWayIsAnsweredAtOnce) {

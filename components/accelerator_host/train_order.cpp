@@ -24,6 +24,7 @@ void TrainOrder::enter(Phase next) {
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
   if (micro_batch_ == 0) begin_step();
+  batch_ = batch.index;
   accumulate(batch);
   workplace().position.epoch = batch.epoch;
   workplace().reporter.trained_on(batch.samples);
@@ -77,9 +78,10 @@ void TrainOrder::skip_step(const SkippedStep& skipped) {
   outcome_.losses.clear();
   if (!skipped.overflow) {
     workplace().context.log->warn(
-        "a step after step {}, up to batch {} of epoch {}, is skipped: a loss or a gradient is not finite; {} skipped "
-        "so far",
-        workplace().position.step, workplace().position.cursor.batch, workplace().position.epoch, skipped.skipped);
+        "a step after step {} (with batch {} of epoch {}) is skipped: a loss or a gradient is not finite; {} skipped "
+        "so "
+        "far",
+        workplace().position.step, batch_, workplace().position.epoch, skipped.skipped);
     return;
   }
   workplace().context.log->warn(

@@ -42,7 +42,7 @@ TEST_F(AcceleratorHostTest, NoBatchIsUsedWhileTheOptimizerWorks) {
   EXPECT_EQ(answer->step, 3u);
   EXPECT_EQ(answer->batches, 3u);
   EXPECT_EQ(answer->samples, 12u);
-  EXPECT_EQ(answer->cursor.batch, 3u);
+  EXPECT_EQ(answer->cursor.samples, 3u);
 }
 
 TEST_F(AcceleratorHostTest, MicroBatchesAddUpToTheirMean) {

@@ -29,7 +29,7 @@ TEST_F(UnevenBatchesTest, AStepWithoutSamplesChangesNothingAndIsCounted) {
   EXPECT_EQ(answered->step, 1u);
   EXPECT_EQ(answered->batches, 1u);
   EXPECT_EQ(answered->samples, 0u);
-  EXPECT_EQ(answered->cursor.batch, 1u);
+  EXPECT_EQ(answered->cursor.samples, 1u);
   for (const Scalar& value : rig_.received<Metrics>("/metrics").at(0)->values) EXPECT_NE(value.name, "loss");
 }
 

@@ -63,10 +63,11 @@ checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) cons
           .epoch = snapshot.epoch,
           .samples = snapshot.samples,
           .cursor = snapshot.cursor,
-          .rng = snapshot.rng,
+          .skipped_steps = snapshot.skipped_steps,
+          .ranks = options_.ranks,
           .metrics = snapshot.metrics,
-          .host_state = snapshot.host_state,
           .settings = snapshot.settings,
+          .states = snapshot.states,
           .reason = snapshot.reason,
           .model = model_,
           .optimizer = optimizer_,
@@ -89,6 +90,11 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
     metadata["rule"] = optimizer_;
     manifest.files[checkpoints::kOptimizerFile] =
         checkpoints::write_safetensors(in(checkpoints::kOptimizerFile), state.tensors(layout.optimizer), metadata);
+  }
+  if (const auto tensors = state.state_tensors(); !tensors.empty()) {
+    metadata.erase("rule");
+    manifest.files[checkpoints::kStateFile] =
+        checkpoints::write_safetensors(in(checkpoints::kStateFile), tensors, metadata);
   }
   manifest.files[checkpoints::kRunFile] =
       write_text(in(checkpoints::kRunFile), checkpoints::format_run_record(record_of(state.snapshot())));

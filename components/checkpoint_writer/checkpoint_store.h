@@ -20,6 +20,7 @@ class CheckpointStore {
     std::string monitor;  ///< The name of the metric that decides which checkpoint is best.
     RetentionRule rule;
     bool save_optimizer = true;
+    std::uint32_t ranks = 1;  ///< The number of ranks of the run.
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/checkpoint_writer.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "checkpoints/checkpoint_reader.h"
 #include "checkpoints/durable_file.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
+#include "core/config/nearest.h"
 #include "core/loop/event_loop.h"
 #include "messages/error.h"
 
@@ -40,6 +44,7 @@ void CheckpointWriter::on_configure() {
                .best = static_cast<std::size_t>(*keep_best_),
                .smaller_is_better = *monitor_mode_ == Better::kSmaller},
       .save_optimizer = *save_optimizer_,
+      .ranks = context().world_size,
   });
   arenas_.resize(context().world_size);
   states_.resize(context().world_size);
@@ -49,7 +54,7 @@ void CheckpointWriter::on_configure() {
   // The writer's thread only says that it has finished something; everything else happens on the component's own loop.
   const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
     loop().post([this, alive] {
-      if (!alive.expired()) report_finished();
+      if (!alive.expired()) guarded([this] { report_finished(); });
     });
   };
   writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
@@ -101,11 +106,50 @@ void CheckpointWriter::begin_run() {
   } else {
     store_->describe(arenas_[0]->model, "", {});
   }
-  RunState state = resume_->empty() ? RunState{} : restore();
+  std::optional<Resumed> resumed;
+  if (!resume_->empty()) resumed = restore();
   // This comes before the first write and still on this thread, because the writer has nothing to do yet.
-  if (*existing_ == Existing::kReplace || continues_here(state.path)) store_->adopt(state.step);
-  // The arena is filled before anybody is told, because the host and the optimizer start from it.
-  run_state_.send(std::move(state));
+  if (*existing_ == Existing::kReplace || continues_here(start_.path)) store_->adopt(start_.step);
+  if (!resumed || states_taken_.connections() == 0) return start_run();
+  send_states(*resumed);
+}
+
+// The arena is filled and all state is back before anybody is told, because everything starts from it.
+void CheckpointWriter::start_run() {
+  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
+  for (const std::string& owner : saved_owners_) {
+    log().warn("{} has the state of '{}', which nothing in this run takes back", start_.path, owner);
+  }
+  run_state_.send(std::move(start_));
+}
+
+void CheckpointWriter::send_states(Resumed& resumed) {
+  const std::uint32_t ranks = resumed.run.ranks;
+  bool of_ranks = false;
+  for (const SavedState& state : resumed.run.states) {
+    saved_owners_.insert(state.owner);
+    of_ranks = of_ranks || state.per_rank;
+  }
+  if (ranks != 0 && ranks != context().world_size && of_ranks) {
+    log().warn(
+        "{} was made by {} ranks, this run has {}: what a rank has for itself, such as its random numbers, goes to the "
+        "rank of the same number, and begins anew where there was none",
+        resumed.path, ranks, context().world_size);
+  }
+  restored_states_.send(RestoredStates{
+      .path = resumed.path, .step = resumed.run.step, .ranks = ranks, .states = std::move(resumed.run.states)});
+  deadline_ = loop().after(kDeadline, [this] {
+    guarded([this] {
+      deadline_.reset();
+      throw Error(Code::kTimeout, "{}: of {} components that have state, only these have taken it back in {} s: {}",
+                  where(), states_taken_.connections(), kDeadline.count(), fmt::join(taken_by_, ", "));
+    });
+  });
+}
+
+void CheckpointWriter::on_states_taken(const StatesTaken& taken) {
+  for (const std::string& owner : taken.owners) saved_owners_.erase(owner);
+  if (taken_by_.insert(taken.component).second && taken_by_.size() == states_taken_.connections()) start_run();
 }
 
 /// True if the run continues a checkpoint of this very directory, and so owns what is in it.
@@ -116,21 +160,33 @@ bool CheckpointWriter::continues_here(const std::string& path) const {
 }
 
 // This blocks the component's loop while it reads, which is right: nobody can begin before it is done.
-RunState CheckpointWriter::restore() {
+Resumed CheckpointWriter::restore() {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
-  const Resumed resumed = resume_from(resume_candidates(*resume_, directory), *layout_, warn);
+  Resumed resumed = resume_from(resume_candidates(*resume_, directory), *layout_, warn);
   log().info("resumed from {} at step {}", resumed.path, resumed.run.step);
-  return {.resumed = true,
-          .path = resumed.path,
-          .step = resumed.run.step,
-          .epoch = resumed.run.epoch,
-          .samples = resumed.run.samples,
-          .cursor = resumed.run.cursor,
-          .rng = resumed.run.rng,
-          .metrics = resumed.run.metrics,
-          .host_state = resumed.run.host_state,
-          .settings = resumed.run.settings};
+  start_ = {.resumed = true,
+            .path = resumed.path,
+            .step = resumed.run.step,
+            .epoch = resumed.run.epoch,
+            .samples = resumed.run.samples,
+            .cursor = resumed.run.cursor,
+            .cursor_batches = resumed.run.cursor_batches,
+            .skipped_steps = resumed.run.skipped_steps,
+            .metrics = resumed.run.metrics,
+            .settings = resumed.run.settings};
+  return resumed;
+}
+
+/// The snapshots of all ranks as one: where rank 0 stands, what each rank has for itself, and what all have trained on.
+Snapshot CheckpointWriter::merged() {
+  Snapshot whole = *asked_[0].front();
+  for (std::size_t rank = 1; rank < asked_.size(); ++rank) {
+    const Snapshot& other = *asked_[rank].front();
+    whole.samples += other.samples;
+    std::ranges::copy_if(other.states, std::back_inserter(whole.states), &SavedState::per_rank);
+  }
+  return whole;
 }
 
 // When the last rank has asked, none of them changes anything. The snapshot is answered then if a copy is free,
@@ -147,30 +203,67 @@ void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapsh
                   asked.front()->order, asked_[0].front()->order);
     }
   }
-  waiting_.push_back(asked_[0].front());
+  waiting_.push_back(std::make_shared<const Snapshot>(merged()));
   for (auto& asked : asked_) asked.pop_front();
   serve_waiting();
 }
 
 // A snapshot without a free copy waits here. Because SnapshotTaken is missing, the host's next step waits with it.
 void CheckpointWriter::serve_waiting() {
-  while (!waiting_.empty() && !free_copies_.empty()) {
+  while (!waiting_.empty() && !free_copies_.empty() && !copying_) {
     std::unique_ptr<StateCopy> copy = std::move(free_copies_.back());
     free_copies_.pop_back();
     const std::shared_ptr<const Snapshot> snapshot = waiting_.front();
     waiting_.pop_front();
-    copy_and_submit(*snapshot, std::move(copy));
+    copy_state(*snapshot, std::move(copy));
   }
 }
 
-void CheckpointWriter::copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
+void CheckpointWriter::copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
+  // Components answer while the copy is made.
+  const bool asks = state_answers_.connections() > 0;
+  if (asks) state_request_.send(StateRequest{.order = snapshot.order, .step = snapshot.step});
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
   copy->take(*layout_, snapshot);
-  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
-  writer_->submit(std::move(copy));
+  copying_ = {std::move(copy), {}};
+  if (!asks) return finish_copy();
+  deadline_ = loop().after(kDeadline, [this] {
+    guarded([this] {
+      deadline_.reset();
+      give_up_copy(fmt::format("of {} components that have state, only these have given it in {} s: {}",
+                               state_answers_.connections(), kDeadline.count(), fmt::join(copying_->answered, ", ")));
+      serve_waiting();
+    });
+  });
+}
+
+void CheckpointWriter::on_state(const StateAnswer& answer) {
+  if (!copying_ || copying_->copy->snapshot().order != answer.order) return;  // It comes too late.
+  if (!copying_->answered.insert(answer.component).second) return;
+  copying_->copy->add(answer.states);
+  if (copying_->answered.size() < state_answers_.connections()) return;
+  finish_copy();
+  serve_waiting();
+}
+
+void CheckpointWriter::finish_copy() {
+  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
+  const Snapshot& snapshot = copying_->copy->snapshot();
+  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
+  writer_->submit(std::move(std::exchange(copying_, {})->copy));
+}
+
+// The run goes on without this checkpoint, and says why there is none.
+void CheckpointWriter::give_up_copy(const std::string& reason) {
+  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
+  std::unique_ptr<StateCopy> copy = std::move(std::exchange(copying_, {})->copy);
+  const Snapshot& snapshot = copy->snapshot();
+  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
+  checkpoints_.send(CheckpointDone{.order = snapshot.order, .step = snapshot.step, .path = "", .error = reason});
+  free_copies_.push_back(std::move(copy));
 }
 
 // They come in the order of writing, so CheckpointDone comes in the order of the snapshots.
@@ -178,6 +271,7 @@ void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
     report(finished);
+    finished.state->forget_states();
     free_copies_.push_back(std::move(finished.state));
   }
   serve_waiting();
@@ -194,6 +288,16 @@ void CheckpointWriter::report(const BackgroundWriter::Finished& finished) {
                                    .path = finished.written.path,
                                    .bytes = finished.written.bytes,
                                    .error = finished.error});
+  check_monitor(snapshot.metrics);
+}
+
+// This is done when a checkpoint is safe, so that a run which ends here can be continued with the right name.
+void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
+  if (*keep_best_ == 0 || metrics.empty() || std::ranges::count(metrics, *monitor_, &Scalar::name) != 0) return;
+  std::vector<std::string> names;
+  for (const Scalar& metric : metrics) names.push_back(metric.name);
+  throw Error(Code::kNotFound, "monitor = '{}' names no metric of the validation{}", *monitor_,
+              suggestion(*monitor_, names));
 }
 
 /// Nothing that was asked for is given up: this blocks until all of it is on disk and reported.
@@ -202,6 +306,8 @@ void CheckpointWriter::on_deactivate() {
   do {
     writer_->wait_until_idle();
     report_finished();
+    // No component answers any more.
+    if (copying_) give_up_copy("the run ended before every component had given its state");
   } while (free_copies_.size() < kCopies);
 }
 

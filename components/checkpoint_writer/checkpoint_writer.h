@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "components/checkpoint_writer/background_writer.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
+#include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/metrics.h"
 #include "messages/run_state.h"
+#include "messages/saved_state.h"
 
 namespace trainyard {
 
@@ -28,14 +34,16 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 /// syncs the copy. There are two copies, so a third snapshot in a row is answered when one of them is free again. A
 /// checkpoint that cannot be written is reported in CheckpointDone; the run goes on, and earlier checkpoints stay.
 ///
-/// The component receives the messages of all ranks. A checkpoint has the form of a single rank's, however the ranks
-/// divide parameters and state among themselves, so any number of ranks can continue from it. Other state, such as the
-/// random numbers, is taken from rank 0.
+/// The component receives the messages of all ranks. The tensors of model and optimizer have the form of a single
+/// rank's, however the ranks divide them among themselves, so any number of ranks can continue from them. Other state
+/// is saved for every rank that has its own: see core/state/state.h.
+///
+/// When a run resumes, every component that has state gets it before the run begins, and RunState says where it begins.
 ///
 /// It deletes only checkpoints of its own run and, after a resume, of the run that it continues.
 class CheckpointWriter final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+  static inline const ComponentTraits kTraits{.thread = "io", .restartable = false};
 
   explicit CheckpointWriter(ComponentContext& context);
 
@@ -49,21 +57,41 @@ class CheckpointWriter final : public Component {
   // whole state.
   static constexpr std::size_t kCopies = 2;
 
+  // How long components may take to give their state or to take it back. They do it between two messages, so only one
+  // that hangs takes longer.
+  static constexpr std::chrono::seconds kDeadline{30};
+
+  /// A copy that is complete except for the state of components.
+  struct Copying {
+    std::unique_ptr<StateCopy> copy;
+    std::set<std::string> answered;  ///< The components that have given their state.
+  };
+
   // Before training, checks the directory, leftovers, and whether there is anything to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
   // Once every block of every rank is known, makes the layout, restores, and says where the run begins.
   void begin_run();
-  RunState restore();
+  Resumed restore();
+  void send_states(Resumed& resumed);
+  void on_states_taken(const StatesTaken& taken);
+  void start_run();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
+  Snapshot merged();
   // The entry for a message's rank in one of the lists below.
   template <class List>
   auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
   // Takes the snapshots that wait, as long as there are free copies.
   void serve_waiting();
-  void copy_and_submit(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
+  // Throws if the validation has measured something, but not what `monitor` names.
+  void check_monitor(const std::vector<Scalar>& metrics) const;
+  void copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
+  // Components that have state are asked for it while the ranks still wait.
+  void on_state(const StateAnswer& answer);
+  void finish_copy();
+  void give_up_copy(const std::string& reason);
   // Runs on the component's loop after the writer's thread has finished something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
@@ -82,8 +110,13 @@ class CheckpointWriter final : public Component {
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
+  Output<StateRequest> state_request_{
+      *this, "state_request", "a checkpoint is made; what belongs to it?", {.topic = "/state_request"}};
+  Output<RestoredStates> restored_states_{
+      *this, "restored_states", "the state of the checkpoint that the run resumes", {.topic = "/restored_states"}};
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
-  Output<RunState> run_state_{*this, "run_state", "where the run begins, sent once", {.topic = "/run_state"}};
+  Output<RunState> run_state_{
+      *this, "run_state", "where the run begins, sent once", {.topic = "/run_state", .latched = true}};
 
   Input<ArenaInfo> arena_{
       *this, "arena", "the model's memory", [this](const auto& m) { on_arena(m); }, {.every_rank = true}};
@@ -92,6 +125,16 @@ class CheckpointWriter final : public Component {
                                          "the optimizer's memory",
                                          [this](const auto& m) { on_optimizer_state(m); },
                                          {.optional = true, .every_rank = true}};
+  Input<StateAnswer> state_answers_{*this,
+                                    "states",
+                                    "state of components",
+                                    [this](const auto& m) { on_state(*m); },
+                                    {.optional = true, .topic = "/states", .every_rank = true}};
+  Input<StatesTaken> states_taken_{*this,
+                                   "states_taken",
+                                   "components have taken their state back",
+                                   [this](const auto& m) { on_states_taken(*m); },
+                                   {.optional = true, .topic = "/states_taken", .every_rank = true}};
   Input<Snapshot> snapshot_{
       *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
 
@@ -107,7 +150,12 @@ class CheckpointWriter final : public Component {
   std::vector<std::shared_ptr<const OptimizerState>> states_;
   /// The snapshot requests of each rank that still wait for the matching request of another rank.
   std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
-  std::optional<StateLayout> layout_;  ///< Set when the run has begun.
+  std::optional<StateLayout> layout_;   ///< Set when every block is known.
+  RunState start_;                      ///< Where the run begins.
+  std::set<std::string> taken_by_;      ///< The components that have taken their state back.
+  std::set<std::string> saved_owners_;  ///< The owners of state in the checkpoint that nobody has taken back yet.
+  std::optional<Copying> copying_;      ///< The copy that waits for the state of components.
+  std::optional<core::EventLoop::TimerId> deadline_;  ///< Of the answers of components.
   std::optional<CheckpointStore> store_;
   std::deque<std::shared_ptr<const Snapshot>> waiting_;
   std::vector<std::unique_ptr<StateCopy>> free_copies_;

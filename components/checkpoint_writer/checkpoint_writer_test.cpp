@@ -20,8 +20,9 @@ class CheckpointWriterTest : public ::testing::Test {
   CheckpointWriterTest() { rig_.world().output_directory = directory_.path(); }
 
   void start(const std::string& parameters = "{}") {
-    rig_.add<CheckpointWriter>("checkpoint_writer", parameters);
+    Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", parameters);
     rig_.start();
+    testing::without_stateful_components(writer);
     rig_.send("arena", arena_);
     rig_.send("optimizer_state", state_);
     rig_.run_until([&] { return !rig_.received<RunState>("/run_state").empty(); });
@@ -123,8 +124,9 @@ TEST_F(CheckpointWriterTest, ResumesIntoTheSameMemory) {
   Rig second;
   second.world().output_directory = directory_.path();
   const ArenaInfo arena = testing::small_arena(0);
-  second.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
+  Component& writer = second.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
   second.start();
+  testing::without_stateful_components(writer);
   second.send("arena", arena);
   second.send("optimizer_state", testing::small_state(0));
   second.run_until([&] { return !second.received<RunState>("/run_state").empty(); });
@@ -133,7 +135,7 @@ TEST_F(CheckpointWriterTest, ResumesIntoTheSameMemory) {
   EXPECT_EQ(state->path, step("00000005"));
   EXPECT_EQ(state->step, 5u);
   EXPECT_EQ(state->samples, 60u);
-  EXPECT_EQ(state->cursor.batch, 5u);
+  EXPECT_EQ(state->cursor.samples, 5u);
   EXPECT_EQ(arena.blocks[1].data.as<float>()[0], 1.0f);
   second.stop();
 }
@@ -202,6 +204,21 @@ TEST_F(CheckpointWriterTest, TheBestIsTheLargestIfToldSo) {
   rig_.stop();
   EXPECT_EQ(checkpoints::follow_pointer(directory_ / "checkpoints", "best"), step("00000002"));
   EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 2u);
+}
+
+TEST_F(CheckpointWriterTest, AMonitorThatNamesNoMetricEndsTheRunAfterTheCheckpointIsSafe) {
+  start(R"({"monitor": "acc"})");
+  Snapshot snapshot = testing::snapshot_at(1);
+  snapshot.metrics = {{"loss", 0.5}, {"accuracy", 0.9}};
+  const std::string error = error_of([&] {
+    rig_.send("snapshot", snapshot);
+    rig_.run_until([] { return false; });
+  });
+  EXPECT_NE(error.find("monitor = 'acc' names no metric of the validation; did you mean 'accuracy'? known: accuracy, "
+                       "loss"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), 1u);
 }
 
 TEST_F(CheckpointWriterTest, LibTorchIsNotLoaded) {

@@ -86,10 +86,54 @@ void fill(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice
   }
 }
 
+/// What single ranks had for themselves. With another number of ranks than before, some find nothing and keep what they
+/// got from rank 0.
+std::vector<StateSlice> check_own(const checkpoints::CheckpointSummary& summary, const StateLayout& layout,
+                                  const std::function<void(const std::string&)>& warn) {
+  std::size_t missing = 0;
+  std::vector<StateSlice> present;
+  if (!summary.optimizer) return present;
+  for (const StateSlice& slice : layout.own) {
+    const checkpoints::SafetensorsEntry* saved = summary.state ? summary.state->find(slice.name) : nullptr;
+    if (saved == nullptr) {
+      ++missing;
+      continue;
+    }
+    check_same(slice, saved, summary.path + "/" + checkpoints::kStateFile);
+    present.push_back(slice);
+  }
+  if (missing > 0) {
+    warn(fmt::format("{} has no optimizer state for some of the ranks; they begin with that of rank 0", summary.path));
+  }
+  return present;
+}
+
+/// Reads the data of the states' tensors into memory of their own.
+void load_states(const checkpoints::CheckpointSummary& summary, std::vector<SavedState>& states) {
+  std::optional<checkpoints::SafetensorsFile> file;
+  for (SavedState& state : states) {
+    for (StateTensor& tensor : state.tensors) {
+      if (!tensor.data.buffer.empty()) continue;  // Format 1 has it in run.json.
+      const std::string name = checkpoints::state_tensor_name(state, tensor.name);
+      const checkpoints::SafetensorsEntry* entry = summary.state ? summary.state->find(name) : nullptr;
+      if (entry == nullptr) {
+        throw Error(Code::kCorrupt, "{}: {} lists a tensor '{}', which {} does not have", summary.path,
+                    checkpoints::kRunFile, name, checkpoints::kStateFile);
+      }
+      if (!file) file.emplace(summary.path + "/" + checkpoints::kStateFile);
+      tensor.data = Tensor::empty(entry->dtype, entry->shape);
+      if (tensor.data.bytes() > 0) file->read(*entry, {tensor.data.data(), tensor.data.bytes()});
+    }
+  }
+}
+
 Resumed load(const std::string& path, const StateLayout& layout, const std::function<void(const std::string&)>& warn) {
   const checkpoints::CheckpointSummary summary = checkpoints::read_checkpoint(path);
+  Resumed resumed{path, summary.run};
+  load_states(summary, resumed.run.states);
+  const std::vector<StateSlice> own = check_own(summary, layout, warn);
   const checkpoints::SafetensorsFile model(path + "/" + checkpoints::kModelFile);
-  // Both files are checked before either fills anything.
+  // Every file is checked before any of them fills anything.
   check_all(model, layout.model);
   if (summary.optimizer && !layout.optimizer.empty()) {
     const checkpoints::SafetensorsFile optimizer(path + "/" + checkpoints::kOptimizerFile);
@@ -102,7 +146,8 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));
   }
   fill(model, layout.model, layout);
-  return {path, summary.run};
+  if (!own.empty()) fill(checkpoints::SafetensorsFile(path + "/" + checkpoints::kStateFile), own, layout);
+  return resumed;
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-/// The point at which a run continues: the chosen checkpoint, and the content of its run.json.
+/// The point at which a run continues: the chosen checkpoint, and the content of its run.json, with the data of the
+/// states' tensors.
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;
@@ -23,7 +24,8 @@ struct Resumed {
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` for every broken one, with the
-/// reason, and also if the checkpoint has no optimizer state or the run no optimizer.
+/// reason, and also if the checkpoint has no optimizer state or the run no optimizer, or if a rank needs
+/// optimizer state of its own that the checkpoint does not have.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete, and kShapeMismatch, naming the tensor and both shapes,
 /// if a complete one belongs to another model. In both cases nothing has been filled.

@@ -42,7 +42,9 @@ TEST_F(ResumeTest, LastFillsEveryBlockInPlace) {
   const Resumed resumed = resume("last");
   EXPECT_EQ(resumed.path, step(30));
   EXPECT_EQ(resumed.run.step, 30u);
-  EXPECT_EQ(resumed.run.rng, (std::vector<std::uint8_t>{1, 2, 255}));
+  ASSERT_EQ(resumed.run.states.size(), 2u);
+  EXPECT_EQ(resumed.run.states[0].tensors.at(0).data.as<float>()[1], 2.0f) << "from state.safetensors";
+  EXPECT_EQ(resumed.run.states[1].values, R"({"best":0.5})");
   const auto parameters = arena_.blocks[1].data.as<float>();
   EXPECT_EQ(parameters[0], 30.0f);
   EXPECT_EQ(parameters[5], 35.0f);

@@ -82,8 +82,9 @@ class ShardedCheckpointTest : public ::testing::Test {
     auto rig = std::make_unique<Rig>();
     rig->world().output_directory = directory_ / folder;
     rig->world().world_size = static_cast<std::uint32_t>(ranks.size());
-    rig->add<CheckpointWriter>("checkpoint_writer", parameters);
+    Component& writer = rig->add<CheckpointWriter>("checkpoint_writer", parameters);
     rig->start();
+    testing::without_stateful_components(writer);
     for (const Rank& rank : ranks) rig->send("optimizer_state", rank.state);
     for (auto rank = ranks.rbegin(); rank != ranks.rend(); ++rank) {
       EXPECT_TRUE(rig->received<RunState>("/run_state").empty()) << "it waits for every rank";
@@ -100,7 +101,7 @@ class ShardedCheckpointTest : public ::testing::Test {
       EXPECT_TRUE(rig.received<SnapshotTaken>("snapshot_taken").empty()) << "not before all have stopped";
       Snapshot snapshot = testing::snapshot_at(7);
       snapshot.rank = static_cast<std::uint32_t>(rank);
-      snapshot.rng = {static_cast<std::uint8_t>(rank)};
+      for (SavedState& state : snapshot.states) state.rank = snapshot.rank;
       rig.send("snapshot", snapshot);
       rig.run_until_idle();
     }
@@ -139,7 +140,13 @@ TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
     EXPECT_TRUE(testing::read_file(four + file) == wanted) << file;
     EXPECT_TRUE(testing::read_file(replicas + file) == wanted) << file;
   }
-  EXPECT_EQ(checkpoints::read_checkpoint(four).run.rng, std::vector<std::uint8_t>{0}) << "of rank 0";
+  std::vector<std::string> states;
+  const checkpoints::RunRecord run = checkpoints::read_checkpoint(four).run;
+  for (const SavedState& state : run.states) states.push_back(checkpoints::state_tensor_name(state, ""));
+  EXPECT_EQ(states, (std::vector<std::string>{"rank0/random_numbers/", "early_stopping/", "rank1/random_numbers/",
+                                              "rank2/random_numbers/", "rank3/random_numbers/"}));
+  EXPECT_EQ(run.samples, 4u * 7 * 12) << "those of all ranks";
+  EXPECT_EQ(run.ranks, 4u);
 }
 
 /// Checkpoints written by four ranks and read by the parameter's number of ranks.

@@ -2,6 +2,8 @@
 #include "components/checkpoint_writer/state_copy.h"
 
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace trainyard {
 
@@ -19,6 +21,23 @@ void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
       if (size != 0) std::memcpy(blocks_[i].data() + piece.offset, piece.data.data(), size);
     }
   }
+}
+
+void StateCopy::add(std::vector<SavedState> states) {
+  std::move(states.begin(), states.end(), std::back_inserter(snapshot_.states));
+}
+
+std::vector<checkpoints::SafetensorsTensor> StateCopy::state_tensors() const {
+  std::vector<checkpoints::SafetensorsTensor> tensors = this->tensors(layout_->own);
+  for (const SavedState& state : snapshot_.states) {
+    for (const StateTensor& tensor : state.tensors) {
+      const std::size_t bytes = tensor.data.bytes();
+      tensors.push_back(
+          {checkpoints::state_tensor_name(state, tensor.name), tensor.data.dtype, tensor.data.shape,
+           bytes == 0 ? std::span<const std::byte>() : std::span<const std::byte>(tensor.data.data(), bytes)});
+    }
+  }
+  return tensors;
 }
 
 std::vector<checkpoints::SafetensorsTensor> StateCopy::tensors(const std::vector<StateSlice>& slices) const {

@@ -19,12 +19,20 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
+  /// Lets go of the states, whose tensors may be memory of others.
+  void forget_states() { snapshot_.states.clear(); }
+
+  /// Adds state that came after the snapshot.
+  void add(std::vector<SavedState> states);
+
   /// Returns the tensors of a file as views on the copy.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
   /// Returns the layout of the last take(); not valid before the first.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
+  /// Returns the tensors of all states as views; they live as long as the copy does.
+  std::vector<checkpoints::SafetensorsTensor> state_tensors() const;
 
  private:
   const StateLayout* layout_ = nullptr;

@@ -143,6 +143,19 @@ struct LayoutMaker {
   }
 };
 
+/// Adds the optimizer state of every rank but the first, if it is not the same as that of the first.
+void add_own_state(StateLayout& layout, const std::vector<RankState>& ranks) {
+  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+    if (!ranks[rank].arena->own_state || ranks[rank].optimizer == nullptr) continue;
+    for (const ArenaBlock& block : ranks[rank].optimizer->blocks) {
+      const std::size_t place = layout.blocks.size(), bytes = block.data.bytes();
+      layout.blocks.push_back({bytes, {{block.data, 0}}, {}});
+      layout.own.push_back({"rank" + std::to_string(rank) + "/optimizer/" + block.name, block.data.dtype,
+                            block.data.shape, place, 0, bytes});
+    }
+  }
+}
+
 }  // namespace
 
 std::size_t StateLayout::bytes() const {
@@ -157,6 +170,7 @@ StateLayout make_state_layout(const std::vector<RankState>& ranks) {
   maker.add_model();
   const OptimizerState* state = ranks.front().optimizer;
   for (std::size_t i = 0; state != nullptr && i < state->blocks.size(); ++i) maker.add_state(i);
+  add_own_state(maker.layout, ranks);
   return std::move(maker.layout);
 }
 

@@ -39,6 +39,9 @@ struct StateLayout {
   std::vector<StateBlock> blocks;     ///< The parameters, the buffers, and every block of state.
   std::vector<StateSlice> model;      ///< The tensors of model.safetensors.
   std::vector<StateSlice> optimizer;  ///< The tensors of optimizer.safetensors.
+  /// Optimizer state that ranks other than the first have for themselves (ArenaInfo::own_state), as whole blocks:
+  /// "rank1/optimizer/exp_avg". It goes into state.safetensors.
+  std::vector<StateSlice> own;
 
   std::size_t bytes() const;  ///< The size of all blocks, each counted once.
 };
@@ -51,8 +54,9 @@ struct RankState {
 
 /// `ranks` are all ranks, by number. Either each has a part of the parameters and of the optimizer's state, one after
 /// another, or each has all of it. Buffers, and state that is not laid out like the parameters, are those of rank 0. So
-/// the tensors are the same as with a single rank. Throws kCorrupt for an entry that does not lie in its block, and
-/// kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same model and rule.
+/// the tensors of model and optimizer are the same as with a single rank. Throws kCorrupt for an entry that does not
+/// lie in its block, and kShapeMismatch for parts that overlap or leave gaps and for ranks that do not have the same
+/// model and rule.
 StateLayout make_state_layout(const std::vector<RankState>& ranks);
 
 /// For a single rank; `state` may be null.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checkpoints/testing/files.h"
+#include "core/component/component.h"
 #include "messages/arena.h"
 #include "messages/run_state.h"
 
@@ -49,9 +50,20 @@ inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
           .epoch = 2,
           .samples = step * 12,
           .reason = "interval",
-          .cursor = {.epoch = 2, .batch = 5},
-          .rng = {1, 2, 255},
-          .metrics = {{"loss", loss}}};
+          .cursor = {.epoch = 2, .samples = 5},
+          .skipped_steps = 3,
+          .metrics = {{"loss", loss}},
+          .states = {
+              {.owner = "random_numbers", .per_rank = true, .values = "", .tensors = {{"generator", floats({1, 2})}}},
+              {.owner = "early_stopping", .values = R"({"best":0.5})", .tensors = {}}}};
+}
+
+/// Makes a checkpoint writer believe that no component of the run has state of its own. In a rig the test is a sender
+/// of every input, so it would wait for the test.
+inline void without_stateful_components(Component& writer) {
+  for (InputBase* input : writer.inputs()) {
+    if (input->name() == "states" || input->name() == "states_taken") input->set_connections(0);
+  }
 }
 
 }  // namespace trainyard::testing

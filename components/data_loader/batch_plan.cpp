@@ -2,6 +2,7 @@
 #include "components/data_loader/batch_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "components/data_loader/permutation.h"
@@ -12,38 +13,33 @@ namespace trainyard {
 BatchPlan::BatchPlan(Settings settings, Purpose purpose)
     : settings_(std::move(settings)), key_(random_key(random_key(settings_.seed, name_of(purpose)), settings_.split)) {
   const auto& [split, samples, size, rank, world, sampling, drop_last, seed, random_transforms] = settings_;
-  if (sampling == Sampling::kReplacement) {
-    batches_ = samples == 0 ? 0 : std::max<std::uint64_t>(1, samples / world / size);
-  } else if (drop_last) {
-    batches_ = samples / world / size;
-  } else {
-    const std::uint64_t most_samples = (samples + world - 1) / world;
-    batches_ = (most_samples + size - 1) / size;
-  }
-  const bool all_full = drop_last || sampling == Sampling::kReplacement;
-  fewest_samples_ = all_full ? batches_ * size : samples / world;
-  larger_ranks_ = all_full ? 0 : samples % world;
-  own_samples_ = fewest_samples_ + (rank < larger_ranks_ ? 1 : 0);
+  // A number of shards is a parameter, and may be absurdly large.
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  info_ = {.name = split,
+           .samples = samples,
+           .batch_samples = size > most / world ? most : size * world,
+           .short_last = !all_full()};
+  info_.batches = samples / info_.batch_samples + (info_.short_last && samples % info_.batch_samples != 0 ? 1 : 0);
+  // Draws never run out, so there is a batch even if it has more rows than there are samples.
+  if (sampling == Sampling::kReplacement && samples > 0) info_.batches = std::max<std::uint64_t>(1, info_.batches);
 }
 
-std::uint64_t BatchPlan::rows_of(std::uint64_t batch, std::uint64_t rank_samples) const {
-  // Draws may continue beyond the end of an epoch.
-  if (settings_.sampling == Sampling::kReplacement) return settings_.batch_size;
-  const std::uint64_t begin = std::min(batch * settings_.batch_size, rank_samples);
-  return std::min(settings_.batch_size, rank_samples - begin);
+std::uint64_t BatchPlan::rows(std::uint64_t place) const {
+  if (all_full()) return settings_.batch_size;
+  const std::uint64_t left = settings_.samples - std::min(settings_.samples, place);
+  const std::uint64_t own = left / settings_.world_size + (settings_.rank < left % settings_.world_size ? 1 : 0);
+  return std::min(settings_.batch_size, own);
 }
 
-std::uint64_t BatchPlan::world_rows(std::uint64_t batch) const {
-  return larger_ranks_ * rows_of(batch, fewest_samples_ + 1) +
-         (settings_.world_size - larger_ranks_) * rows_of(batch, fewest_samples_);
+std::uint64_t BatchPlan::world_rows(std::uint64_t place) const {
+  if (all_full()) return info_.batch_samples;
+  return std::min(info_.batch_samples, settings_.samples - std::min(settings_.samples, place));
 }
 
-void BatchPlan::samples_of(std::uint64_t epoch, std::uint64_t batch, std::vector<std::uint64_t>& samples) const {
-  samples.resize(rows(batch));
-  const std::uint64_t key = random_bits(epoch, key_);
-  const auto place = [&](std::size_t row) {
-    return settings_.rank + settings_.world_size * (batch * settings_.batch_size + row);
-  };
+void BatchPlan::samples_of(const LoaderCursor& cursor, std::vector<std::uint64_t>& samples) const {
+  samples.resize(rows(cursor.samples));
+  const std::uint64_t key = random_bits(cursor.epoch, key_);
+  const auto place = [&](std::size_t row) { return cursor.samples + settings_.rank + settings_.world_size * row; };
   if (settings_.sampling == Sampling::kShuffle) {
     const Permutation shuffled(settings_.samples, key);
     for (std::size_t row = 0; row < samples.size(); ++row) samples[row] = shuffled(place(row));
@@ -57,8 +53,10 @@ void BatchPlan::samples_of(std::uint64_t epoch, std::uint64_t batch, std::vector
 }
 
 LoaderCursor BatchPlan::advance(LoaderCursor cursor, std::uint64_t batches) const {
-  cursor.batch += batches;
-  return {cursor.epoch + cursor.batch / batches_, cursor.batch % batches_};
+  const std::uint64_t left = batches_from(cursor.samples);
+  if (batches < left) return {cursor.epoch, cursor.samples + batches * info_.batch_samples};
+  batches -= left;
+  return {cursor.epoch + 1 + batches / info_.batches, batches % info_.batches * info_.batch_samples};
 }
 
 }  // namespace trainyard

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "messages/batch.h"
+#include "messages/dataset_info.h"
 #include "messages/words.h"
 
 namespace trainyard {
@@ -25,10 +26,14 @@ constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate");
 
 /// Which samples form which batch of one split, for one rank. Any batch of any epoch can be computed directly.
 ///
-/// The samples of an epoch are dealt to the ranks in turn, so each sample is used exactly once over all ranks. Every
-/// rank has the same number of batches, so that no rank has to wait for one that has none left. With `drop_last` all
-/// batches are full, and the samples left over are skipped in this epoch. Without it, the last batch of a rank may be
-/// short, or empty if the rank has no samples left. Draws with replacement always fill their batches.
+/// An epoch is a list of samples, whose order depends on the seed and the epoch alone. A batch of all ranks together is
+/// the next run of this list, which is dealt to the ranks in turn. It is identified by the place at which it begins,
+/// which is also the number of samples that come before it. So training can go on at any place with any number of ranks
+/// and any batch size, and each sample is used exactly once.
+///
+/// Every rank has the same number of batches, so that no rank has to wait for one that has none left. With `drop_last`
+/// all batches are full, and the samples left over are skipped in this epoch. Without it, the last batch of a rank may
+/// be short, or empty if the rank has no samples left. Draws with replacement always fill their batches.
 class BatchPlan {
  public:
   struct Settings {
@@ -51,29 +56,31 @@ class BatchPlan {
   Sampling sampling() const { return settings_.sampling; }
   bool random_transforms() const { return settings_.random_transforms; }
 
+  /// Describes the split as DatasetInfo does.
+  const SplitInfo& info() const { return info_; }
   /// Returns the number of batches of one epoch, which is the same on every rank.
-  std::uint64_t batches() const { return batches_; }
-  /// Returns the number of samples in a batch of this rank; 0 if it has none left.
-  std::uint64_t rows(std::uint64_t batch) const { return rows_of(batch, own_samples_); }
+  std::uint64_t batches() const { return info_.batches; }
+  /// Returns the number of batches that an epoch has left at a place.
+  std::uint64_t batches_from(std::uint64_t place) const { return info_.batches_from(place); }
+  /// Returns the index of the batch at a place, if all batches before it had the size of this plan's.
+  std::uint64_t index_of(std::uint64_t place) const { return place / info_.batch_samples; }
+  /// Returns the number of samples in the batch of this rank at a place; 0 if it has none left.
+  std::uint64_t rows(std::uint64_t place) const;
   /// Returns the number of samples in a batch of all ranks together; never 0.
-  std::uint64_t world_rows(std::uint64_t batch) const;
+  std::uint64_t world_rows(std::uint64_t place) const;
 
-  /// The samples of a batch, in order.
-  void samples_of(std::uint64_t epoch, std::uint64_t batch, std::vector<std::uint64_t>& samples) const;
+  /// The samples of the batch at the cursor, in order.
+  void samples_of(const LoaderCursor& cursor, std::vector<std::uint64_t>& samples) const;
 
-  /// Moves `cursor` on by `batches`, across epochs, so that the batch lies inside its epoch. Needs batches() > 0.
+  /// Moves `cursor` on by `batches`, across epochs, so that there is a batch at its place. Needs batches() > 0.
   LoaderCursor advance(LoaderCursor cursor, std::uint64_t batches) const;
 
  private:
-  std::uint64_t rows_of(std::uint64_t batch, std::uint64_t rank_samples) const;
+  bool all_full() const { return settings_.drop_last || settings_.sampling == Sampling::kReplacement; }
 
   Settings settings_;
   std::uint64_t key_;
-  std::uint64_t batches_;
-  // The samples of this rank in an epoch. The first ranks may have one more than the others.
-  std::uint64_t own_samples_;
-  std::uint64_t fewest_samples_;  ///< The samples of the rank that has fewest.
-  std::uint64_t larger_ranks_;    ///< The number of ranks that have one sample more than that.
+  SplitInfo info_;
 };
 
 }  // namespace trainyard

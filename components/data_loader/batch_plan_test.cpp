@@ -27,8 +27,9 @@ Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
   Samples all;
   Samples batch;
   for (std::uint64_t i = 0; i < plan.batches(); ++i) {
-    plan.samples_of(epoch, i, batch);
-    EXPECT_EQ(batch.size(), plan.rows(i));
+    const std::uint64_t place = i * plan.info().batch_samples;
+    plan.samples_of({epoch, place}, batch);
+    EXPECT_EQ(batch.size(), plan.rows(place));
     all.insert(all.end(), batch.begin(), batch.end());
   }
   return all;
@@ -72,15 +73,16 @@ void expect_ranks_in_step(const BatchPlan::Settings& base) {
   Samples all, batch;
   for (std::uint64_t i = 0; i < ranks[0].batches(); ++i) {
     const std::size_t before = all.size();
+    const std::uint64_t place = i * ranks[0].info().batch_samples;
     for (const BatchPlan& rank : ranks) {
       ASSERT_EQ(rank.batches(), ranks[0].batches());
-      rank.samples_of(2, i, batch);
-      EXPECT_EQ(batch.size(), rank.rows(i));
+      rank.samples_of({2, place}, batch);
+      EXPECT_EQ(batch.size(), rank.rows(place));
       EXPECT_TRUE(!base.drop_last || batch.size() == base.batch_size);
       all.insert(all.end(), batch.begin(), batch.end());
     }
     EXPECT_GT(all.size(), before) << "a batch that is empty everywhere";
-    for (const BatchPlan& rank : ranks) EXPECT_EQ(rank.world_rows(i), all.size() - before);
+    for (const BatchPlan& rank : ranks) EXPECT_EQ(rank.world_rows(place), all.size() - before);
   }
   std::ranges::sort(all);
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
@@ -169,9 +171,9 @@ TEST(BatchPlanTest, DrawsDifferBetweenRanksAndPurposes) {
   made.rank = 1;
   const BatchPlan second(made, Purpose::kTrain);
   Samples a, b, c;
-  first.samples_of(0, 0, a);
-  second.samples_of(0, 0, b);
-  evaluation.samples_of(0, 0, c);
+  first.samples_of({0, 0}, a);
+  second.samples_of({0, 0}, b);
+  evaluation.samples_of({0, 0}, c);
   EXPECT_NE(a, b);
   EXPECT_NE(a, c);
 }
@@ -184,10 +186,53 @@ TEST(BatchPlanTest, DrawsFillTheirBatchFromFewerSamples) {
 
 TEST(BatchPlanTest, ACursorMovesAcrossEpochs) {
   const BatchPlan plan(settings(50, 10, Sampling::kShuffle, true), Purpose::kTrain);
-  const LoaderCursor moved = plan.advance({2, 3}, 12);
+  const LoaderCursor moved = plan.advance({2, 30}, 12);
   EXPECT_EQ(moved.epoch, 5u);
-  EXPECT_EQ(moved.batch, 0u);
-  EXPECT_EQ(plan.advance({2, 5}, 0).epoch, 3u);  // The end of an epoch is the beginning of the next.
+  EXPECT_EQ(moved.samples, 0u);
+  EXPECT_EQ(plan.advance({2, 30}, 13).samples, 10u);
+  EXPECT_EQ(plan.advance({2, 50}, 0).epoch, 3u);  // The end of an epoch is the beginning of the next.
+  EXPECT_EQ(plan.advance({2, 45}, 0).epoch, 3u) << "what is left does not fill a batch";
+}
+
+/// Uses the epoch with the ranks and batches of `layout` from the cursor until at least `end` samples are used.
+void use_epoch(BatchPlan::Settings layout, LoaderCursor& cursor, std::uint64_t end, Samples& used) {
+  std::vector<BatchPlan> ranks;
+  for (layout.rank = 0; layout.rank < layout.world_size; ++layout.rank) ranks.emplace_back(layout, Purpose::kTrain);
+  cursor = ranks[0].advance(cursor, 0);
+  for (Samples batch; cursor.epoch == 0 && cursor.samples < end; cursor = ranks[0].advance(cursor, 1)) {
+    for (const BatchPlan& rank : ranks) {
+      rank.samples_of(cursor, batch);
+      used.insert(used.end(), batch.begin(), batch.end());
+    }
+  }
+}
+
+TEST(BatchPlanTest, AnEpochThatGoesOnWithAnotherBatchSizeOrOtherRanksUsesEverySampleOnce) {
+  for (const bool drop_last : {false, true}) {
+    for (const std::uint64_t batch : {5, 10, 20}) {
+      for (const std::uint64_t ranks : {1, 2, 3}) {
+        for (const std::uint64_t other_batch : {5, 10, 20}) {
+          for (const std::uint64_t other_ranks : {1, 2, 3}) {
+            SCOPED_TRACE(::testing::Message() << ranks << " x " << batch << " then " << other_ranks << " x "
+                                              << other_batch << ", drop_last " << drop_last);
+            BatchPlan::Settings before = settings(1007, batch, Sampling::kShuffle, drop_last), after = before;
+            before.world_size = ranks;
+            after.batch_size = other_batch;
+            after.world_size = other_ranks;
+            Samples all;
+            LoaderCursor cursor;
+            use_epoch(before, cursor, 500, all);
+            ASSERT_LT(all.size(), 600u);
+            use_epoch(after, cursor, 1007, all);
+            std::ranges::sort(all);
+            EXPECT_EQ(std::ranges::adjacent_find(all), all.end()) << "a sample came twice";
+            if (!drop_last) EXPECT_EQ(all.size(), 1007u);
+            if (drop_last) EXPECT_GT(all.size() + other_batch * other_ranks, 1007u);
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace trainyard {
 namespace {
 
 bool same(const LoaderCursor& left, const LoaderCursor& right) {
-  return left.epoch == right.epoch && left.batch == right.batch;
+  return left.epoch == right.epoch && left.samples == right.samples;
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ BatchSequence::Span BatchSequence::train(const Order& order) const {
                 order.id, train_ == nullptr ? 0 : train_->samples());
   }
   const LoaderCursor from = train_->advance(order.cursor, 0);
-  const std::uint64_t batches = order.batches == 0 ? train_->batches() - from.batch : order.batches;
+  const std::uint64_t batches = order.batches == 0 ? train_->batches_from(from.samples) : order.batches;
   return {order.id, order.epoch, train_, from, {}, batches, batches};
 }
 
@@ -110,10 +110,11 @@ Job BatchSequence::job_of(Span& span) {
   --span.to_read;
   Job job{span.plan, span.place, span.next, false};
   if (is_training(span)) {
-    job.last_in_epoch = span.place.batch + 1 == train_->batches();
     job.next = span.place = train_->advance(span.place, 1);
+    job.last_in_epoch = job.next.epoch != job.place.epoch;
   } else {
-    ++span.place.batch;
+    // Draws go on beyond the end of an epoch, so this is not advance().
+    span.place.samples += span.plan->info().batch_samples;
     job.last_in_epoch = span.to_read == 0;
   }
   return job;
@@ -121,7 +122,8 @@ Job BatchSequence::job_of(Span& span) {
 
 Job BatchSequence::guess() {
   const LoaderCursor place = train_->advance(end_, guesses_++);
-  return {train_, place, train_->advance(place, 1), place.batch + 1 == train_->batches()};
+  const LoaderCursor next = train_->advance(place, 1);
+  return {train_, place, next, next.epoch != place.epoch};
 }
 
 BatchSequence::Stamp BatchSequence::send(const Job& job) {

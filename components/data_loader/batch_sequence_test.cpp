@@ -30,7 +30,7 @@ Order evaluate(std::uint64_t id, std::uint64_t batches, std::uint64_t epoch = 0,
 
 class BatchSequenceTest : public ::testing::Test {
  protected:
-  /// The split, epoch and batch of the next jobs, such as "train 0/3".
+  /// The split, epoch and place of the next jobs, such as "train 0/3".
   std::vector<std::string> read(int count) {
     std::vector<std::string> texts;
     for (int i = 0; i < count; ++i) {
@@ -40,7 +40,7 @@ class BatchSequenceTest : public ::testing::Test {
         continue;
       }
       jobs_.push_back(*job);
-      texts.push_back(fmt::format("{} {}/{}", job->plan->split(), job->place.epoch, job->place.batch));
+      texts.push_back(fmt::format("{} {}/{}", job->plan->split(), job->place.epoch, job->place.samples));
     }
     return texts;
   }
@@ -66,10 +66,10 @@ TEST_F(BatchSequenceTest, OrdersAreReadOneAfterAnotherThenTrainingIsGuessed) {
                                    "train 0/2", "train 0/3", "train 0/4"));
   EXPECT_TRUE(jobs_[4].last_in_epoch);
   EXPECT_FALSE(jobs_[3].last_in_epoch);
-  EXPECT_EQ(jobs_[2].next.batch, 2u);  // An evaluation does not move training.
+  EXPECT_EQ(jobs_[2].next.samples, 2u);  // An evaluation does not move training.
   for (const std::uint64_t order : {1, 1, 2, 2, 2, 3}) EXPECT_EQ(send(), order);
   EXPECT_FALSE(sequence_.wanted());
-  EXPECT_EQ(sequence_.cursor().batch, 3u);
+  EXPECT_EQ(sequence_.cursor().samples, 3u);
 }
 
 TEST_F(BatchSequenceTest, GuessesBecomeTheNextTrainOrder) {
@@ -119,7 +119,7 @@ TEST_F(BatchSequenceTest, StopVoidsEverythingAndEndsTheGuessing) {
   EXPECT_FALSE(sequence_.wanted());
   EXPECT_THAT(read(1), ElementsAre("none"));
   EXPECT_EQ(sequence_.cursor().epoch, 2u);
-  EXPECT_EQ(sequence_.cursor().batch, 1u);
+  EXPECT_EQ(sequence_.cursor().samples, 1u);
 }
 
 TEST_F(BatchSequenceTest, CheckpointsAndGenerationNeedNoBatches) {

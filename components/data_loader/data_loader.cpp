@@ -100,8 +100,12 @@ void DataLoader::make_plans() {
 
 void DataLoader::complete_info() {
   info_.batch_size = static_cast<std::uint64_t>(*batch_size_);
+  info_.seed = context().seed;
+  info_.sampling = name_of(*sampling_);
   for (SplitInfo& split : info_.splits) {
-    split.batches = split.name == kTrainSplit ? train_->batches() : evaluate_.at(split.name).batches();
+    const BatchPlan& evaluated = evaluate_.at(split.name);
+    split = split.name == kTrainSplit ? train_->info() : evaluated.info();
+    split.evaluation_batches = evaluated.batches();
   }
 }
 
@@ -165,25 +169,29 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   batch->order = stamp.order;
   batch->split = job.plan->split();
   batch->epoch = stamp.epoch;
-  batch->index = job.place.batch;
-  batch->samples = job.plan->rows(job.place.batch);
-  batch->world_samples = world_samples(*job.plan, job.place.batch);
+  batch->index = job.plan->index_of(job.place.samples);
+  batch->samples = job.plan->rows(job.place.samples);
+  batch->world_samples = world_samples(*job.plan, job.place.samples);
   batch->last_in_epoch = job.last_in_epoch;
   batch->next = job.next;
   fill_tensors(batch->tensors, slot);
+  // Whatever is sent because of this batch carries its number, through every hop. Ranks count apart.
+  constexpr int kRankShift = 48;
+  loop().set_trace((std::uint64_t{context().rank} + 1) << kRankShift | ++sent_);
   batches_.send(batch);
+  loop().set_trace(0);
 }
 
 /// The number is known only if every shard is read by equally many ranks: a loader that reads a part of the data alone
 /// knows of no others.
-std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t batch) const {
+std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t place) const {
   const std::uint64_t shards = shard().count;
-  return context().world_size % shards == 0 ? plan.world_rows(batch) * (context().world_size / shards) : 0;
+  return context().world_size % shards == 0 ? plan.world_rows(place) * (context().world_size / shards) : 0;
 }
 
 /// The tensors are filled in place, so that the vectors of a recycled message keep their memory.
 void DataLoader::fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const {
-  const std::uint64_t rows = slot.job.plan->rows(slot.job.place.batch);
+  const std::uint64_t rows = slot.job.plan->rows(slot.job.place.samples);
   tensors.resize(layout_->fields().size());
   std::size_t offset = 0;
   for (std::size_t field = 0; field < tensors.size(); ++field) {

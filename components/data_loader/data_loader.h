@@ -26,7 +26,8 @@ namespace trainyard {
 /// only if `random_splits` names them.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position in the stream, but not on
-/// the number of workers, prefetching or timing. With a cursor (epoch, batch) the stream can start at any position.
+/// the number of workers, prefetching or timing. With a cursor (epoch, samples used) the stream can start at any
+/// position, whatever the number of ranks and the batch size were before it.
 /// Workers write directly into the memory that is sent.
 ///
 /// A shard is the part of the samples that one rank reads. Every rank has the same number of batches; a rank that has
@@ -41,7 +42,7 @@ namespace trainyard {
 ///             that does not exist)
 class DataLoader : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "data"};
+  static inline const ComponentTraits kTraits{.per_rank = true, .thread = "data", .restartable = false};
 
   explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
 
@@ -64,7 +65,7 @@ class DataLoader : public Component {
     std::uint64_t count;
   };
   Shard shard() const;
-  std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t batch) const;
+  std::uint64_t world_samples(const BatchPlan& plan, std::uint64_t place) const;
   BatchPlan make_plan(const SplitInfo& split, Purpose purpose, Sampling sampling, bool drop_last) const;
   void on_order(const Order& order);
   void pump();
@@ -94,7 +95,7 @@ class DataLoader : public Component {
                                   at_least(-1)};
   Parameter<bool> drop_last_{*this, "drop_last", true, "leave out a short last training batch; evaluation never does"};
 
-  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold"};
+  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold", {.latched = true}};
   Output<Batch> batches_{*this, "batches", "the data, in the order of the orders"};
   Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
                        InputOptions{.topic = "/orders"}};
@@ -103,7 +104,8 @@ class DataLoader : public Component {
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
-  bool going_on_ = false;  ///< True while pump() is posted.
+  bool going_on_ = false;   ///< True while pump() is posted.
+  std::uint64_t sent_ = 0;  ///< The number of batches, for their traces.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
   std::optional<SampleReader> reader_;

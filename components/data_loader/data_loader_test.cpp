@@ -152,7 +152,7 @@ TEST(DataLoaderTest, BatchesSayWhatTheyAre) {
     EXPECT_EQ(batches[i]->samples, i < 3 ? 30u : 10u);
     EXPECT_EQ(batches[i]->last_in_epoch, i == 3);
     EXPECT_EQ(batches[i]->next.epoch, i < 3 ? 1u : 2u);
-    EXPECT_EQ(batches[i]->next.batch, (i + 1) % 4);
+    EXPECT_EQ(batches[i]->next.samples, (i + 1) % 4 * 30);
     const std::vector<Tensor>& tensors = batches[i]->tensors;
     EXPECT_THAT(tensors[1].shape, ElementsAre(batches[i]->samples, 3));
     EXPECT_TRUE(tensors[0].buffer.same_as(tensors[1].buffer));  // All fields share one buffer.
@@ -266,20 +266,20 @@ TEST(DataLoaderTest, GoesOnFromACursorAsIfNothingHadHappened) {
 TEST(DataLoaderTest, OrdersAreServedInTurnAndTheCursorFollowsTraining) {
   Loading loading(R"(, "batch_size": 10)");
   loading.rig.start();
-  EXPECT_EQ(loading.cursor().batch, 0u);
+  EXPECT_EQ(loading.cursor().samples, 0u);
   loading.rig.send("/orders", train(1, 3, {0, 0}));
   loading.rig.send("/orders", evaluate(2, "validate"));
   loading.rig.send("/orders", Order{.id = 3, .kind = OrderKind::kCheckpoint});
-  loading.rig.send("/orders", train(4, 9, {0, 3}));
+  loading.rig.send("/orders", train(4, 9, {0, 30}));
   loading.rig.send("/orders", Order{.id = 5, .kind = OrderKind::kPredict, .split = "validate", .batches = 1});
   const auto batches = loading.wait(16);
   std::vector<std::uint64_t> orders;
   for (const BatchPointer& batch : batches) orders.push_back(batch->order);
   EXPECT_THAT(orders, ElementsAre(1, 1, 1, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 5));
   EXPECT_EQ(batches[3]->index, 0u);
-  EXPECT_EQ(batches[3]->next.batch, 3u);
+  EXPECT_EQ(batches[3]->next.samples, 30u);
   EXPECT_EQ(loading.cursor().epoch, 1u);
-  EXPECT_EQ(loading.cursor().batch, 2u);
+  EXPECT_EQ(loading.cursor().samples, 20u);
 }
 
 TEST(DataLoaderTest, EvaluationIsInOrderAndTheSameEveryTime) {
@@ -343,8 +343,8 @@ TEST(DataLoaderTest, StopDropsWhatWasNotSent) {
     loading.rig.take("batches", 100);
     loading.rig.run_until_idle();
     EXPECT_EQ(loading.batches().size(), 2u);
-    EXPECT_EQ(loading.cursor().batch, 2u);
-    loading.rig.send("/orders", train(4, 1, {0, 2}));  // An order that comes after the stop is served.
+    EXPECT_EQ(loading.cursor().samples, 20u);
+    loading.rig.send("/orders", train(4, 1, {0, 20}));  // An order that comes after the stop is served.
     const auto batches = loading.wait(3);
     EXPECT_EQ(batches[2]->order, 4u);
     EXPECT_EQ(batches[2]->index, 2u);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "messages/error.h"
+
 namespace trainyard {
 
 Prefetcher::Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
@@ -90,13 +92,26 @@ void Prefetcher::fill(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   slot.done.store(true);
 }
 
+/// An error of the system knows bytes alone; what the user can change is the batch.
+Buffer Prefetcher::allocate(const Job& job, std::uint64_t rows) const {
+  const std::size_t bytes = layout_.bytes(rows);
+  try {
+    return pool_.allocate(bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                "{}: a batch of {} samples of '{}' takes {} bytes, and {} batches are read ahead; a smaller batch_size "
+                "or prefetch takes less",
+                error.what(), rows, job.plan->split(), bytes, slots_.size());
+  }
+}
+
 void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const {
   const Job& job = slot.job;
   if (slot.discarded.load(std::memory_order_relaxed)) return;
-  job.plan->samples_of(job.place.epoch, job.place.batch, scratch.samples);
+  job.plan->samples_of(job.place, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
   if (rows == 0) return;  // Other ranks have the rest of the epoch, and no memory is needed.
-  slot.buffer = pool_.allocate(layout_.bytes(rows));
+  slot.buffer = allocate(job, rows);
   scratch.fields.clear();
   std::byte* start = slot.buffer.data();
   for (std::size_t field = 0; field < layout_.fields().size(); ++field) {

@@ -76,6 +76,7 @@ class Prefetcher {
   void work(const std::stop_token& stop);
   void fill(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
   void read(Slot& slot, Scratch& scratch, const std::stop_token& stop) const;
+  Buffer allocate(const Job& job, std::uint64_t rows) const;
 
   const SampleReader& reader_;
   const BatchLayout& layout_;

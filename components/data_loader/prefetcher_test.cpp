@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/data_loader/prefetcher.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -23,7 +24,7 @@ class PrefetcherTest : public ::testing::Test {
     });
   }
   void push(std::uint64_t batch) {
-    prefetcher_->push({&plan_, {0, batch}, {0, batch + 1}, false});
+    prefetcher_->push({&plan_, {0, batch * 10}, {0, batch * 10 + 10}, false});
     prefetcher_->publish();
   }
   /// Waits for the head as the loader does: only after head() returned null, and only until it is woken.
@@ -62,7 +63,7 @@ TEST_F(PrefetcherTest, BatchesComeInTheOrderOfTheirJobsWhateverTheWorkers) {
       while (pushed < 10 && prefetcher_->room() > 0) push(pushed++);
       Prefetcher::Slot* slot = wait_for_head();
       ASSERT_NE(slot, nullptr);
-      EXPECT_EQ(slot->job.place.batch, batch);
+      EXPECT_EQ(slot->job.place.samples, batch * 10);
       EXPECT_EQ(first_number(*slot), batch * 10);
       prefetcher_->pop();
     }
@@ -89,9 +90,9 @@ TEST_F(PrefetcherTest, DiscardedJobsAreNotGivenOutAndFreeTheirSlots) {
     for (const std::uint64_t batch : {0, 1, 2}) push(batch);
     prefetcher_->discard(2);
     push(7);
-    EXPECT_EQ(wait_for_head()->job.place.batch, 0u);
+    EXPECT_EQ(wait_for_head()->job.place.samples, 0u);
     prefetcher_->pop();
-    EXPECT_EQ(wait_for_head()->job.place.batch, 7u);
+    EXPECT_EQ(wait_for_head()->job.place.samples, 70u);
     prefetcher_->pop();
     EXPECT_EQ(prefetcher_->room(), 4u);
   }
@@ -106,7 +107,7 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   push(3);
   EXPECT_EQ(prefetcher_->head(), nullptr);
   control_->open_gate();
-  EXPECT_EQ(wait_for_head()->job.place.batch, 3u);
+  EXPECT_EQ(wait_for_head()->job.place.samples, 30u);
   EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were wanted.
 }
 
@@ -120,6 +121,19 @@ TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {
   Prefetcher::Slot* slot = wait_for_head();
   ASSERT_TRUE(slot->error);
   EXPECT_THROW(std::rethrow_exception(slot->error), Error);
+}
+
+TEST_F(PrefetcherTest, ABatchThatMemoryCannotHoldSaysWhatTakesLess) {
+  const BatchLayout huge({{"input", static_cast<std::uint8_t>(DType::kUInt8), {std::int64_t{1} << 56}}});
+  Prefetcher prefetcher(reader_, huge, pool_, 3, 0, [] {});
+  prefetcher.push({&plan_, {0, 0}, {0, 1}, false});
+  Prefetcher::Slot* slot = prefetcher.head();
+  ASSERT_NE(slot, nullptr);
+  ASSERT_TRUE(slot->error);
+  EXPECT_THAT([&] { std::rethrow_exception(slot->error); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr(
+                  "a batch of 10 samples of 'train' takes 720575940379279360 bytes, and 3 batches are read ahead; a "
+                  "smaller batch_size or prefetch takes less")));
 }
 
 TEST_F(PrefetcherTest, EndsWhileWorkIsLeft) {

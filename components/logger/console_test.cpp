@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "components/logger/display.h"
@@ -140,6 +141,49 @@ TEST(DisplayTest, LinesModeShowsEveryMetricsMessage) {
   EXPECT_EQ(pair.read_all(),
             "step 1/10  loss 2.00000\nstep 2/10  loss 2.00000  1 samples/s  eta 00:08\n"
             "step 3/10  loss 2.00000  1 samples/s  eta 00:07\nvalidate  step 3  loss 1.50000\n");
+}
+
+TEST(DisplayTest, LinesOfStepsAreLimitedByTimeAndShowTheNewest) {
+  const Pair pair = Pair::pipe();
+  Display display(pair.write_end, Display::Mode::kLines, false, 1000ms);
+  const auto start = Display::Clock::time_point{} + std::chrono::hours(1);
+  for (std::uint64_t step = 1; step <= 9; ++step) {  // One step each 300 ms.
+    display.on(train(step));
+    display.refresh(start + 300ms * step);
+  }
+  const std::string shown = pair.read_all();
+  EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 3) << shown;
+  for (const char* step : {"step 1/10", "step 5/10", "step 9/10"}) EXPECT_NE(shown.find(step), std::string::npos);
+}
+
+TEST(DisplayTest, AStepThatWaitsIsShownWhenItsTimeHasComeBeforeOtherLinesAndAtTheEnd) {
+  const Pair pair = Pair::pipe();
+  Display display(pair.write_end, Display::Mode::kLines, false, 1000ms);
+  const auto start = Display::Clock::time_point{} + std::chrono::hours(1);
+  display.on(train(1));
+  EXPECT_FALSE(display.refresh(start));
+  display.on(train(2));
+  EXPECT_TRUE(display.refresh(start + 200ms)) << "it asks to be called again";
+  EXPECT_FALSE(display.refresh(start + 1000ms));
+  display.on(train(3));
+  display.on(Metrics{.step = 3, .stage = "validate", .values = {{"loss", 1.5}}});
+  display.on(train(4));
+  display.finish();
+  EXPECT_EQ(pair.read_all(),
+            "step 1/10  loss 2.00000\nstep 2/10  loss 2.00000  1 samples/s  eta 00:08\n"
+            "step 3/10  loss 2.00000  1 samples/s  eta 00:07\nvalidate  step 3  loss 1.50000\n"
+            "step 4/10  loss 2.00000  1 samples/s  eta 00:06\n");
+}
+
+TEST(DisplayTest, TheLastStepIsShownAtOnce) {
+  const Pair pair = Pair::pipe();
+  Display display(pair.write_end, Display::Mode::kLines, false, 1000ms);
+  const auto start = Display::Clock::time_point{} + std::chrono::hours(1);
+  display.on(train(9));
+  display.refresh(start);
+  display.on(train(10));
+  display.refresh(start + 200ms);
+  EXPECT_NE(pair.read_all().find("step 10/10"), std::string::npos);
 }
 
 TEST(DisplayTest, TheLiveLineIsRedrawnTenTimesASecondAtMost) {

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "components/logger/ansi.h"
 #include "components/logger/number_text.h"
-#include "components/logger/printable.h"
+#include "messages/printable.h"
 
 namespace trainyard {
 namespace {
@@ -17,8 +19,9 @@ bool is_evaluation(const std::string& stage) {
 
 }  // namespace
 
-// The line clears the live one, which must then be drawn again.
+// The line clears the live one, which must then be drawn again. What happened earlier comes first.
 void Display::line(const std::string& text, const char* colour) {
+  show_waiting();
   const bool coloured = console_.colour() && *colour != '\0';
   console_.line(coloured ? colour + text + ansi::kReset : text);
   stale_ = stale_ || progress_.has_steps();
@@ -32,8 +35,19 @@ void Display::on(const Metrics& metrics) {
   if (is_evaluation(metrics.stage)) {
     line(progress_.plain_line(metrics), ansi::kGreen);
   } else if (mode_ == Mode::kLines) {
-    line(progress_.plain_line(metrics));
+    show_step(metrics);
   }
+}
+
+// A later step replaces one that waits, except for the last one, whose line nobody should have to wait for.
+void Display::show_step(const Metrics& metrics) {
+  waiting_.clear();
+  if (interval_ == Clock::duration::zero() || progress_.complete()) return line(progress_.plain_line(metrics));
+  waiting_ = progress_.plain_line(metrics);
+}
+
+void Display::show_waiting() {
+  if (!waiting_.empty()) line(std::exchange(waiting_, ""));
 }
 
 void Display::on(const ModelInfo& model) {
@@ -75,6 +89,10 @@ bool Display::refresh(Clock::time_point now) {
   // It is too early; the caller comes back.
   if (now - last_refresh_ < kRedraw) return true;
   last_refresh_ = now;
+  if (!waiting_.empty() && now - last_step_line_ >= interval_) {
+    last_step_line_ = now;
+    show_waiting();
+  }
   console_.write_pending();
   if (mode_ == Mode::kLive && stale_ && progress_.has_steps() && !console_.pending()) {
     // One column stays free, because a cursor that leaves the last column would wrap on some terminals.
@@ -82,12 +100,13 @@ bool Display::refresh(Clock::time_point now) {
     console_.write_pending();
     stale_ = false;
   }
-  return console_.pending();
+  return console_.pending() || !waiting_.empty();
 }
 
 void Display::finish() {
   // The last state is drawn however recent the previous one is.
   last_refresh_ = {};
+  show_waiting();
   refresh(Clock::now());
   console_.end_live();
   console_.write_pending(std::chrono::seconds(1));

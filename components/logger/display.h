@@ -11,17 +11,20 @@
 namespace trainyard {
 
 /// Shows the run to a person. On a terminal there is one live line, redrawn ten times a second at most, and above it a
-/// line for every validation, checkpoint and prediction. Elsewhere there is a line for everything.
+/// line for every validation, checkpoint and prediction. Elsewhere training steps have lines, too, but only one in
+/// every interval, because steps may take microseconds.
 class Display final : public Sink {
  public:
-  /// Either a line for everything, or one live line with the most important lines above it.
+  /// Either lines alone, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
   // Redrawing at this interval is faster than a reader needs and slow enough to cost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
-  /// `fd` belongs to the caller and stays open.
-  Display(int fd, Mode mode, bool colour) : console_(fd, colour), mode_(mode) {}
+  /// `fd` belongs to the caller and stays open. In the mode kLines there is at most one line of a training step in
+  /// every `interval`, that of the newest step; if it is 0, every step has one.
+  Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
+      : console_(fd, colour), mode_(mode), interval_(interval) {}
 
   void on(const Metrics& metrics) override;
   void on(const ModelInfo& model) override;
@@ -44,9 +47,15 @@ class Display final : public Sink {
 
  private:
   void line(const std::string& text, const char* colour = "");
+  // Shows or keeps the line of a training step.
+  void show_step(const Metrics& metrics);
+  void show_waiting();
 
   Console console_;
   Mode mode_;
+  Clock::duration interval_;
+  std::string waiting_;  ///< The line of the newest step, if it has not been shown.
+  Clock::time_point last_step_line_{};
   Progress progress_;
   bool stale_ = false;  ///< The live line is older than the progress.
   Clock::time_point last_refresh_{};

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "components/logger/json_text.h"
 #include "components/logger/number_text.h"
-#include "components/logger/printable.h"
 
 namespace trainyard {
 
@@ -139,7 +139,7 @@ void JsonlSink::on(const CheckpointDone& checkpoint) {
 
 void JsonlSink::on(const LogRecord& record) {
   begin("log", record.time_ns);
-  text("level", record.level);
+  text("level", std::string(name_of(record.level)));
   text("component", record.component);
   text("text", record.text);
   end();

@@ -72,7 +72,7 @@ TEST_F(JsonlSinkTest, EveryKindOfMessageIsALineOfItsOwn) {
   sink_.on(DatasetInfo{.dataset = "text", .splits = {{.name = "train", .samples = 5}, {.name = "validate"}}});
   sink_.on(Prediction{.step = 3, .title = "sample", .text = "To be\nor \xff not"});
   sink_.on(CheckpointDone{.step = 3, .path = "/c", .bytes = 9, .error = "disk full"});
-  sink_.on(LogRecord{.time_ns = 1, .level = "info", .component = "optimizer", .text = "hello"});
+  sink_.on(LogRecord{.time_ns = 1, .level = LogLevel::kInfo, .component = "optimizer", .text = "hello"});
   const auto all = lines();
   ASSERT_EQ(all.size(), 6u);
   EXPECT_EQ(all[1]["parameters"], 808'000);

@@ -31,7 +31,10 @@ void Logger::open_console() {
   if (*console_ == ConsoleMode::kOff) return;
   const int fd = console_descriptor();
   const bool live = *console_ == ConsoleMode::kProgress || (*console_ == ConsoleMode::kAuto && is_live_terminal(fd));
-  display_ = std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd));
+  const auto interval =
+      std::chrono::duration_cast<Display::Clock::duration>(std::chrono::duration<double>(*console_interval_s_));
+  display_ =
+      std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd), interval);
 }
 
 // Each sink opens its files itself. What it throws here, before the run, ends the run: a wrong directory should not be

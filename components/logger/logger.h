@@ -22,9 +22,11 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 ///
 /// It writes these files into `directory`:
 ///
+// clang-format off
 ///   metrics_<stage>.csv   one table per stage, since stages measure different things (csv_sink.h)
 ///   metrics.jsonl         everything, one JSON object per line (jsonl_sink.h)
 ///   tensorboard/          event files (tensorboard_sink.h)
+// clang-format on
 ///
 /// An existing table or JSONL file is continued, never overwritten. If a file can no longer be written, the logger
 /// reports an error and stops writing it; training continues.
@@ -32,7 +34,7 @@ constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "pro
 /// Log records go only to the JSONL file, because the processes show them on standard error themselves.
 class Logger final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "io"};
+  static inline const ComponentTraits kTraits{.thread = "io"};
 
   explicit Logger(ComponentContext& context);
   ~Logger() override;
@@ -68,8 +70,12 @@ class Logger final : public Component {
   static InputOptions required(std::string topic) { return {.window_messages = 4096, .topic = std::move(topic)}; }
 
   Parameter<ConsoleMode> console_{*this, "console", ConsoleMode::kAuto,
-                                  "what to show: a live line (progress), a line for everything (lines), nothing (off), "
-                                  "or progress on a terminal and lines elsewhere (auto)"};
+                                  "what to show: a live line (progress), lines, nothing (off), or progress on a "
+                                  "terminal and lines elsewhere (auto)"};
+  Parameter<double> console_interval_s_{*this, "console_interval_s", 1,
+                                        "where lines are shown: the least time between those of two training steps; "
+                                        "0 = a line for every step",
+                                        between(0, 86'400) | in_unit("s")};
   Parameter<bool> csv_{*this, "csv", true, "write metrics_<stage>.csv"};
   Parameter<bool> jsonl_{*this, "jsonl", true, "write metrics.jsonl"};
   Parameter<bool> tensorboard_{*this, "tensorboard", true, "write TensorBoard event files"};

@@ -96,7 +96,7 @@ TEST_F(LoggerTest, ListensToEverythingElseThatHappens) {
   rig_.send("dataset", DatasetInfo{.dataset = "idx"});
   rig_.send("/predictions", Prediction{.title = "sample", .text = "hello"});
   rig_.send("/checkpoints", CheckpointDone{.step = 3, .path = "p"});
-  rig_.send("/log", LogRecord{.level = "info", .text = "not for the console"});
+  rig_.send("/log", LogRecord{.level = LogLevel::kInfo, .text = "not for the console"});
   rig_.stop();
   std::ifstream file(directory_ / "metrics.jsonl");
   std::vector<std::string> kinds;

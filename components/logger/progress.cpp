@@ -7,7 +7,7 @@
 
 #include "components/logger/ansi.h"
 #include "components/logger/number_text.h"
-#include "components/logger/printable.h"
+#include "messages/printable.h"
 
 namespace trainyard {
 
@@ -36,6 +36,8 @@ std::optional<double> find(const Metrics& metrics, auto matches) {
 
 bool is_loss(const std::string& name) { return name == "loss"; }
 
+bool is_throughput(const std::string& name) { return name == "throughput"; }
+
 /// The width in characters, with two spaces between words; our own words are ASCII.
 std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t width = 0;
@@ -62,9 +64,9 @@ std::string bar(double fraction, std::size_t room) {
   return "[" + std::string(filled, '=') + std::string(inner - filled, ' ') + "]";
 }
 
-/// Empty for values that the line shows in another way; for example, its own rate is smoothed.
+/// Empty for values that the line shows in another way: the throughput comes last, with its unit.
 std::string value_text(const Scalar& scalar) {
-  if (scalar.name == "throughput") return "";
+  if (is_throughput(scalar.name)) return "";
   if (is_learning_rate(scalar.name)) return "  lr " + scientific(scalar.value);
   return "  " + printable(scalar.name) + " " + significant(scalar.value);
 }
@@ -79,6 +81,7 @@ void Progress::update(const Metrics& metrics) {
   if (const auto rate = find(metrics, is_learning_rate)) learning_rate_ = rate;
   if (metrics.stage != "train") return;
   if (const auto loss = find(metrics, is_loss)) loss_ = loss;
+  throughput_ = find(metrics, is_throughput);
   step_ = metrics.step;
   total_ = metrics.total_steps;
   if (!metrics.unit.empty()) unit_ = printable(metrics.unit);
@@ -92,7 +95,7 @@ std::string Progress::step_text() const {
 }
 
 std::string Progress::rate_text() const {
-  const auto rate = units_.per_second();
+  const auto rate = throughput_ ? throughput_ : units_.per_second();
   return rate && *rate > 0 ? fmt::format("{} {}s/s", compact(*rate), unit_) : "";
 }
 

@@ -28,7 +28,8 @@ class Progress {
   std::string live_line(std::size_t width, bool colour) const;
 
   /// Returns the line for files and pipes: "step 840/2000  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45". For a
-  /// stage other than train, its name comes first.
+  /// stage other than train, its name comes first. The rate is the throughput that the step itself reports, so the line
+  /// agrees with the files; only for a sender that reports none is it measured here.
   std::string plain_line(const Metrics& metrics) const;
 
  private:
@@ -40,6 +41,7 @@ class Progress {
   std::uint64_t total_ = 0;
   std::string unit_ = "sample";
   std::optional<double> loss_, learning_rate_, validation_loss_;
+  std::optional<double> throughput_;  ///< What the last training step said.
   RateMeter steps_, units_;
 };
 

@@ -34,14 +34,26 @@ TEST(ProgressTest, PlainLineHasStepLossRateAndEta) {
   EXPECT_EQ(progress.plain_line(last), "step 100/2000  loss 2.10340  lr 1.00e-03  3.8k tokens/s  eta 06:20");
 }
 
-TEST(ProgressTest, PlainLineUsesShortNamesAndItsOwnRate) {
+TEST(ProgressTest, BothLinesShowTheThroughputThatTheFilesHold) {
+  Progress progress;
+  Metrics metrics;
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    metrics = train(step, static_cast<std::int64_t>(step) * kSecond);  // This is 768 units a second by the clock.
+    metrics.values.push_back({"throughput", 1000.0 * static_cast<double>(step)});
+    progress.update(metrics);
+  }
+  EXPECT_EQ(progress.plain_line(metrics), "step 5/2000  loss 2.10340  lr 1.00e-03  5.0k tokens/s  eta 33:15");
+  EXPECT_NE(progress.live_line(79, false).find("  5.0k tokens/s  "), std::string::npos);
+}
+
+TEST(ProgressTest, PlainLineUsesShortNames) {
   Progress progress;
   const Metrics metrics{.step = 1,
                         .total_steps = 20,
                         .stage = "train",
                         .values = {{"loss", 2}, {"learning_rate", 1e-3}, {"gradient_norm", 0.5}, {"throughput", 77}}};
   progress.update(metrics);
-  EXPECT_EQ(progress.plain_line(metrics), "step 1/20  loss 2.00000  lr 1.00e-03  gradient_norm 0.500000");
+  EXPECT_EQ(progress.plain_line(metrics), "step 1/20  loss 2.00000  lr 1.00e-03  gradient_norm 0.500000  77 samples/s");
 }
 
 TEST(ProgressTest, PlainLineOfAnotherStageBeginsWithItsName) {

@@ -32,7 +32,7 @@ namespace trainyard {
 /// Errors     kUnsupported (device, dtype), kShapeMismatch (blocks), kInvalidArgument (options), kInternal (step order)
 class Optimizer final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = true, .thread = "main"};
+  static inline const ComponentTraits kTraits{.per_rank = true, .thread = "main", .restartable = false};
 
   explicit Optimizer(ComponentContext& context) : Component(context, kTraits) {}
 

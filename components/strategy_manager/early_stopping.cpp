@@ -12,6 +12,12 @@ bool EarlyStopping::better(double value) const {
   return larger_is_better_ ? value - min_delta_ > *best_ : value + min_delta_ < *best_;
 }
 
+void EarlyStopping::go_on_from(std::optional<double> best, std::int64_t waited) {
+  best_ = best;
+  waited_ = waited;
+  stop_ = patience_ > 0 && waited_ >= patience_;
+}
+
 bool EarlyStopping::update(double value) {
   if (better(value)) {
     best_ = value;

@@ -18,6 +18,9 @@ class EarlyStopping {
   /// Records the next value. Returns true if it is the best so far.
   bool update(double value);
 
+  /// Continues after these values: the best one, and how many validations there have been since.
+  void go_on_from(std::optional<double> best, std::int64_t waited);
+
   /// Returns true if training should stop according to the last value.
   bool should_stop() const { return stop_; }
   /// Returns the number of validations since the best one.

@@ -19,7 +19,7 @@ namespace trainyard::manager {
 /// Shows an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
-    return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.batch, order.batches);
+    return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.samples, order.batches);
   }
   if (order.kind == OrderKind::kEvaluate || order.kind == OrderKind::kPredict) {
     return fmt::format("{} {} n{} e{}", name_of(order.kind), order.split, order.batches, order.epoch);

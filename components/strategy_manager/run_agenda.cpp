@@ -16,30 +16,34 @@ namespace {
 /// The order that is being carried out and the one after it.
 constexpr std::size_t kOpenOrders = 2;
 
-/// 0 if nothing is trained; only a fit needs a split "train".
-std::uint64_t epoch_batches(const RunSettings& settings, const RunFacts& facts) {
-  return settings.mode == RunMode::kFit ? batches_of(facts, "train", settings.limit_train_batches) : 0;
+/// Without batches if nothing is trained; only a fit needs a split "train".
+SplitInfo epochs_of(const RunSettings& settings, const RunFacts& facts) {
+  if (settings.mode != RunMode::kFit) return {};
+  batches_of(facts, kTrainSplit, -1);  // This throws if there is none.
+  return facts.train;
 }
 
 }  // namespace
 
-RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start)
+RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored)
     : settings_(std::move(settings)),
       facts_(std::move(facts)),
-      timeline_(settings_, epoch_batches(settings_, facts_), start),
+      timeline_(settings_, epochs_of(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
       pause_(facts_.ranks),
       step_done_(start.step),
       // What a resumed run starts from is on disk already, and is not saved again before something has changed.
       planned_checkpoint_(timeline_.step()),
-      taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.batch}) {
+      taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.samples}) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
-  if (settings_.mode == RunMode::kFit && trains && facts_.batches.at("train") == 0) {
+  if (settings_.mode == RunMode::kFit && trains && facts_.train.batches == 0) {
     throw Error(Code::kInvalidArgument, "the split 'train' has 0 batches; lower batch_size or give more data");
   }
   if (settings_.mode == RunMode::kValidate && validation_.splits().empty()) {
     throw Error(Code::kInvalidArgument, "mode 'validate' has nothing to evaluate: no batch in any of evaluate_splits");
   }
+  const StateReader early_stopping(restored, Validation::kState, 0);
+  if (!early_stopping.empty()) validation_.restore_state(early_stopping);
   plan_start();
 }
 
@@ -94,11 +98,20 @@ Order RunAgenda::issue(Task task) {
   if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
     task.order.settings = changed_;
+    task.order.states = states();
     const bool best = task.reason == CheckpointReason::kValidation && validation_.improved();
     task.order.reason = name_of(best ? CheckpointReason::kBest : task.reason);
   }
   open_.push_back(std::move(task));
   return open_.back().order;
+}
+
+std::vector<SavedState> RunAgenda::states() const {
+  StateWriter early_stopping(Validation::kState, 0);
+  validation_.save_state(early_stopping);
+  std::vector<SavedState> all = early_stopping.take();
+  all.insert(all.end(), facts_.data.begin(), facts_.data.end());
+  return all;
 }
 
 // Fills in what all orders have. The epoch is the last one trained in: an evaluation after epoch 3 belongs to epoch 3.
@@ -137,8 +150,14 @@ void RunAgenda::plan_start() {
     if (!task.order.split.empty()) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
       task.order.batches = batches_of(facts_, task.order.split, limit);
-      // In an order, 0 batches would mean generation.
-      if (task.order.batches == 0) return;
+      // In an order, 0 batches would mean generation. A run that silently does nothing would look like one that is
+      // done.
+      if (task.order.batches == 0) {
+        throw Error(Code::kInvalidArgument, "mode '{}' has nothing to do: {} of the split '{}'",
+                    name_of(settings_.mode),
+                    limit == 0 ? fmt::format("limit_{}_batches = 0", name_of(settings_.mode)) : "there is no sample",
+                    task.order.split);
+      }
     }
     planned_.push_back(std::move(task));
   }
@@ -274,6 +293,8 @@ bool RunAgenda::add_checkpoint() {
   if (stop_ || ended_ || settings_.mode != RunMode::kFit || !facts_.writes_checkpoints) return false;
   Task task{order_of(OrderKind::kCheckpoint)};
   task.reason = CheckpointReason::kRequested;
+  // An evaluation that is open comes before it, so its results belong to it.
+  task.waits = std::ranges::any_of(open_, [](const Task& open) { return open.order.kind == OrderKind::kEvaluate; });
   // It comes before whatever is planned and after what is open.
   planned_.push_front(std::move(task));
   return true;

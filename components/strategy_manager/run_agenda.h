@@ -49,8 +49,9 @@ constexpr auto words_of(CheckpointReason) {
 /// A task moves from the agenda (planned) to the open ones (sent), and is closed by its last rank's answer.
 class RunAgenda {
  public:
-  /// `settings` must be resolved. Throws kNotFound and kInvalidArgument if they do not fit the dataset.
-  RunAgenda(RunSettings settings, RunFacts facts, const RunState& start);
+  /// `settings` must be resolved. `restored` is the state of the checkpoint that the run resumes, if it does. Throws
+  /// kNotFound and kInvalidArgument if the settings do not fit the dataset.
+  RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored = {});
 
   /// Returns the next order to send now; empty if something else has to happen first. Call it until it is empty, once
   /// at the start and then after every event.
@@ -99,10 +100,10 @@ class RunAgenda {
   std::string describe() const;
 
  private:
-  /// The step, then the epoch and batch of the cursor. Equal places have the same parameters and continue with the same
+  /// The step, then the epoch and place of the cursor. Equal places have the same parameters and continue with the same
   /// batch.
   using Place = std::array<std::uint64_t, 3>;
-  static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.batch}; }
+  static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 
   // Whether an evaluation counts: for early stopping as well, only as a result, or not at all.
   enum class Purpose { kPlanned, kRequested, kSanity };
@@ -144,6 +145,7 @@ class RunAgenda {
   bool decision_pending() const;
   void close(const Task& task, const OrderDone& done);
   void close_stop(const OrderDone& done);
+  std::vector<SavedState> states() const;
   bool idle() const { return planned_.empty() && open_.empty(); }
   std::string why_over() const;
 

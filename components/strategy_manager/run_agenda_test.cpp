@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 /// Epochs have 10 batches; validation takes 3, the test 2.
-const RunFacts kFacts{.batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, .writes_checkpoints = true};
+const RunFacts kFacts{
+    .train = {"train", 10, 10}, .batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, .writes_checkpoints = true};
 
 std::vector<std::string> played(const RunSettings& settings, const RunFacts& facts = kFacts,
                                 const RunState& start = {}) {
@@ -78,6 +79,39 @@ TEST(RunAgendaTest, OtherModesDoOneThing) {
   EXPECT_THAT(played({.mode = RunMode::kTest, .limit_test_batches = 1}), ElementsAre("evaluate test n1 e0"));
   EXPECT_THAT(played({.mode = RunMode::kPredict}), ElementsAre("predict test n2 e0"));
   EXPECT_THAT(played({.mode = RunMode::kPredict, .predict_split = ""}), ElementsAre("predict  n0 e0"));
+}
+
+TEST(RunAgendaTest, APredictionOfTheTrainingSamplesUsesTheShortLastBatchToo) {
+  const RunFacts facts{.train = {.name = "train", .samples = 2, .batches = 0}, .batches = {{"train", 1}}};
+  EXPECT_THAT(played({.mode = RunMode::kPredict, .predict_split = "train"}, facts), ElementsAre("predict train n1 e0"));
+}
+
+TEST(RunAgendaTest, AModeWithNothingToDoIsRefused) {
+  const auto make = [](const RunSettings& settings, const RunFacts& facts) {
+    RunAgenda(resolved(settings), facts, {});
+  };
+  EXPECT_THAT(
+      [&] {
+        make({.mode = RunMode::kPredict}, {.batches = {{"test", 0}}});
+      },
+      ThrowsMessage<Error>(HasSubstr("mode 'predict' has nothing to do: there is no sample of the split 'test'")));
+  EXPECT_THAT(
+      [&] { make({.mode = RunMode::kTest, .limit_test_batches = 0}, kFacts); },
+      ThrowsMessage<Error>(HasSubstr("mode 'test' has nothing to do: limit_test_batches = 0 of the split 'test'")));
+}
+
+TEST(RunAgendaTest, ACheckpointCarriesWhatIsKnownOfDataAndEarlyStopping) {
+  RunFacts facts = kFacts;
+  facts.data = {{.owner = "data", .values = R"({"seed":1})"}};
+  RunAgenda agenda(resolved({.max_epochs = 1}), facts, {});
+  FakeHost host(agenda);
+  host.run();
+  const Order& checkpoint = host.orders.back();
+  ASSERT_EQ(checkpoint.kind, OrderKind::kCheckpoint);
+  ASSERT_EQ(checkpoint.states.size(), 2u);
+  EXPECT_EQ(checkpoint.states[0].owner, "early_stopping");
+  EXPECT_EQ(checkpoint.states[1].owner, "data");
+  EXPECT_TRUE(host.orders.front().states.empty());
 }
 
 TEST(RunAgendaTest, AFastRunDoesOneOfEverything) {
@@ -320,7 +354,7 @@ TEST(RunAgendaTest, WhatDoesNotFitTheDatasetIsRefused) {
               ThrowsMessage<Error>(HasSubstr("the dataset has no split 'validat'; did you mean 'validate'?")));
   EXPECT_THAT(
       [&] {
-        make({.mode = RunMode::kTest}, {.batches = {{"train", 1}}});
+        make({.mode = RunMode::kTest}, {.train = {"train", 1, 1}, .batches = {{"train", 1}}});
       },
       ThrowsMessage<Error>(HasSubstr("the dataset has no split 'test'")));
   EXPECT_THAT(
@@ -330,7 +364,7 @@ TEST(RunAgendaTest, WhatDoesNotFitTheDatasetIsRefused) {
       ThrowsMessage<Error>(HasSubstr("the dataset has no split 'train'")));
   EXPECT_THAT(
       [&] {
-        make({.max_steps = 1}, {.batches = {{"train", 0}}});
+        make({.max_steps = 1}, {.train = {"train", 0, 0}, .batches = {{"train", 0}}});
       },
       ThrowsMessage<Error>(HasSubstr("the split 'train' has 0 batches")));
   EXPECT_THAT(
@@ -341,7 +375,8 @@ TEST(RunAgendaTest, WhatDoesNotFitTheDatasetIsRefused) {
 }
 
 TEST(RunAgendaTest, AFitWithoutAValidationSplitGoesWithout) {
-  EXPECT_THAT(played({.max_epochs = 1}, {.batches = {{"train", 10}}}), ElementsAre("train e0 b0 n10"));
+  EXPECT_THAT(played({.max_epochs = 1}, {.train = {"train", 10, 10}, .batches = {{"train", 10}}}),
+              ElementsAre("train e0 b0 n10"));
 }
 
 TEST(RunAgendaTest, AnAnswerToNoOrderIsABug) {

@@ -9,6 +9,13 @@
 
 namespace trainyard::manager {
 
+void add_split(RunFacts& facts, const SplitInfo& split) {
+  const std::uint64_t evaluated = split.evaluation_batches == 0 ? split.batches : split.evaluation_batches;
+  const auto [known, fresh] = facts.batches.try_emplace(split.name, evaluated);
+  if (!fresh) known->second = std::min(known->second, evaluated);
+  if (split.name == kTrainSplit && (fresh || split.batches < facts.train.batches)) facts.train = split;
+}
+
 std::uint64_t batches_of(const RunFacts& facts, const std::string& split, std::int64_t limit) {
   const auto found = facts.batches.find(split);
   if (found == facts.batches.end()) {

@@ -13,6 +13,8 @@ namespace trainyard::manager {
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
+enum class Difference : std::uint8_t;
+
 /// The user's settings of a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
@@ -44,6 +46,8 @@ struct RunSettings {
   bool monitor_max = false;                  ///< True if a larger value is better.
   std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
   double early_stopping_min_delta = 0;
+
+  std::vector<Difference> may_differ;  ///< What of a checkpoint that is resumed may differ from this run.
 
   std::int64_t steps_per_order = 32;  ///< The most steps of one order; requests take effect between orders.
 };

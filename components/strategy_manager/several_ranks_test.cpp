@@ -16,7 +16,10 @@ using ::testing::ThrowsMessage;
 class SeveralRanksTest : public ::testing::Test {
  protected:
   static RunFacts of(std::uint32_t ranks) {
-    return {.batches = {{"train", 10}, {"validate", 3}}, .ranks = ranks, .writes_checkpoints = true};
+    return {.train = {"train", 10, 10},
+            .batches = {{"train", 10}, {"validate", 3}},
+            .ranks = ranks,
+            .writes_checkpoints = true};
   }
 };
 

@@ -28,12 +28,9 @@ void StrategyManager::on_deactivate() {
 }
 
 void StrategyManager::on_dataset(const DatasetInfo& info) {
-  for (const SplitInfo& split : info.splits) {
-    const auto [known, fresh] = facts_.batches.try_emplace(split.name, split.batches);
-    // Ranks step together. The shipped loader gives every rank the same number of batches, empty ones if necessary.
-    // With other loaders, the rank that has the fewest ends everybody's epoch.
-    if (!fresh) known->second = std::min(known->second, split.batches);
-  }
+  // The shipped loader gives every rank the same number of batches, empty ones if necessary; others may not.
+  for (const SplitInfo& split : info.splits) add_split(facts_, split);
+  if (datasets_ == 0) data_ = info;
   data_known_.arrived(datasets_++);
 }
 
@@ -53,8 +50,11 @@ void StrategyManager::begin() {
   if (finished_) return;  // The run was stopped before its first step.
   // This is not asked earlier, because connections are known only once the component is active.
   facts_.writes_checkpoints = checkpoints_.connections() > 0;
+  facts_.data = manager::data_state(data_);
+  RunState start = start_.value_or(RunState{});
   try {
-    agenda_.emplace(settings_, facts_, start_.value_or(RunState{}));
+    if (start.resumed) check_data(start);
+    agenda_.emplace(settings_, facts_, start, restored_);
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
@@ -64,6 +64,31 @@ void StrategyManager::begin() {
   log().info("{}", agenda_->describe());
   start_clock();
   proceed();
+}
+
+/// A position means the same samples only in the same order of the same data, and the numbers that a model gives mean
+/// the same only with the same vocabulary.
+void StrategyManager::check_data(RunState& start) {
+  const StateReader saved(restored_, manager::kDataState, 0);
+  if (saved.empty()) {
+    log().warn("{} does not say on which data it was trained, so nothing is compared", start.path);
+  } else {
+    manager::check_same_data(saved, data_, settings_, [&](const std::string& difference) {
+      log().warn("accepted by may_differ: {}", difference);
+    });
+  }
+  if (start.cursor_batches == 0 || settings_.mode != manager::RunMode::kFit) return;
+  const auto& accepted = settings_.may_differ;
+  if (std::ranges::find(accepted, manager::Difference::kPosition) == accepted.end()) {
+    throw Error(Code::kInvalidArgument,
+                "{} is of format 1, which says only that {} batches of epoch {} had been used, and not how large they "
+                "were; if the batch size and the number of ranks are as they were then, resume with may_differ = "
+                "[\"position\"] in [run]",
+                start.path, start.cursor_batches, start.cursor.epoch);
+  }
+  start.cursor.samples = start.cursor_batches * std::max<std::uint64_t>(1, facts_.train.batch_samples);
+  log().warn("{} is resumed after {} batches of epoch {}, as large as those of this run", start.path,
+             start.cursor_batches, start.cursor.epoch);
 }
 
 void StrategyManager::start_clock() {
@@ -239,6 +264,7 @@ manager::RunSettings StrategyManager::read_settings() const {
           .monitor_max = *monitor_mode_ == Better::kLarger,
           .early_stopping_patience = *early_stopping_patience_,
           .early_stopping_min_delta = *early_stopping_min_delta_,
+          .may_differ = manager::differences_named(*may_differ_),
           .steps_per_order = *steps_per_order_};
 }
 

@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "components/strategy_manager/data_facts.h"
 #include "components/strategy_manager/metrics_merger.h"
 #include "components/strategy_manager/run_agenda.h"
 #include "components/strategy_manager/services.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
+#include "core/component/state_port.h"
 #include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/dataset_info.h"
@@ -37,9 +39,12 @@ namespace trainyard {
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
-  static constexpr ComponentTraits kTraits{.per_rank = false, .thread = "main"};
+  static inline const ComponentTraits kTraits{.restartable = false, .checks_parameters = true};
 
   explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
+
+  /// Throws for a run without an end, and for settings that contradict each other.
+  void check_parameters() const override { manager::resolved(read_settings()); }
 
  protected:
   void on_configure() override;
@@ -61,6 +66,7 @@ class StrategyManager final : public Component {
   RunReply go_on(const GoOnRequest& request);
 
   void begin();
+  void check_data(RunState& start);
   void start_clock();
   // Called after every event.
   void proceed();
@@ -93,6 +99,11 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
+  // Its own state goes into checkpoints with its orders, so that it is that of the right moment.
+  StatePort state_{*this, [this](const RestoredStates& restored) {
+                     restored_ = restored;
+                     return std::vector<std::string>{manager::Validation::kState, manager::kDataState};
+                   }};
   Service<RunRequest, RunReply> stop_{*this, "stop", "end the run after this step, with a checkpoint",
                                       [this](const RunRequest& request) { return stop(request); }};
   Service<RunRequest, RunReply> checkpoint_{*this, "checkpoint", "save as soon as possible",
@@ -152,6 +163,9 @@ class StrategyManager final : public Component {
       *this, "early_stopping_patience", 0, "stop after so many validations without improvement; 0 = off", at_least(0)};
   Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0, "smaller gains do not count",
                                               at_least(0)};
+  Parameter<std::vector<std::string>> may_differ_{
+      *this, "may_differ", std::vector<std::string>{},
+      "what of a resumed checkpoint may differ from this run: seed, sampling, dataset, vocabulary, learnt, position"};
   Parameter<std::int64_t> steps_per_order_{*this, "steps_per_order", 32,
                                            "most steps ordered at once; requests take effect between orders",
                                            between(1, 1e9) | in_unit("steps")};
@@ -166,7 +180,9 @@ class StrategyManager final : public Component {
   manager::RunFacts facts_;
   std::optional<manager::MetricsMerger> merger_;
   std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
+  DatasetInfo data_;          ///< What the first loader has said.
   std::optional<RunState> start_;
+  RestoredStates restored_;                        ///< Empty if the run does not resume.
   std::optional<manager::RunAgenda> agenda_;       ///< Set when the run begins.
   std::optional<core::EventLoop::TimerId> clock_;  ///< The timer of max_time_s.
   bool finished_ = false;

@@ -22,38 +22,44 @@ std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   return interval - step % interval;
 }
 
-/// The optimizer's steps and those that were skipped because gradients overflowed; both have used up their batches.
-std::uint64_t ordered_steps(const RunState& start) {
-  std::uint64_t steps = start.step;
-  for (const Scalar& scalar : start.host_state) {
-    if (scalar.name == "skipped_steps" && scalar.value > 0) steps += static_cast<std::uint64_t>(scalar.value);
-  }
-  return steps;
-}
-
 }  // namespace
 
-Timeline::Timeline(const RunSettings& settings, std::uint64_t epoch_batches, const RunState& start)
-    : settings_(settings), epoch_batches_(epoch_batches), step_(ordered_steps(start)) {
+// The steps that the run has ordered are the optimizer's and those that were skipped because gradients overflowed; both
+// have used up their batches.
+Timeline::Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start)
+    : settings_(settings), train_(train), epoch_batches_(batches_from(0)), step_(start.step + start.skipped_steps) {
   if (epoch_batches_ == 0) return;
   if (settings_.overfit_batches > 0) {
     // The stream then never leaves epoch 0, so its cursor does not tell the epoch.
     epoch_ = step_ / steps_per_epoch();
-    batch_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
+    used_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches) * batch_samples();
   } else {
     epoch_ = start.cursor.epoch;
-    batch_ = start.cursor.batch;
+    used_ = start.cursor.samples;
   }
-  // The checkpoint was taken at the end of an epoch, or the epoch has become shorter since.
-  if (batch_ >= epoch_batches_) {
-    ++epoch_;
-    batch_ = 0;
-  }
+  left_ = batches_from(used_);
+  // The checkpoint was taken at the end of an epoch, or what is left of it does not fill a batch.
+  if (left_ == 0) begin_epoch(epoch_ + 1);
   trained_epoch_ = epoch_;
   total_steps_ = steps_of_all_epochs();
   if (settings_.max_steps >= 0) total_steps_ = std::min(total_steps_, static_cast<std::uint64_t>(settings_.max_steps));
   // Only time limits the run, so the number of steps is not known.
   if (total_steps_ == kWithoutEnd) total_steps_ = 0;
+}
+
+std::uint64_t Timeline::batches_from(std::uint64_t used) const {
+  const std::uint64_t left = train_.batches_from(used);
+  if (settings_.limit_train_batches < 0) return left;
+  const auto limit = static_cast<std::uint64_t>(settings_.limit_train_batches);
+  // With another batch size than before, what has been used may not be a whole number of batches.
+  const std::uint64_t gone = used / batch_samples() + (used % batch_samples() != 0 ? 1 : 0);
+  return std::min(left, limit - std::min(limit, gone));
+}
+
+void Timeline::begin_epoch(std::uint64_t epoch) {
+  epoch_ = epoch;
+  used_ = 0;
+  left_ = epoch_batches_;
 }
 
 std::uint64_t Timeline::steps_for(std::uint64_t batches) const {
@@ -67,7 +73,7 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   if (epoch_ >= epochs) return step_;
   // These are the rest of this epoch, then whole epochs. An epoch's last step may be short, so epochs are counted one
   // by one.
-  return step_ + steps_for(epoch_batches_ - batch_) + (epochs - epoch_ - 1) * steps_per_epoch();
+  return step_ + steps_for(left_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
 bool Timeline::over() const {
@@ -86,7 +92,7 @@ std::string Timeline::why_over() const {
 
 // The number of steps to the nearest place at which an order may have to end; at least 1 while not over().
 std::uint64_t Timeline::steps_until_due() const {
-  std::uint64_t steps = steps_for(epoch_batches_ - batch_);
+  std::uint64_t steps = steps_for(left_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));
   steps = std::min(steps, until_multiple(step_, settings_.validate_every_steps));
   steps = std::min(steps, until_multiple(step_, settings_.checkpoint_every_steps));
@@ -98,16 +104,13 @@ Timeline::Stretch Timeline::advance() {
   Stretch stretch;
   stretch.steps = steps_until_due();
   // The last step of an epoch takes what is left.
-  stretch.batches =
-      std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), epoch_batches_ - batch_);
+  stretch.batches = std::min(stretch.steps * static_cast<std::uint64_t>(settings_.accumulate_grad_batches), left_);
   stretch.epoch = trained_epoch_ = epoch_;
-  stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, batch_};
+  stretch.cursor = {settings_.overfit_batches > 0 ? 0 : epoch_, used_};
   step_ += stretch.steps;
-  batch_ += stretch.batches;
-  if (batch_ == epoch_batches_) {
-    ++epoch_;
-    batch_ = 0;
-  }
+  used_ += stretch.batches * batch_samples();
+  left_ -= stretch.batches;
+  if (left_ == 0) begin_epoch(epoch_ + 1);
   moved_ = true;
   return stretch;
 }

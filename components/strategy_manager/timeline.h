@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
 #include "components/strategy_manager/run_settings.h"
 #include "messages/batch.h"
+#include "messages/dataset_info.h"
 #include "messages/run_state.h"
 
 namespace trainyard::manager {
@@ -14,9 +16,8 @@ namespace trainyard::manager {
 /// or checkpoint is due. It counts ordered steps, which may be ahead of the finished ones.
 class Timeline {
  public:
-  /// `epoch_batches` is the number of micro-batches of an epoch, with limits applied. It is > 0 unless no training is
-  /// wanted.
-  Timeline(const RunSettings& settings, std::uint64_t epoch_batches, const RunState& start);
+  /// `train` describes an epoch without the limits of `settings`. It has no batches if no training is wanted.
+  Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
   /// A piece of training that lies within one epoch and ends where something may be due.
   struct Stretch {
@@ -46,6 +47,11 @@ class Timeline {
   std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
 
  private:
+  // The number of batches that an epoch has left when so many samples of it have been used.
+  std::uint64_t batches_from(std::uint64_t used) const;
+  // The number of samples of a batch, or 1 if the loader counts batches.
+  std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
+  void begin_epoch(std::uint64_t epoch);
   // The number of steps, rounded up because the last step of an epoch may have fewer batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
@@ -54,10 +60,12 @@ class Timeline {
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 
   RunSettings settings_;
-  std::uint64_t epoch_batches_;
+  SplitInfo train_;
+  std::uint64_t epoch_batches_;  ///< The batches of a whole epoch, with limits applied.
   std::uint64_t step_ = 0;
   std::uint64_t epoch_ = 0;
-  std::uint64_t batch_ = 0;  ///< The batch within the epoch.
+  std::uint64_t used_ = 0;  ///< The samples of this epoch that have been ordered.
+  std::uint64_t left_ = 0;  ///< The batches that it has left.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
   bool moved_ = false;  ///< True if a piece was trained.

@@ -10,6 +10,11 @@
 namespace trainyard::manager {
 namespace {
 
+/// An epoch of so many batches of one sample.
+SplitInfo epochs(std::uint64_t batches) {
+  return {.name = "train", .samples = batches, .batches = batches, .batch_samples = 1};
+}
+
 /// The oracle: does what a plain training loop does.
 struct Loop {
   std::uint64_t steps = 0;
@@ -43,7 +48,7 @@ void expect_same_as_loop(const RunSettings& settings, std::uint64_t epoch_batche
                            settings.max_epochs, settings.accumulate_grad_batches, settings.steps_per_order,
                            epoch_batches));
   const Loop loop(settings, epoch_batches);
-  Timeline timeline(settings, epoch_batches, {});
+  Timeline timeline(settings, epochs(epoch_batches), {});
   EXPECT_EQ(timeline.total_steps(), loop.steps);
   std::uint64_t batches = 0;
   std::set<std::uint64_t> validations, checkpoints;
@@ -51,8 +56,8 @@ void expect_same_as_loop(const RunSettings& settings, std::uint64_t epoch_batche
     const auto stretch = timeline.advance();
     ASSERT_GT(stretch.batches, 0u);
     ASSERT_LE(stretch.steps, std::uint64_t(settings.steps_per_order));
-    ASSERT_EQ(stretch.cursor.epoch * epoch_batches + stretch.cursor.batch, batches) << "a gap in the stream";
-    ASSERT_LE(stretch.cursor.batch + stretch.batches, epoch_batches) << "across the end of an epoch";
+    ASSERT_EQ(stretch.cursor.epoch * epoch_batches + stretch.cursor.samples, batches) << "a gap in the stream";
+    ASSERT_LE(stretch.cursor.samples + stretch.batches, epoch_batches) << "across the end of an epoch";
     batches += stretch.batches;
     if (timeline.validation_due()) validations.insert(timeline.step());
     if (timeline.checkpoint_due()) checkpoints.insert(timeline.step());
@@ -90,18 +95,18 @@ TEST(TimelineTest, DoesWhatAPlainTrainingLoopDoes) {
 
 TEST(TimelineTest, AResumedRunOrdersExactlyWhatWasLeft) {
   const RunSettings settings{.max_epochs = 3, .accumulate_grad_batches = 2, .steps_per_order = 4};
-  Timeline whole(settings, 11, {});
+  Timeline whole(settings, epochs(11), {});
   std::uint64_t batches = 0;
   while (!whole.over()) {
     RunState state{.resumed = true, .step = whole.step()};
     state.cursor = {batches / 11, batches % 11};
-    Timeline rest(settings, 11, state);
+    Timeline rest(settings, epochs(11), state);
     EXPECT_EQ(rest.total_steps(), 18u);
     Timeline copy = whole;
     while (!copy.over()) {
       const auto wanted = copy.advance(), got = rest.advance();
       EXPECT_EQ(got.cursor.epoch, wanted.cursor.epoch);
-      EXPECT_EQ(got.cursor.batch, wanted.cursor.batch);
+      EXPECT_EQ(got.cursor.samples, wanted.cursor.samples);
       EXPECT_EQ(got.batches, wanted.batches);
     }
     EXPECT_TRUE(rest.over());
@@ -110,11 +115,11 @@ TEST(TimelineTest, AResumedRunOrdersExactlyWhatWasLeft) {
 }
 
 TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
-  Timeline whole({.max_steps = 10, .steps_per_order = 6}, 100, {});
+  Timeline whole({.max_steps = 10, .steps_per_order = 6}, epochs(100), {});
   whole.advance();
   // Two of the six steps were skipped, so the optimizer counts four.
-  RunState state{.resumed = true, .step = 4, .cursor = {0, 6}, .host_state = {{"skipped_steps", 2}}};
-  Timeline rest({.max_steps = 10, .steps_per_order = 6}, 100, state);
+  RunState state{.resumed = true, .step = 4, .cursor = {0, 6}, .skipped_steps = 2};
+  Timeline rest({.max_steps = 10, .steps_per_order = 6}, epochs(100), state);
   EXPECT_EQ(rest.total_steps(), whole.total_steps());
   EXPECT_EQ(rest.advance().batches, whole.advance().batches);
   EXPECT_TRUE(rest.over() && whole.over());
@@ -123,40 +128,73 @@ TEST(TimelineTest, ARunThatIsResumedAfterSkippedStepsEndsWhereItWouldHave) {
 TEST(TimelineTest, AResumeAtTheLimitOfAnEpochBeginsTheNext) {
   RunState state{.resumed = true, .step = 4};
   state.cursor = {0, 4};  // The epoch has ten batches, with limit_train_batches = 4.
-  Timeline timeline({.max_epochs = 2}, 4, state);
+  Timeline timeline({.max_epochs = 2, .limit_train_batches = 4}, epochs(10), state);
   EXPECT_FALSE(timeline.validation_due()) << "it was done before the checkpoint";
   const auto stretch = timeline.advance();
   EXPECT_EQ(stretch.cursor.epoch, 1u);
-  EXPECT_EQ(stretch.cursor.batch, 0u);
+  EXPECT_EQ(stretch.cursor.samples, 0u);
   EXPECT_TRUE(timeline.over());
   EXPECT_EQ(timeline.total_steps(), 8u);
 }
 
+/// 1000 samples in batches of this size, over all ranks.
+SplitInfo epochs_of(std::uint64_t batch_samples, bool short_last) {
+  SplitInfo train{.name = "train", .samples = 1000, .batch_samples = batch_samples, .short_last = short_last};
+  train.batches = (1000 + (short_last ? batch_samples - 1 : 0)) / batch_samples;
+  return train;
+}
+
+TEST(TimelineTest, WithAnotherBatchSizeTheRestOfTheEpochIsTheSamplesThatAreLeft) {
+  for (const auto& [size, short_last, batches] :
+       {std::tuple{10u, true, 50u}, {20u, true, 25u}, {30u, true, 17u}, {30u, false, 16u}, {5u, true, 100u}}) {
+    SCOPED_TRACE(size);
+    RunState state{.resumed = true, .step = 50, .cursor = {3, 500}};
+    Timeline timeline({.max_epochs = 5, .steps_per_order = 1000}, epochs_of(size, short_last), state);
+    const std::uint64_t whole = epochs_of(size, short_last).batches;
+    EXPECT_EQ(timeline.total_steps(), 50 + batches + whole);
+    const auto rest = timeline.advance();
+    EXPECT_EQ(rest.cursor.epoch, 3u);
+    EXPECT_EQ(rest.cursor.samples, 500u);
+    EXPECT_EQ(rest.batches, batches);
+    const auto next = timeline.advance();
+    EXPECT_EQ(next.cursor.epoch, 4u);
+    EXPECT_EQ(next.cursor.samples, 0u);
+    EXPECT_EQ(next.batches, whole);
+  }
+}
+
+TEST(TimelineTest, ARestThatFillsNoBatchBeginsTheNextEpoch) {
+  const RunState state{.resumed = true, .step = 99, .cursor = {0, 990}};
+  Timeline timeline({.max_epochs = 2}, epochs_of(20, false), state);
+  EXPECT_EQ(timeline.advance().cursor.epoch, 1u);
+}
+
 TEST(TimelineTest, OverfittingRepeatsTheSameBatches) {
-  const RunSettings settings{.max_steps = 7, .accumulate_grad_batches = 2, .overfit_batches = 4};
-  Timeline timeline(settings, 4, {});
+  const RunSettings settings{
+      .max_steps = 7, .accumulate_grad_batches = 2, .limit_train_batches = 4, .overfit_batches = 4};
+  Timeline timeline(settings, epochs(10), {});
   for (std::uint64_t epoch = 0; epoch < 3; ++epoch) {
     const auto stretch = timeline.advance();
     EXPECT_EQ(stretch.epoch, epoch);
     EXPECT_EQ(stretch.cursor.epoch, 0u);
-    EXPECT_EQ(stretch.cursor.batch, 0u);
+    EXPECT_EQ(stretch.cursor.samples, 0u);
   }
-  Timeline resumed(settings, 4, {.resumed = true, .step = 5});
+  Timeline resumed(settings, epochs(10), {.resumed = true, .step = 5});
   const auto stretch = resumed.advance();
   EXPECT_EQ(stretch.epoch, 2u);
-  EXPECT_EQ(stretch.cursor.batch, 2u);
+  EXPECT_EQ(stretch.cursor.samples, 2u);
 }
 
 TEST(TimelineTest, WithoutABoundOnStepsTheTotalIsUnknown) {
-  const Timeline timeline({.max_time_s = 10}, 100, {});
+  const Timeline timeline({.max_time_s = 10}, epochs(100), {});
   EXPECT_EQ(timeline.total_steps(), 0u);
   EXPECT_FALSE(timeline.over());
 }
 
 TEST(TimelineTest, SaysWhyItIsOver) {
-  EXPECT_EQ(Timeline({.max_steps = 3}, 5, {.step = 3}).why_over(), "max_steps = 3 reached");
-  EXPECT_EQ(Timeline({.max_epochs = 0}, 5, {}).why_over(), "max_epochs = 0 reached");
-  EXPECT_TRUE(Timeline({.max_epochs = 1}, 0, {}).over());
+  EXPECT_EQ(Timeline({.max_steps = 3}, epochs(5), {.step = 3}).why_over(), "max_steps = 3 reached");
+  EXPECT_EQ(Timeline({.max_epochs = 0}, epochs(5), {}).why_over(), "max_epochs = 0 reached");
+  EXPECT_TRUE(Timeline({.max_epochs = 1}, epochs(0), {}).over());
 }
 
 }  // namespace

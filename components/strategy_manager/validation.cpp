@@ -23,10 +23,24 @@ Validation::Validation(const RunSettings& settings, const RunFacts& facts, const
   const bool has_validate = std::ranges::find(splits_, "validate", &Split::name) != splits_.end();
   // One split decides, because a mean over several would hide which of them became worse.
   watched_ = has_validate ? "validate" : splits_.front().name;
-  // With these, a checkpoint soon after a resume carries metrics, and early stopping knows the best value so far.
+  // With these, a checkpoint soon after a resume carries metrics. If nothing else is known, early stopping takes them
+  // for the best so far.
   results_[watched_] = known;
   const auto found = std::ranges::find(known, monitor_, &Scalar::name);
   if (found != known.end()) stopping_.update(found->value);
+}
+
+void Validation::save_state(StateWriter& into) const {
+  into.set("monitor", monitor_);
+  into.set("split", watched_);
+  into.set("waited", static_cast<std::uint64_t>(stopping_.waited()));
+  if (stopping_.best()) into.set("best", *stopping_.best());
+}
+
+void Validation::restore_state(const StateReader& from) {
+  if (from.text("monitor") != monitor_ || from.text("split") != watched_) return;
+  stopping_.go_on_from(from.has("best") ? std::optional(from.number("best")) : std::nullopt,
+                       static_cast<std::int64_t>(from.count("waited")));
 }
 
 void Validation::take(const std::string& split, const std::vector<Scalar>& metrics, bool judged) {

@@ -9,16 +9,26 @@
 #include "components/strategy_manager/early_stopping.h"
 #include "components/strategy_manager/run_facts.h"
 #include "components/strategy_manager/run_settings.h"
+#include "core/state/state.h"
 #include "messages/scalar.h"
 
 namespace trainyard::manager {
 
-/// Determines what a validation evaluates, and keeps its last results and whether they were the best.
-class Validation {
+/// Determines what a validation evaluates, and keeps its last results and whether they were the best. Its state is that
+/// of early stopping: the best value, and how long ago it was reached.
+class Validation final : public Stateful {
  public:
-  /// `known` holds the metrics stored in the checkpoint of a resumed run. Throws kNotFound for a split that the dataset
-  /// lacks; a fit without a split "validate" has no validation.
+  /// Under this name checkpoints keep the state.
+  static constexpr const char* kState = "early_stopping";
+
+  /// `known` holds the metrics stored in the checkpoint of a resumed run. They serve as the best ones if the checkpoint
+  /// has no state of early stopping. Throws kNotFound for a split that the dataset lacks; a fit without a split
+  /// "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
+
+  void save_state(StateWriter& into) const override;
+  /// Begins anew if the checkpoint's run watched another metric or split.
+  void restore_state(const StateReader& from) override;
 
   /// One evaluation order of a validation.
   struct Split {

@@ -33,6 +33,31 @@ TEST(ValidationTest, TheSplitValidateIsWatchedWhereverItStands) {
   EXPECT_FALSE(validation.improved());
 }
 
+TEST(ValidationTest, EarlyStoppingGoesOnWithTheBestValueAndItsPatience) {
+  const RunSettings settings{.early_stopping_patience = 3};
+  Validation before(settings, kFacts, {});
+  for (const double loss : {2.0, 1.0, 3.0, 1.5}) before.take("validate", {{"loss", loss}}, true);
+  StateWriter writer(Validation::kState, 0);
+  before.save_state(writer);
+  // The newest value is not the best one, and one more without improvement ends the run.
+  Validation after(settings, kFacts, {{"loss", 1.5}});
+  after.restore_state(StateReader({.path = "c", .states = writer.take()}, Validation::kState, 0));
+  EXPECT_EQ(after.stopping().best(), 1.0);
+  EXPECT_EQ(after.stopping().waited(), 2);
+  after.take("validate", {{"loss", 1.2}}, true);
+  EXPECT_TRUE(after.stopping().should_stop());
+}
+
+TEST(ValidationTest, AnotherMetricThanTheCheckpointsBeginsAnew) {
+  Validation before({.early_stopping_patience = 3}, kFacts, {});
+  before.take("validate", {{"loss", 1}}, true);
+  StateWriter writer(Validation::kState, 0);
+  before.save_state(writer);
+  Validation after({.monitor = "accuracy", .early_stopping_patience = 3}, kFacts, {});
+  after.restore_state(StateReader({.path = "c", .states = writer.take()}, Validation::kState, 0));
+  EXPECT_FALSE(after.stopping().best().has_value());
+}
+
 TEST(ValidationTest, WithoutItTheFirstSplitIsWatched) {
   Validation validation({.evaluate_splits = {"train"}}, kFacts, {});
   validation.take("train", {{"loss", 0.1}}, true);

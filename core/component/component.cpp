@@ -9,6 +9,7 @@
 #include "core/config/nearest.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -42,6 +43,8 @@ Component::Component(ComponentContext& context, ComponentTraits traits)
     : Configurable(context.where, context.parameters), context_(context), traits_(traits) {}
 
 Component::~Component() = default;
+
+core::PluginTraits Component::declared_traits() const { return {traits_}; }
 
 // The whole life cycle, with one hook for each transition. Active and inactive may alternate; nothing else can be
 // repeated.

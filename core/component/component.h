@@ -14,6 +14,7 @@
 #include "core/config/configurable.h"
 #include "core/edge/delivery.h"
 #include "core/plugin/plugin.h"
+#include "core/traits/component_traits.h"
 #include "messages/setting.h"
 
 namespace trainyard {
@@ -25,14 +26,6 @@ enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
 std::string_view name_of(State state);
 /// Returns the state with that name. For any other word it throws kInvalidArgument and suggests the nearest name.
 State state_named(std::string_view name);
-
-/// Says how a component is placed.
-struct ComponentTraits {
-  /// True if every rank has its own. If there are several ranks, each component is in the namespace "rankN".
-  bool per_rank = false;
-  /// The event loop that runs it in a composed run. Components with the same name share one loop.
-  const char* thread = "main";
-};
 
 /// One part of the pipeline, which does one job and communicates only by messages.
 ///
@@ -50,8 +43,8 @@ struct ComponentTraits {
 ///    };
 ///    TRAINYARD_COMPONENT(Echo, "echo", "Sends back what it receives.")
 ///
-/// A class that needs a placement other than the defaults of ComponentTraits has a `static constexpr ComponentTraits
-/// kTraits` and passes it to this constructor.
+/// A class whose traits differ from the defaults of ComponentTraits has a `static inline const ComponentTraits kTraits`
+/// and passes it to this constructor.
 class Component : public Configurable {
  public:
   static constexpr const char* kKind = "component";
@@ -66,6 +59,7 @@ class Component : public Configurable {
   const std::string& name() const { return context_.name; }
   const ComponentContext& context() const { return context_; }
   const ComponentTraits& traits() const { return traits_; }
+  core::PluginTraits declared_traits() const final;
   /// Returns the state. It is read and changed only on the component's event loop.
   State state() const { return state_; }
   /// Returns the event loop that runs the handlers. Other threads call loop().post() to run something on it.

@@ -26,13 +26,13 @@ TEST(NamesTest, AWordThatIsNoStateIsRefusedWithTheNearest) {
 
 TEST(NamesTest, EveryPolicyIsFoundByItsName) {
   for (const Policy policy : {Policy::kBlock, Policy::kLatest, Policy::kDropOldest}) {
-    EXPECT_EQ(policy_named(name_of(policy)), policy);
+    EXPECT_EQ(from_name<Policy>(name_of(policy)), policy);
   }
 }
 
 TEST(NamesTest, AWordThatIsNoPolicyIsRefusedWithThoseThatAre) {
-  EXPECT_EQ(error_of([] { policy_named("foo"); }).second,
-            "edge policy 'foo' is not allowed; one of: block, latest, drop_oldest");
+  EXPECT_EQ(error_of([] { from_name<Policy>("foo"); }).second,
+            "'foo' is no edge policy; known: block, drop_oldest, latest");
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ void OutputBase::room_again(bool was_waiting) {
 
 void OutputBase::send_erased(std::shared_ptr<const void> message) {
   // Nobody listens, so nothing is measured or stamped. The sequence still tells a later visitor how much there was.
-  if (edges_.empty()) {
+  if (edges_.empty() && !options_.latched) {
     ++sequence_;
     return;
   }
@@ -54,6 +54,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
   envelope.bytes = type_.payload_bytes(message.get());
   envelope.source = owner_.context().index;
   envelope.message = std::move(message);
+  if (options_.latched) last_ = envelope;
   // Each edge takes a reference to the same message; no copy is made for several readers.
   for (core::Edge* edge : edges_) edge->send(envelope);
 }

@@ -49,6 +49,8 @@ class OutputBase {
   void remove_edge(core::Edge& edge);
   /// Returns the edges, which the output does not own. It may be called only on the owner's loop.
   const std::vector<core::Edge*>& edges() const { return edges_; }
+  /// For a latched output: returns the last message that was sent, or an envelope without a message.
+  const core::Envelope& last() const { return last_; }
   /// Records that a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
   /// has sent them all.
   void room_again(bool was_waiting);
@@ -72,6 +74,7 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
+  core::Envelope last_;    ///< Kept only if the output is latched.
   int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
   std::function<void()> on_ready_;
 };

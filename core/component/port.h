@@ -3,29 +3,16 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "core/edge/envelope.h"
+#include "messages/edge_words.h"
 
 namespace trainyard {
 
 class Component;
 struct MessageType;
 
-/// What happens when the receiver is slower than the sender. The policy belongs to the edge, not to the output, because
-/// one output can feed a reader that needs every message and a viewer that does not.
-enum class Policy {
-  kBlock,       ///< Nothing is ever lost; the sender's component is held back.
-  kLatest,      ///< Only the newest undelivered message is kept.
-  kDropOldest,  ///< The queue is bounded and loses its oldest message; drops are counted.
-};
-
-/// Returns "block", "latest" or "drop_oldest", the words that launch files, plans and subscriptions use.
-std::string_view name_of(Policy policy);
-/// Returns the policy with that name. For any other word it throws kInvalidArgument, which lists the known ones.
-Policy policy_named(std::string_view name);
-
-/// The properties of an input. A launch file can override all of them except `optional` and `every_rank`.
+/// The properties of an input. A launch file can override the policy, the windows and the topic.
 struct InputOptions {
   bool optional = false;  ///< True if the input may stay unconnected.
   Policy policy = Policy::kBlock;
@@ -35,11 +22,17 @@ struct InputOptions {
   /// Matters only for a component of which a run has one: true to receive the messages of all ranks, false to receive
   /// only those of rank 0.
   bool every_rank = false;
+  /// True if whoever sends to this input must run on the event loop of its owner, so that no other thread touches what
+  /// the messages refer to while a handler runs. A plan that places them elsewhere is refused.
+  bool same_loop = false;
 };
 
 /// The properties of an output. The input determines all other properties of an edge.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
+  /// True if a visitor that comes later receives the last message that was sent. It suits what is said once, such as
+  /// what the model is.
+  bool latched = false;
 };
 
 /// Facts about a message that its handler may use.

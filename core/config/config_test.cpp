@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config/configurable.h"
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {
@@ -21,6 +21,7 @@ class Oven final : public Configurable {
   Parameter<std::int64_t> minutes{*this, "minutes", kRequired, "baking time", between(1, 600)};
   Parameter<std::string> mode{*this, "mode", std::string("fan"), "how it heats", one_of({"fan", "grill"})};
   Parameter<std::vector<double>> steps{*this, "steps", std::vector<double>{}, "later temperatures", at_least(0)};
+  Parameter<std::string> level{*this, "level", "auto", "which shelf"};
   Parameter<PluginSpec> timer{*this, "timer", PluginSpec{"bell"}, "what rings", plugin_kind("timer")};
   Parameter<std::vector<PluginSpec>> bells{*this, "bells", std::vector<PluginSpec>{}, "further ones",
                                            plugin_kind("timer")};
@@ -78,7 +79,7 @@ TEST(WordParameterTest, RefusesOtherWordsAndThoseThatItsRulesLeaveOut) {
 TEST(ConfigurableTest, DescribesItselfWithoutValues) {
   const Oven oven("");
   EXPECT_TRUE(oven.describing());
-  ASSERT_EQ(oven.parameters().size(), 6u);
+  ASSERT_EQ(oven.parameters().size(), 7u);
   EXPECT_TRUE(oven.find_parameter("minutes")->info().required);
   EXPECT_EQ(oven.find_parameter("heat")->info().default_json, "180.0");
   EXPECT_EQ(oven.find_parameter("cake"), nullptr);
@@ -96,13 +97,24 @@ TEST(ConfigurableTest, EveryRefusalSaysWhereWhatAndWhatIsAllowed) {
   EXPECT_EQ(
       error_of(R"({"minutes": 5, "timer": {"loud": true}})"),
       "oven 'test': timer: {\"loud\":true} is not allowed; the name of a timer or a table with plugin = \"name\"");
-  EXPECT_EQ(
-      error_of(R"({"minutes": 5, "haet": 1})"),
-      "oven 'test' has no parameter 'haet'; did you mean 'heat'? known: bells, heat, minutes, mode, steps, timer");
+  EXPECT_EQ(error_of(R"({"minutes": 5, "haet": 1})"),
+            "oven 'test' has no parameter 'haet'; did you mean 'heat'? known: bells, heat, level, minutes, mode, "
+            "steps, timer");
   EXPECT_EQ(error_of(R"({"minutes": 5, "bells": ["gong", 3]})"),
             "oven 'test': bells: [\"gong\",3] is not allowed; a list, each entry the name of a timer or a table with "
             "plugin = \"name\"");
   EXPECT_THAT(error_of(R"({"minutes": 5, "bells": "gong"})"), HasSubstr("bells: \"gong\" is not allowed; a list"));
+}
+
+TEST(ConfigurableTest, AStringWhoseDefaultIsAutoTakesAnIntegerWithAndWithoutQuotationMarks) {
+  EXPECT_EQ(*Oven(R"({"minutes": 5, "level": 3})").level, "3");
+  EXPECT_EQ(*Oven(R"({"minutes": 5, "level": "3"})").level, "3");
+  EXPECT_EQ(*Oven(R"({"minutes": 5, "level": "auto"})").level, "auto");
+  for (const char* wrong : {"2.5", "true", "[1]"}) {
+    EXPECT_EQ(error_of(fmt::format(R"({{"minutes": 5, "level": {}}})", wrong)),
+              fmt::format("oven 'test': level: {} is not allowed; an integer or a string", wrong));
+  }
+  EXPECT_THAT(error_of(R"({"minutes": 5, "mode": 3})"), HasSubstr("mode: 3 is not allowed; one of: fan, grill"));
 }
 
 TEST(ConfigurableTest, PluginParametersComeAsNameOrTable) {
@@ -151,6 +163,7 @@ TEST(NearestTest, FindsWhatWasMeantAndNothingElse) {
   EXPECT_EQ(nearest("tensorprocessor", known), "");
   EXPECT_EQ(suggestion("x", {}), "; none is known");
   EXPECT_EQ(suggestion("qqqqqq", {"b", "a"}), "; known: a, b");
+  EXPECT_EQ(suggestion("qqqqqq", {"b", "a", "b"}), "; known: a, b") << "the same plugin may be found twice";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config/nearest.h"
+#include "core/traits/plugin_traits.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -21,6 +22,8 @@ Configurable::Configurable(std::string where, std::string_view given)
 }
 
 Configurable::~Configurable() = default;
+
+core::PluginTraits Configurable::declared_traits() const { return {}; }
 
 ParameterBase* Configurable::find_parameter(std::string_view name) const {
   const auto found = std::ranges::find(parameters_, name, [](const ParameterBase* p) { return p->info().name; });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -10,6 +9,10 @@
 #include <vector>
 
 #include "core/config/parameter.h"
+
+namespace trainyard::core {
+struct PluginTraits;
+}  // namespace trainyard::core
 
 namespace trainyard {
 
@@ -42,8 +45,12 @@ class Configurable {
   /// Returns the beginning of every error text, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
-  /// Returns what `trainyard plugin info` prints in addition to parameters and ports, such as "available" = "false".
-  virtual std::map<std::string, std::string> facts() const { return {}; }
+  /// Throws kInvalidArgument if the given parameters contradict each other, although each of them alone is allowed. It
+  /// opens no data and uses no device, because it is also called while a run is only planned.
+  virtual void check_parameters() const {}
+
+  /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.
+  virtual core::PluginTraits declared_traits() const;
 
   /// Returns true if the object was constructed only to read its declaration. No values are given then, and required
   /// ones may be missing.

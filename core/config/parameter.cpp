@@ -49,6 +49,10 @@ template <class T>
 void from_json_value(const json& value, T& out) {
   out = value.get<T>();
 }
+// An integer becomes its text, where the rules allow one.
+void from_json_value(const json& value, std::string& out) {
+  out = value.is_string() ? value.get<std::string>() : value.dump();
+}
 // check_value() has made sure that it is a name, or a table with one.
 void from_json_value(const json& value, PluginSpec& out) {
   if (value.is_string()) {

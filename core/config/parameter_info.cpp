@@ -8,8 +8,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {
@@ -28,6 +28,11 @@ bool is_integer(const json& value) { return value.is_number_integer(); }
 bool is_number(const json& value) { return value.is_number(); }
 bool is_string(const json& value) { return value.is_string(); }
 bool is_plugin(const json& value) { return value.is_string() || (value.is_object() && value.contains("plugin")); }
+
+/// A text whose default is "auto" stands for a number that the plugin chooses, so a number may be given as well.
+bool takes_integers(const ParameterInfo& info) {
+  return info.kind == ValueKind::kString && info.default_json == "\"auto\"" && info.rules.choices.empty();
+}
 
 /// An integer passes for a number, since `lr = 1` is not a mistake. The reverse would lose digits.
 bool has_kind(ValueKind kind, const json& value) {
@@ -102,6 +107,7 @@ ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
 // Choices say everything; for numbers the bounds are spelled out.
 std::string describe_allowed(const ParameterInfo& info) {
   const ParameterRules& rules = info.rules;
+  if (takes_integers(info)) return "an integer or a string";
   if (!rules.choices.empty()) return fmt::format("one of: {}", fmt::join(rules.choices, ", "));
   if (info.kind == ValueKind::kPlugin) {
     return fmt::format("the name of a {} or a table with plugin = \"name\"", rules.plugin_kind);
@@ -118,7 +124,7 @@ std::string describe_allowed(const ParameterInfo& info) {
 
 // The kind is checked first, because a range makes no sense for something that is not a number.
 void check_value(const ParameterInfo& info, const json& value) {
-  const bool right_kind = has_kind(info.kind, value);
+  const bool right_kind = has_kind(info.kind, value) || (takes_integers(info) && is_integer(value));
   if (right_kind && numbers_in_range(info.rules, value) && all_chosen(info.rules, value)) return;
   std::string meant;
   // A slip in a word is likelier than a wish for something that does not exist.

@@ -29,12 +29,21 @@ void Edge::keep_back(const Envelope& envelope) {
     if (waiting_.empty()) output_.edge_blocked();
   } else {
     const std::uint64_t keep = policy_ == Policy::kLatest ? 1 : window_messages_;
-    while (waiting_.size() >= keep) {
-      waiting_.pop_front();
+    // A message that waits keeps its tensors alive, so their bytes count as well as its number.
+    while (!waiting_.empty() && (waiting_.size() >= keep || waiting_bytes_ + envelope.bytes > window_bytes_)) {
+      take_oldest();
       counters_.dropped.fetch_add(1, std::memory_order_relaxed);
     }
   }
   waiting_.push_back(envelope);
+  waiting_bytes_ += envelope.bytes;
+}
+
+Envelope Edge::take_oldest() {
+  Envelope oldest = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= oldest.bytes;
+  return oldest;
 }
 
 void Edge::on_room() {
@@ -42,8 +51,7 @@ void Edge::on_room() {
   while (!waiting_.empty()) {
     const bool room = has_room();
     if (!room && !receiver_gone_) break;
-    const Envelope next = std::move(waiting_.front());
-    waiting_.pop_front();
+    const Envelope next = take_oldest();
     if (room) {
       receiver_gone_ = false;
       carry(next);

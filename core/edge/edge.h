@@ -29,8 +29,8 @@ struct EdgeCounters {
 /// An edge is not thread-safe: except for `counters`, everything runs on the sender's event loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the messages under way. The same limit applies,
-  /// separately, to the messages that `drop_oldest` keeps waiting.
+  /// `id` is the edge's number in the plan. The windows limit the messages under way. The same limits apply,
+  /// separately, to the messages that `drop_oldest` keeps waiting; the newest one is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge; messages that still wait in it are lost.
   virtual ~Edge() = default;
@@ -83,12 +83,15 @@ class Edge {
  private:
   void keep_back(const Envelope& envelope);
   void carry(const Envelope& envelope);
+  // Takes the oldest waiting message out of the queue.
+  Envelope take_oldest();
 
   OutputBase& output_;
   std::uint32_t id_;
   Policy policy_;
   bool receiver_gone_ = false;
   std::deque<Envelope> waiting_;
+  std::uint64_t waiting_bytes_ = 0;
   EdgeCounters counters_;
 };
 

@@ -7,10 +7,12 @@
 
 #include <mutex>
 
-#include "core/config/nearest.h"
-#include "messages/error.h"
-
 namespace trainyard {
+
+// The levels of a record are those of spdlog, in its order.
+static_assert(static_cast<int>(LogLevel::kTrace) == SPDLOG_LEVEL_TRACE);
+static_assert(static_cast<int>(LogLevel::kWarning) == SPDLOG_LEVEL_WARN);
+static_assert(static_cast<int>(LogLevel::kOff) == SPDLOG_LEVEL_OFF);
 
 /// Turns log lines into records. Its mutex protects listen() from lines that are being logged.
 class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
@@ -24,9 +26,8 @@ class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
   // Runs on the thread that logs, under the sink's mutex.
   void sink_it_(const spdlog::details::log_msg& message) override {
     if (!listener_) return;
-    const auto level = spdlog::level::to_string_view(message.level);
     listener_({.time_ns = message.time.time_since_epoch().count(),
-               .level = std::string(level.data(), level.size()),
+               .level = static_cast<LogLevel>(message.level),
                .component = std::string(message.logger_name.data(), message.logger_name.size()),
                .text = std::string(message.payload.data(), message.payload.size())});
   }
@@ -35,16 +36,10 @@ class LogHub::RecordSink final : public spdlog::sinks::base_sink<std::mutex> {
   std::function<void(const LogRecord&)> listener_;
 };
 
-LogHub::LogHub(const std::string& level)
+LogHub::LogHub(LogLevel level)
     : stderr_(std::make_shared<spdlog::sinks::stderr_sink_mt>()), records_(std::make_shared<RecordSink>()) {
-  // spdlog returns "off" for a word that it does not know.
-  const auto parsed = spdlog::level::from_str(level);
-  if (parsed == spdlog::level::off && level != "off") {
-    throw Error(Code::kInvalidArgument, "log level '{}' is not allowed{}", level,
-                suggestion(level, {"debug", "info", "warning", "error", "off"}));
-  }
   stderr_->set_formatter(std::make_unique<spdlog::pattern_formatter>("%H:%M:%S.%e %l [%n] %v"));
-  stderr_->set_level(parsed);
+  stderr_->set_level(static_cast<spdlog::level::level_enum>(level));
 }
 
 std::shared_ptr<spdlog::logger> LogHub::logger(const std::string& component) const {

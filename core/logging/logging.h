@@ -15,9 +15,8 @@ namespace trainyard {
 /// topic. Each process has one hub. It uses no global state, so tests can have several. Thread-safe.
 class LogHub {
  public:
-  /// `level` applies to standard error alone: "debug", "info", "warning", "error" or "off". Throws kInvalidArgument for
-  /// anything else.
-  explicit LogHub(const std::string& level);
+  /// `level` is the lowest one that is written to standard error; listeners receive lower ones, too.
+  explicit LogHub(LogLevel level);
 
   /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;

@@ -98,7 +98,10 @@ bool EventLoop::run_posted() {
     tasks.swap(posted_);
     any_posted_.store(false, std::memory_order_release);
   }
-  for (auto& task : tasks) task();
+  for (auto& task : tasks) {
+    trace_ = 0;  // A task belongs to no message.
+    task();
+  }
   return !tasks.empty();
 }
 
@@ -108,6 +111,7 @@ bool EventLoop::run_timers() {
   while (!timers_.empty() && timers_.begin()->first <= now) {
     // A timer is removed before it runs, because its task may set or cancel timers.
     auto node = timers_.extract(timers_.begin());
+    trace_ = 0;
     node.mapped().second();
     worked = true;
   }

@@ -25,24 +25,44 @@ void check_range(const SharedHandle& handle) {
 
 /// Mappings are kept by inode, which is unique for a memfd while anybody has it open or mapped.
 struct SharedImports::Impl {
+  struct Entry {
+    std::shared_ptr<Mapping> mapping;
+    std::uint64_t used = 0;  ///< The number of the open() that used it last.
+    bool counted = false;
+  };
+
   std::uint32_t self;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Mapping>> mappings;
+  std::uint64_t opened = 0;
+  std::unordered_map<std::uint64_t, Entry> entries;
 
   const std::shared_ptr<Mapping>& map(const SharedHandle& handle) {
-    constexpr std::size_t kMany = 1024;
-    // A use count of 1 means that only this cache refers to the mapping. It is checked only when there are many
-    // mappings: mapping again costs a few microseconds, and keeping one costs little.
-    if (mappings.size() > kMany)
-      std::erase_if(mappings, [](const auto& entry) { return entry.second.use_count() == 1; });
-    auto& mapping = mappings[handle.inode];
-    if (mapping == nullptr || mapping->size() != handle.segment_bytes) {
-      mappings.erase(handle.inode);
+    if (++opened % kSweep == 0) forget_surplus();
+    Entry& entry = entries[handle.inode];
+    if (entry.mapping == nullptr || entry.mapping->size() != handle.segment_bytes) {
+      entries.erase(handle.inode);
       const MemoryFile file = MemoryFile::open(handle);
       // The mapping is writable, because giving a reference back is a write to the first page.
-      return mappings[handle.inode] = std::make_shared<Mapping>(file.fd(), handle.segment_bytes, true);
+      auto mapping = std::make_shared<Mapping>(file.fd(), handle.segment_bytes, true);
+      Entry& made = entries[handle.inode];
+      made = {std::move(mapping), opened, handle.counted != 0};
+      return made.mapping;
     }
-    return mapping;
+    entry.used = opened;
+    return entry.mapping;
   }
+
+  // A mapping keeps the memory of a segment that its owner has given back already. A steady stream uses the same few
+  // segments again and again; the others are surplus. A use count of 1 means that only this cache refers to the
+  // mapping. Of memory that is not counted, a reader may have kept the address.
+  void forget_surplus() {
+    std::erase_if(entries, [this](const auto& each) {
+      const Entry& entry = each.second;
+      return entry.counted && entry.mapping.use_count() == 1 && opened - entry.used >= kUnused;
+    });
+  }
+
+  static constexpr std::uint64_t kSweep = 64;
+  static constexpr std::uint64_t kUnused = 256;
 };
 
 SharedImports::SharedImports(std::uint32_t self) : impl_(std::make_unique<Impl>()) { impl_->self = self; }

@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
 
 #include "core/memory/shared_imports.h"
 #include "core/memory/shared_pool.h"
@@ -38,6 +41,53 @@ TEST(SharedPoolTest, ABufferLentToAReaderIsNotUsedAgainUntilTheReaderLetsGo) {
     EXPECT_EQ(read.size(), 4096u);
   }
   EXPECT_EQ(pool.allocate(4096).data(), address);
+}
+
+TEST(SharedPoolTest, WhatABurstHasAddedIsGivenBackWhileASteadyStreamKeepsItsSegment) {
+  SharedPool pool;
+  const std::byte* steady = pool.allocate(4096).data();
+  const std::size_t before = pool.reserved_bytes();
+  std::vector<Buffer> burst;
+  for (int i = 0; i < 50; ++i) burst.push_back(pool.allocate(4096));
+  EXPECT_GT(pool.reserved_bytes(), 40 * before);
+  pool.trim();
+  burst.clear();
+  for (int round = 0; round < 4; ++round) {
+    for (int i = 0; i < 40; ++i) EXPECT_EQ(pool.allocate(4096).data(), steady);
+    pool.trim();
+  }
+  EXPECT_EQ(pool.reserved_bytes(), before);
+}
+
+TEST(SharedPoolTest, ASlowStreamKeepsItsSegments) {
+  SharedPool pool;
+  const std::byte* steady = pool.allocate(4096).data();
+  for (int i = 0; i < 10; ++i) pool.trim();
+  EXPECT_EQ(pool.allocate(4096).data(), steady);
+}
+
+TEST(SharedImportsTest, MappingsThatAreNotUsedAnyMoreAreForgotten) {
+  SharedPool pool;
+  SharedImports imports(kReader);
+  const auto mapped = [] {
+    std::ifstream maps("/proc/self/maps");
+    int found = 0;
+    for (std::string line; std::getline(maps, line);) found += line.find("memfd:trainyard") != std::string::npos;
+    return found;
+  };
+  const auto send = [&](const Buffer& buffer) {
+    SharedPool::lend(buffer, kReader);
+    imports.open(*buffer.shared());
+  };
+  const int before = mapped();
+  {
+    std::vector<Buffer> burst;
+    for (int i = 0; i < 50; ++i) burst.push_back(pool.allocate(4096));
+    for (const Buffer& buffer : burst) send(buffer);
+  }
+  EXPECT_EQ(mapped(), before + 100) << "each is mapped by its owner and by its reader";
+  for (int i = 0; i < 400; ++i) send(pool.allocate(4096));
+  EXPECT_EQ(mapped(), before + 51);
 }
 
 TEST(SharedPoolTest, ForgettingADeadReaderGivesItsBuffersBack) {

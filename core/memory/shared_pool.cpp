@@ -13,8 +13,9 @@
 namespace trainyard::core {
 
 // The life of a segment: the first allocate() of its size makes it. It is in use while this process has a reference,
-// and read elsewhere while any counter in its first page is not zero. It is free when both have ended, and it is not
-// given back to the system before the pool is destroyed.
+// and read elsewhere while any counter in its first page is not zero. It is free when both have ended. One that stays
+// free although others are allocated is surplus, and trim() gives it back to the system: the first free segment is
+// always taken, so a steady stream uses the same few, and what a burst has added is left over.
 
 /// The segments of a pool. Each is free, in use here, or still read elsewhere.
 struct SharedPool::Impl {
@@ -22,7 +23,10 @@ struct SharedPool::Impl {
     MemoryFile file;
     SharedHandle handle;  ///< The handle of the whole segment.
     Mapping mapping;
-    bool in_use = false;  ///< True while this process uses it.
+    bool in_use = false;       ///< True while this process uses it.
+    std::uint64_t taken = 0;   ///< The number of the allocation that used it last.
+    std::uint32_t idle = 0;    ///< The calls of trim() in a row that have found it free and not used in between.
+    std::uint64_t looked = 0;  ///< `taken` at the last trim().
 
     explicit Segment(std::size_t bytes)
         : file(MemoryFile::make(bytes)), handle(file.handle()), mapping(file.fd(), bytes, true) {}
@@ -32,19 +36,32 @@ struct SharedPool::Impl {
   std::mutex mutex;
   std::vector<std::unique_ptr<Segment>> segments;   ///< Counted segments, which are used again.
   std::vector<std::unique_ptr<Segment>> permanent;  ///< Segments of arenas.
+  std::uint64_t allocations = 0;
 
   // Finds the first free segment of exactly this size in a list of a few dozen. Whether readers elsewhere are done is
   // checked here, when memory is wanted, so nobody has to tell the pool.
   Segment& take(std::size_t bytes) {
     for (auto& segment : segments) {
-      if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) {
-        segment->in_use = true;
-        return *segment;
-      }
+      if (!segment->in_use && segment->mapping.size() == bytes && segment->header().free()) return use(*segment);
     }
     segments.push_back(std::make_unique<Segment>(bytes));
-    segments.back()->in_use = true;
-    return *segments.back();
+    return use(*segments.back());
+  }
+
+  Segment& use(Segment& segment) {
+    segment.in_use = true;
+    segment.taken = ++allocations;
+    return segment;
+  }
+
+  // A slow stream must keep its segments, so time alone says little.
+  bool surplus(Segment& segment) const {
+    constexpr std::uint64_t kManyAllocations = 64;
+    constexpr std::uint32_t kShort = 2, kLong = 60;
+    const bool idle = !segment.in_use && segment.taken == segment.looked && segment.header().free();
+    segment.looked = segment.taken;
+    segment.idle = idle ? segment.idle + 1 : 0;
+    return segment.idle >= kLong || (segment.idle >= kShort && allocations - segment.taken >= kManyAllocations);
   }
 };
 
@@ -100,6 +117,16 @@ void SharedPool::forget(std::uint32_t reader) {
   const std::lock_guard lock(impl_->mutex);
   // The count is set to zero, because it does not matter how many references the dead process had.
   for (auto& segment : impl_->segments) segment->header().held[reader].store(0, std::memory_order_release);
+}
+
+void SharedPool::trim() {
+  // They are unmapped without the lock, because that takes time and somebody may want memory meanwhile.
+  std::vector<std::unique_ptr<Impl::Segment>> surplus;
+  const std::lock_guard lock(impl_->mutex);
+  for (auto& segment : impl_->segments) {
+    if (impl_->surplus(*segment)) surplus.push_back(std::move(segment));
+  }
+  std::erase(impl_->segments, nullptr);
 }
 
 std::size_t SharedPool::reserved_bytes() const {

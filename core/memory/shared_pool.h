@@ -42,6 +42,10 @@ class SharedPool {
   /// Removes all references of the dead process `reader` to buffers of this pool.
   void forget(std::uint32_t reader);
 
+  /// Gives surplus segments back to the system: those that have stayed free for some calls although others were
+  /// allocated. The process calls it about once a second.
+  void trim();
+
   /// Returns the bytes of all segments, in use or not.
   std::size_t reserved_bytes() const;
 

@@ -13,6 +13,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/files/regular_file.h"
 #include "messages/error.h"
 
 namespace trainyard {
@@ -101,6 +102,8 @@ std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
 
 // It reads a few hundred bytes of a library that may have hundreds of megabytes.
 PluginLabel read_plugin_label(const std::string& path) {
+  if (!core::is_there(path)) throw Error(Code::kNotFound, "no plugin file {}", path);
+  core::require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "no plugin file {}", path);
   const auto text = read_section(file, ".trainyard");

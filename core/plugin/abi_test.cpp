@@ -137,11 +137,42 @@ TEST_F(PluginFileTest, AnUnknownNameIsAnsweredWithTheNearestKnown) {
   EXPECT_THAT(error_of([&] { loader.find("model", "../models/convnet"); }), HasSubstr("no model named"));
 }
 
+TEST_F(PluginFileTest, APluginIsListedOnceWhereFoldersOverlap) {
+  library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
+  const core::PluginLoader loader({directory_, directory_ / "models", directory_});
+  EXPECT_EQ(loader.list().size(), 1u);
+  EXPECT_THAT(error_of([&] { loader.find("model", "convnte"); }), HasSubstr("known: convnet (looked in"));
+}
+
 TEST_F(PluginFileTest, AFileThatEveryoneMayWriteIsRefused) {
   const std::string path = library("open", "model\\nopen\\n1\\nd\\n" TRAINYARD_ABI_TAG);
   fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
   core::PluginLoader loader({directory_});
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("can be written by everyone"));
+}
+
+TEST_F(PluginFileTest, AFileOrAFolderOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  const std::string path = library("foreign", "model\\nforeign\\n1\\nd\\n" TRAINYARD_ABI_TAG);
+  core::PluginLoader loader({directory_});
+  constexpr uid_t kSomebody = 65'000;
+  ASSERT_EQ(::chown(path.c_str(), kSomebody, 0), 0);
+  EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("foreign.so belongs to user 65000, who could change it"));
+  ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+  ASSERT_EQ(::chown(directory_.c_str(), kSomebody, 0), 0);
+  EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("belongs to user 65000, who could change it"));
+}
+
+TEST_F(PluginFileTest, WhatWouldHangItsReaderIsPassedOverInAListAndNamedInASearch) {
+  ASSERT_EQ(::mkfifo((directory_ / "pipe.so").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("self.so", (directory_ / "self.so").c_str()), 0);
+  ASSERT_EQ(::symlink(".", (directory_ / "folder").c_str()), 0);
+  library("convnet", "model\\nconvnet\\n1\\nd\\ntag");
+  const core::PluginLoader loader({directory_});
+  ASSERT_EQ(loader.list().size(), 1u);
+  EXPECT_THAT(error_of([&] { loader.find("model", "pipe"); }), HasSubstr("pipe.so: is a FIFO, not a file"));
+  EXPECT_THAT(error_of([&] { loader.find("model", "self"); }),
+              HasSubstr("self.so: cannot be read: Too many levels of symbolic links"));
 }
 
 TEST_F(PluginFileTest, APluginWithALabelButNoEntryIsRefused) {

@@ -24,13 +24,14 @@ PortInfo describe_port(const std::string& name, const std::string& topic, const 
   return port;
 }
 
-/// Adds the ports, services and placement, which other kinds of plugins do not have.
+/// Adds the ports and services, which other kinds of plugins do not have.
 void describe_component(const Component& component, PluginInfo& info) {
   for (const InputBase* input : component.inputs()) {
     PortInfo port = describe_port(input->name(), input->options().topic, input->type(), input->help());
     port.optional = input->options().optional;
     port.every_rank = input->options().every_rank;
-    port.policy = name_of(input->options().policy);
+    port.same_loop = input->options().same_loop;
+    port.policy = input->options().policy;
     port.window_messages = input->options().window_messages;
     port.window_bytes = input->options().window_bytes;
     info.inputs.push_back(std::move(port));
@@ -42,8 +43,15 @@ void describe_component(const Component& component, PluginInfo& info) {
     info.services.push_back(
         {service->name(), service->request_type().schema_text, service->reply_type().schema_text, service->help()});
   }
-  info.per_rank = component.traits().per_rank;
-  info.thread = component.traits().thread;
+}
+
+std::string objection_of(const Configurable& plugin) {
+  try {
+    plugin.check_parameters();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace
@@ -58,7 +66,8 @@ PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const 
   const std::unique_ptr<Configurable> plugin(PluginLoader::describe(entry, where, parameters));
   if (const auto* component = dynamic_cast<const Component*>(plugin.get())) describe_component(*component, info);
   for (const ParameterBase* parameter : plugin->parameters()) info.parameters.push_back(parameter->info());
-  info.facts = plugin->facts();
+  info.traits = plugin->declared_traits();
+  if (!parameters.empty()) info.objection = objection_of(*plugin);
   return info;
 }
 

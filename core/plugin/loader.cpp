@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 
 #include "core/component/boundary.h"
 #include "core/config/nearest.h"
+#include "core/files/regular_file.h"
 #include "messages/error.h"
 
 namespace trainyard::core {
@@ -21,10 +23,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A library runs its constructors when it is loaded, so whoever may write to it may run code here.
-void refuse_writable_by_others(const fs::path& path) {
+struct stat status_of(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path.string());
+  return status;
+}
+
+/// A library runs its constructors when it is loaded, so whoever may write to it may run code here.
+void refuse_writable_by_others(const fs::path& path) {
+  const struct stat status = status_of(path);
   // In a sticky folder such as /tmp everyone may add files, but nobody may replace those of others.
   const bool sticky = (status.st_mode & S_ISVTX) != 0;
   if ((status.st_mode & S_IWOTH) != 0 && !sticky) {
@@ -32,6 +39,16 @@ void refuse_writable_by_others(const fs::path& path) {
                 "{} can be written by everyone; take that right away (chmod o-w) before loading from it",
                 path.string());
   }
+}
+
+/// The owner may write to it whenever he likes. Trusted are the superuser, this user, and whoever has installed
+/// Trainyard, whose code runs here anyway.
+void refuse_foreign_owner(const fs::path& path, uid_t installer) {
+  const uid_t owner = status_of(path).st_uid;
+  if (owner == 0 || owner == ::geteuid() || owner == installer) return;
+  throw Error(Code::kPluginLoad, "{} belongs to user {}, who could change it; allowed are user {}, root{}",
+              path.string(), owner, ::geteuid(),
+              installer == 0 || installer == ::geteuid() ? "" : fmt::format(" and user {}", installer));
 }
 
 /// The folder of a kind: "models" for models, "strategies" for strategies.
@@ -44,6 +61,27 @@ fs::path own_folder() {
   Dl_info info{};
   if (::dladdr(reinterpret_cast<void*>(&refuse_writable_by_others), &info) == 0) return {};
   return fs::absolute(info.dli_fname).parent_path();
+}
+
+/// Refuses a file that others can change: by writing to it, or by replacing it in its folder.
+void refuse_unsafe(const std::string& path) {
+  const fs::path own = own_folder();
+  const uid_t installer = own.empty() ? 0 : status_of(own).st_uid;
+  for (const fs::path& each : {fs::path(path), fs::absolute(path).parent_path()}) {
+    refuse_writable_by_others(each);
+    refuse_foreign_owner(each, installer);
+  }
+}
+
+/// The files below a folder that could be plugins. What cannot be entered is passed over.
+std::vector<std::string> libraries_below(const std::string& directory) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(directory, fs::directory_options::skip_permission_denied, error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".so") found.push_back(entry->path());
+  }
+  return found;
 }
 
 }  // namespace
@@ -78,20 +116,19 @@ std::vector<std::string> PluginLoader::default_directories() {
 std::vector<PluginLoader::Found> PluginLoader::list() const {
   std::vector<Found> found;
   for (const std::string& directory : directories_) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory, ignored)) {
-      // Other files in the folder are ignored.
-      if (entry.path().extension() != ".so") continue;
+    for (const std::string& path : libraries_below(directory)) {
       try {
-        found.push_back({read_plugin_label(entry.path()), entry.path()});
+        found.push_back({read_plugin_label(path), path});
       } catch (const Error&) {
-        // The file is some other library.
+        // It is some other library, or no file at all.
       }
     }
   }
-  // The sort is stable: of two plugins of one name, the one in the earlier folder comes first, which is the one that
-  // find() chooses.
-  std::ranges::stable_sort(found, {}, [](const Found& f) { return std::pair(f.label.kind, f.label.name); });
+  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one
+  // that find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
+  const auto identity = [](const Found& f) { return std::pair(f.label.kind, f.label.name); };
+  std::ranges::stable_sort(found, {}, identity);
+  found.erase(std::ranges::unique(found, {}, identity).begin(), found.end());
   return found;
 }
 
@@ -101,7 +138,7 @@ std::string PluginLoader::find(std::string_view kind, std::string_view name) con
     for (const fs::path& folder : {fs::path(directory) / folder_of_kind(kind), fs::path(directory)}) {
       const fs::path path = folder / fmt::format("{}.so", name);
       // A name is not a path: it must not lead out of the folder.
-      if (name.find('/') == std::string_view::npos && fs::exists(path) && read_plugin_label(path).kind == kind)
+      if (name.find('/') == std::string_view::npos && is_there(path) && read_plugin_label(path).kind == kind)
         return path;
     }
   }
@@ -122,9 +159,7 @@ const PluginEntry& PluginLoader::load(const std::string& path) {
   const std::lock_guard lock(mutex_);
   const auto loaded = std::ranges::find(libraries_, path, [](const auto& library) { return library->path; });
   if (loaded != libraries_.end()) return *(*loaded)->entry;
-  refuse_writable_by_others(path);
-  // The folder is checked as well, because whoever may write to it can replace the file.
-  refuse_writable_by_others(fs::absolute(path).parent_path());
+  refuse_unsafe(path);
   // The tags are compared before dlopen(), which runs constructors of static objects.
   const PluginLabel label = read_plugin_label(path);
   if (!abi_matches(label.abi_tag, host_abi_tag())) {

@@ -22,7 +22,8 @@ json port_to_json(const PortInfo& port) {
           {"help", port.help},
           {"optional", port.optional},
           {"every_rank", port.every_rank},
-          {"policy", port.policy},
+          {"same_loop", port.same_loop},
+          {"policy", name_of(port.policy)},
           {"window_messages", port.window_messages},
           {"window_bytes", port.window_bytes}};
 }
@@ -38,7 +39,8 @@ PortInfo port_from_json(const json& in) {
   in.at("help").get_to(port.help);
   in.at("optional").get_to(port.optional);
   in.at("every_rank").get_to(port.every_rank);
-  in.at("policy").get_to(port.policy);
+  in.at("same_loop").get_to(port.same_loop);
+  port.policy = from_name<Policy>(in.at("policy").get<std::string>());
   in.at("window_messages").get_to(port.window_messages);
   in.at("window_bytes").get_to(port.window_bytes);
   return port;
@@ -46,15 +48,19 @@ PortInfo port_from_json(const json& in) {
 
 }  // namespace
 
+ComponentTraits PluginInfo::component_traits() const {
+  const auto* found = std::get_if<ComponentTraits>(&traits.of_kind);
+  return found == nullptr ? ComponentTraits{} : *found;
+}
+
 // The JSON is flat where possible, because `trainyard plugin info --json` prints it.
 json to_json(const PluginInfo& info) {
-  json out{{"kind", info.label.kind},       {"name", info.label.name},
-           {"version", info.label.version}, {"description", info.label.description},
-           {"abi_tag", info.label.abi_tag}, {"path", info.path},
-           {"per_rank", info.per_rank},     {"thread", info.thread},
-           {"facts", info.facts},           {"parameters", json::array()},
-           {"inputs", json::array()},       {"outputs", json::array()},
-           {"services", json::array()}};
+  json out{{"kind", info.label.kind},        {"name", info.label.name},
+           {"version", info.label.version},  {"description", info.label.description},
+           {"abi_tag", info.label.abi_tag},  {"path", info.path},
+           {"traits", to_json(info.traits)}, {"objection", info.objection},
+           {"parameters", json::array()},    {"inputs", json::array()},
+           {"outputs", json::array()},       {"services", json::array()}};
   for (const ParameterInfo& parameter : info.parameters) out["parameters"].push_back(to_json(parameter));
   for (const PortInfo& port : info.inputs) out["inputs"].push_back(port_to_json(port));
   for (const PortInfo& port : info.outputs) out["outputs"].push_back(port_to_json(port));
@@ -75,9 +81,9 @@ PluginInfo plugin_info_from_json(const json& in) {
   in.at("description").get_to(info.label.description);
   in.at("abi_tag").get_to(info.label.abi_tag);
   in.at("path").get_to(info.path);
-  in.at("per_rank").get_to(info.per_rank);
-  in.at("thread").get_to(info.thread);
-  in.at("facts").get_to(info.facts);
+  in.at("objection").get_to(info.objection);
+  info.traits =
+      plugin_traits_from_json(info.label.kind, in.at("traits"), info.label.kind + " '" + info.label.name + "'");
   for (const json& parameter : in.at("parameters")) info.parameters.push_back(parameter_info_from_json(parameter));
   for (const json& port : in.at("inputs")) info.inputs.push_back(port_from_json(port));
   for (const json& port : in.at("outputs")) info.outputs.push_back(port_from_json(port));

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "core/config/parameter_info.h"
 #include "core/plugin/abi.h"
+#include "core/traits/plugin_traits.h"
+#include "messages/edge_words.h"
 
 namespace trainyard::core {
 
@@ -22,7 +23,8 @@ struct PortInfo {
   std::string help;
   bool optional = false;                   ///< For inputs: may stay unconnected.
   bool every_rank = false;                 ///< For inputs of a component that is made once: hears all ranks.
-  std::string policy = "block";            ///< For inputs: "block", "latest" or "drop_oldest".
+  bool same_loop = false;                  ///< For inputs: whoever sends to it runs on the same event loop.
+  Policy policy = Policy::kBlock;          ///< For inputs.
   std::uint64_t window_messages = 64;      ///< For inputs: the credits in messages.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
 };
@@ -44,12 +46,15 @@ struct PluginInfo {
   std::vector<PortInfo> inputs;
   std::vector<PortInfo> outputs;
   std::vector<ServiceInfo> services;
-  bool per_rank = false;  ///< For components: true to have one for every rank.
-  std::string thread;     ///< For components: the event loop to share in a composed run.
-  std::map<std::string, std::string> facts;
+  PluginTraits traits;
+  std::string objection;  ///< Why the parameters that were given contradict each other; empty if they do not.
+
+  /// Returns the traits of a component; the defaults for any other plugin.
+  ComponentTraits component_traits() const;
 };
 
-/// Convert the description to JSON and back. A field that is missing or of another type makes the JSON library throw.
+/// Convert the description to JSON and back. A field that is missing or of another type makes the JSON library throw,
+/// and traits that are not allowed throw kPluginLoad.
 nlohmann::json to_json(const PluginInfo& info);
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 

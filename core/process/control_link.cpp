@@ -3,9 +3,11 @@
 
 namespace trainyard::core {
 
-ControlLink::ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint)
+ControlLink::ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint,
+                         const RunKeys& keys)
     : socket_(make_socket(context, zmq::socket_type::dealer)) {
-  check_address(endpoint);
+  check_member_address(endpoint, keys);
+  present_as_member(socket_, keys);
   // This comes before connect(), because the identity is part of the handshake.
   socket_.set(zmq::sockopt::routing_id, process);
   socket_.connect(endpoint);

@@ -8,6 +8,7 @@
 
 #include "core/loop/event_loop.h"
 #include "core/transport/frames.h"
+#include "core/transport/run_keys.h"
 
 namespace trainyard::core {
 
@@ -15,8 +16,9 @@ namespace trainyard::core {
 /// so that the launcher can address the process even after a restart. Everything here runs on the control thread.
 class ControlLink final : public Source {
  public:
-  /// Connects to the launcher, which need not listen yet. Throws kUnsupported for an address on another machine.
-  ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint);
+  /// Connects to the launcher, which need not listen yet. Throws kUnsupported for an address on another machine, or
+  /// over TCP without keys.
+  ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint, const RunKeys& keys);
 
   /// Sets what to do with messages of type T. Unknown types are ignored, because a newer launcher may send more types.
   template <Message T>

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,15 +12,16 @@
 #include "core/component/component.h"
 #include "core/edge/queue_edge.h"
 #include "core/logging/logging.h"
-#include "core/transport/outlet.h"
+#include "core/transport/visitor_door.h"
 
 namespace trainyard::core {
 
 /// Serves visitors: programs that attach to a running launch without being in its plan.
 ///
-/// A visitor's messages pass through an additional bounded ring from the component's loop to the gateway's own loop,
-/// which encodes and sends them as the visitor's credits allow. A full ring drops its oldest entries and counts them.
-/// The component only pushes messages into the ring, so a visitor that is slow, stopped or gone does not delay it.
+/// An output that visitors listen to has one tap, an additional bounded ring from the component's loop to the gateway's
+/// own loop, however many visitors there are. The gateway encodes each message once and sends it to them as their
+/// credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages into the
+/// ring, so visitors that are slow, stopped, many or gone do not delay it.
 class Gateway final : public Component {
  public:
   /// Finds the outputs that publish a topic in this process; empty if there are none.
@@ -30,11 +32,15 @@ class Gateway final : public Component {
   ~Gateway() override;
 
   /// Returns the address to which visitors connect.
-  const std::string& endpoint() const { return outlet_.endpoint(); }
+  const std::string& endpoint() const { return door_.endpoint(); }
 
   /// Publishes a log record. Any thread may call it. A few hundred records from before the first subscriber are kept
   /// for it, because messages logged during configuration should be in the run's files, too.
   void publish(const LogRecord& record);
+
+  /// Passes on what components have sent, and tells visitors that nothing more comes. Called when every component is
+  /// finalized.
+  void finish();
 
   /// The numbers of messages that one visitor's edge has sent and dropped, both in the ring and on the socket.
   struct VisitorCounters {
@@ -47,23 +53,22 @@ class Gateway final : public Component {
   std::vector<VisitorCounters> counters() const;
 
  private:
-  class Relay;
+  class Tap;
 
-  // Answers a subscription with an edge, or with null and the reason.
-  RemoteEdge* admit(const Subscribe& request, std::string& error);
-  // Detaches a visitor's relays from the components, because the visitor is gone.
-  void dismiss(RemoteEdge& edge);
-  // Called when a relay has been detached from its component. With the last relay of an edge, the edge is removed.
-  void forget(Relay* relay);
-  // Looks once a second for visitors that went away silently.
+  VisitorDoor::Owner door_owner();
+  OutputBase* find_output(const std::string& topic);
+  // Connects a visitor's edge with the outputs of its topic.
+  void admit(VisitorEdge& edge);
+  void admit_to_log(VisitorEdge& edge);
+  void dismiss(VisitorEdge& edge);
+  // Looks once a second for visitors that went away silently, and for memory that nobody uses any more.
   void sweep();
-  RemoteEdge& admit_to_log(const Subscribe& request, Policy policy);
   void tell(const LogRecord& record);
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
-  Outlet outlet_;
   FindOutputs find_;
-  std::vector<std::unique_ptr<Relay>> relays_;
+  VisitorDoor door_;
+  std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that anybody has ever listened to.
   /// The records from before the first subscriber of the log; the oldest are dropped first.
   std::deque<LogRecord> early_;
   bool early_over_ = false;

@@ -16,18 +16,24 @@ constexpr auto kHeartbeat = std::chrono::milliseconds(1000);
 
 }  // namespace
 
-Process::Process(std::string name, const std::string& control_endpoint)
+Process::Process(std::string name, const std::string& control_endpoint, RunKeys keys)
     : name_(std::move(name)),
-      link_(sockets_, name_, control_endpoint),
+      keys_(std::move(keys)),
+      link_(sockets_, name_, control_endpoint, keys_),
       life_(loop_, life_reports()),
       requests_(name_, loop_, [this](const Reply& reply) { link_.send(reply); }) {
+  if (!keys_.empty()) {
+    // All members of a run have one pair of keys, so the list has one entry.
+    admission_.emplace(sockets_, std::vector{keys_.public_key});
+    loop_.add(*admission_);
+  }
   loop_.add(link_);
   link_.on<ProcessPlan>([this](const ProcessPlan& plan) { on_plan(plan); });
   link_.on<Connect>([this](const Connect& connect) {
     if (wiring_) wiring_->connect(connect);
   });
   link_.on<Transition>([this](const Transition& transition) { on_transition(transition); });
-  link_.on<Request>([this](const Request& request) { requests_.serve(request); });
+  link_.on<Request>([this](const Request& request) { on_request(request); });
   link_.on<PeerGone>([this](const PeerGone& peer) {
     if (wiring_) wiring_->peer_gone(peer);
   });
@@ -51,6 +57,7 @@ int Process::run() {
 
 void Process::beat() {
   link_.send(Heartbeat{name_, beats_++});
+  if (pulse_) pulse_->beat();
   loop_.after(kHeartbeat, [this] { beat(); });
 }
 
@@ -72,13 +79,18 @@ LifeCycle::Reports Process::life_reports() {
                 link_.send(StateChanged{component, std::string(name_of(state)), error});
               },
           .configured = [this] { report_configured(); },
-          .ended = [this] { loop_.stop(); }};
+          .ended =
+              [this] {
+                if (gateway_ != nullptr) gateway_->finish();
+                loop_.stop();
+              }};
 }
 
 void Process::on_plan(const ProcessPlan& plan) {
   plan_.emplace(plan, name_);
   host_.emplace(*plan_, host_reports());
-  wiring_.emplace(*plan_, *host_, loop_, sockets_, [this] { link_.send(Connected{name_}); });
+  pulse_.emplace(*host_);
+  wiring_.emplace(*plan_, *host_, loop_, sockets_, keys_, [this] { link_.send(Connected{name_}); });
   requests_.open(*plan_, *host_);
   std::string at;
   try {
@@ -125,6 +137,14 @@ void Process::report_configured() {
   }
   configured.endpoints[name_ + "/gateway"] = gateway_->endpoint();
   link_.send(configured);
+}
+
+void Process::on_request(const Request& request) {
+  if (request.target.empty() && request.method == "pulse" && pulse_) {
+    link_.send(Reply{request.id, true, pulse_->describe()});
+  } else {
+    requests_.serve(request);
+  }
 }
 
 void Process::on_transition(const Transition& transition) {

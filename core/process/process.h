@@ -12,8 +12,10 @@
 #include "core/process/gateway.h"
 #include "core/process/life_cycle.h"
 #include "core/process/plan_view.h"
+#include "core/process/pulse.h"
 #include "core/process/request_desk.h"
 #include "core/process/wiring.h"
+#include "core/transport/admission.h"
 #include "messages/control.h"
 #include "messages/plan.h"
 
@@ -44,8 +46,9 @@ namespace trainyard::core {
 // clang-format on
 class Process {
  public:
-  /// Reports to the launcher at `control_endpoint` as `name`.
-  Process(std::string name, const std::string& control_endpoint);
+  /// Reports to the launcher at `control_endpoint` as `name`. The keys are those of the run; without them, only sockets
+  /// of the local file system can be used.
+  Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 
   /// Runs until the launcher has finalized every component, or is gone. Returns the exit code: 1 if the plan could not
@@ -60,6 +63,7 @@ class Process {
   void carry_out(std::string& at);
   void open_gateway();
   void on_transition(const Transition& transition);
+  void on_request(const Request& request);
   void report_configured();
   void beat();
 
@@ -69,11 +73,14 @@ class Process {
   // The order matters for destruction: what asks is destroyed before what is asked.
   std::string name_;
   EventLoop loop_{"control"};
+  RunKeys keys_;
   zmq::context_t sockets_;
+  std::optional<Admission> admission_;  ///< None without keys.
   ControlLink link_;
   LifeCycle life_;
   std::optional<PlanView> plan_;  ///< This and what follows exist once the plan has come.
   std::optional<ComponentHost> host_;
+  std::optional<Pulse> pulse_;
   std::optional<Wiring> wiring_;
   std::unique_ptr<Gateway> gateway_;
   RequestDesk requests_;

@@ -29,6 +29,14 @@ int describe(const std::string& path, const std::string& parameters) {
   return 0;
 }
 
+/// The launcher hands the keys of the run over through the standard input, which nobody else can read.
+trainyard::core::RunKeys keys_of_run() {
+  constexpr std::size_t kMost = 4096;
+  std::string text(kMost, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  return trainyard::core::RunKeys::read(text);
+}
+
 int run(int argc, char** argv) {
   std::string control, name, described, parameters, denormals;
   // The arguments are read by hand, because only our own programs start this one, and it links no parser.
@@ -49,7 +57,7 @@ int run(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   // There is one thread so far, from which all others inherit this.
   if (denormals != "keep") trainyard::core::flush_denormals();
-  return trainyard::core::Process(name, control).run();
+  return trainyard::core::Process(name, control, keys_of_run()).run();
 }
 
 }  // namespace

@@ -83,10 +83,17 @@ void perform(Component& component, const Request& request, ServiceBase::Reply re
 
 /// The counters are read on the control thread while the edge counts on its own. Each number is right, but they may not
 /// fit each other.
-json describe(const Edge& edge, const std::string& topic) {
+json describe(const Edge& edge, const PlanView& view) {
   const EdgeCounters& counters = edge.counters();
-  return {{"topic", topic},
+  const auto& edges = view.plan().edges;
+  const auto planned = std::ranges::find(edges, edge.id(), &EdgePlan::id);
+  // Edges know only their number, but people need topics and names.
+  const EdgePlan plan = planned == edges.end() ? EdgePlan{} : *planned;
+  const auto name = [&](std::uint32_t index) { return planned == edges.end() ? "" : view.component(index).name; };
+  return {{"topic", plan.topic},
           {"edge", edge.id()},
+          {"from", name(plan.from)},
+          {"to", name(plan.to)},
           {"sent", counters.sent.load()},
           {"bytes", counters.bytes.load()},
           {"dropped", counters.dropped.load()},
@@ -121,16 +128,13 @@ void RequestDesk::answer(Component& component, const Request& request) {
 }
 
 std::string RequestDesk::counters() const {
-  // Edges know only their number, but people need topics.
-  std::map<std::uint32_t, std::string> topics;
   json edges = json::array();
   if (host_ != nullptr) {
-    for (const EdgePlan& plan : plan_->plan().edges) topics[plan.id] = plan.topic;
     // These lists do not change once the workers run, and the counters themselves are atomic.
     for (const auto& [thread, worker] : host_->workers()) {
-      for (const auto& edge : worker->edges) edges.push_back(describe(*edge, topics[edge->id()]));
+      for (const auto& edge : worker->edges) edges.push_back(describe(*edge, *plan_));
       if (worker->outlet == nullptr) continue;
-      for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, topics[edge->id()]));
+      for (const auto& edge : worker->outlet->edges()) edges.push_back(describe(*edge, *plan_));
     }
   }
   json visitors = json::array();

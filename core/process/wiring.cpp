@@ -6,6 +6,7 @@
 #include "core/edge/local_edge.h"
 #include "core/edge/queue_edge.h"
 #include "messages/error.h"
+#include "messages/limits.h"
 
 namespace trainyard::core {
 namespace {
@@ -33,8 +34,8 @@ void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
 }  // namespace
 
 Wiring::Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets,
-               std::function<void()> connected)
-    : plan_(plan), host_(host), control_(control), sockets_(sockets), connected_(std::move(connected)) {}
+               const RunKeys& keys, std::function<void()> connected)
+    : plan_(plan), host_(host), control_(control), sockets_(sockets), keys_(keys), connected_(std::move(connected)) {}
 
 void Wiring::make_edges() {
   for (const EdgePlan& edge : plan_.plan().edges) make_edge(edge);
@@ -44,7 +45,7 @@ void Wiring::make_edges() {
 // The receiving end of an edge from another process is made later, in connect(), when the address of its publisher is
 // known. Here it is only counted.
 void Wiring::make_edge(const EdgePlan& edge) {
-  const Policy policy = policy_named(edge.policy);
+  const Policy policy = edge.policy;
   if (plan_.is_mine(edge.to)) count_connection(edge);
   if (!plan_.is_mine(edge.from)) return;
   const Component& from = host_.component(edge.from);
@@ -52,7 +53,7 @@ void Wiring::make_edge(const EdgePlan& edge) {
   if (plan_.is_mine(edge.to)) return make_inner_edge(edge, output, policy);
   // The edge leads to another process: the thread of the sender publishes, and the receiver will subscribe.
   const std::string address = plan_.address_of(plan_.component(edge.from).thread);
-  Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool());
+  Outlet& outlet = host_.worker_of(edge.from).open_outlet(sockets_, address, host_.pool(), keys_);
   output.add_edge(outlet.add_edge(output, edge.topic, edge.id, policy, edge.window_messages, edge.window_bytes));
 }
 
@@ -98,10 +99,10 @@ std::vector<EdgePlan> Wiring::log_edges() const {
                        .topic = kLogTopic,
                        .to = index,
                        .input = input->name(),
-                       .policy = std::string(name_of(Policy::kDropOldest)),
-                       .window_messages = input->options().window_messages,
-                       .window_bytes = input->options().window_bytes,
-                       .transport = "tcp"});
+                       .policy = Policy::kDropOldest,
+                       .window_messages = std::min(input->options().window_messages, kMaxVisitorWindow),
+                       .window_bytes = std::min(input->options().window_bytes, kMaxVisitorWindowBytes),
+                       .transport = Transport::kTcp});
     }
   }
   return edges;
@@ -160,7 +161,10 @@ void Wiring::open_inlet(const std::string& inlet, const WantedInlet& wanted, con
 void Wiring::subscribe(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
   Worker& worker = *wanted.worker;
   auto& made = worker.inlets[wanted.from];
-  made = std::make_unique<Inlet>(sockets_, endpoint, plan_.plan().process_index, worker.loop);
+  // At a gateway everybody is a visitor, and has no keys.
+  const bool visits = wanted.from.ends_with("/gateway");
+  made =
+      std::make_unique<Inlet>(sockets_, endpoint, plan_.plan().process_index, worker.loop, visits ? RunKeys() : keys_);
   made->on_connected([this, inlet] { control_.post([this, inlet] { acknowledge(inlet); }); });
   // A refused subscription fails the component that wanted it, because that is the one that cannot work.
   made->on_error([](InputBase& input, const std::string& what) { input.owner().fail(what); });
@@ -181,14 +185,10 @@ void Wiring::peer_gone(const PeerGone& peer) {
     if (plan_.is_mine(edge.from) && plan_.component(edge.to).process == peer.process) lost.insert(edge.id);
   }
   for (const auto& [thread, worker] : host_.workers()) {
-    worker->loop.post([each = worker.get(), prefix = peer.process + "/", lost] {
+    worker->loop.post([each = worker.get(), process = peer.process, lost] {
       if (each->outlet != nullptr) give_up(*each->outlet, lost);
       // A restarted publisher has another address, and gets another inlet with the next Connect.
-      std::erase_if(each->inlets, [&](auto& entry) {
-        if (!entry.first.starts_with(prefix)) return false;
-        each->loop.remove(*entry.second);
-        return true;
-      });
+      each->retire_inlets(process);
     });
   }
 }

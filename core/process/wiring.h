@@ -10,6 +10,7 @@
 
 #include "core/process/component_host.h"
 #include "core/process/plan_view.h"
+#include "core/transport/run_keys.h"
 #include "messages/control.h"
 
 namespace trainyard::core {
@@ -20,7 +21,7 @@ class Wiring {
  public:
   /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
   /// again after every connect(). All references must outlive this object.
-  Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets,
+  Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
   /// Makes every edge that begins in this process, once all of its components are there. Throws kNotFound for a port
@@ -56,6 +57,7 @@ class Wiring {
   ComponentHost& host_;
   EventLoop& control_;
   zmq::context_t& sockets_;
+  const RunKeys& keys_;
   std::function<void()> connected_;
   std::set<std::string> unconnected_;  ///< Inlets whose subscriptions are not all acknowledged.
 };

@@ -42,10 +42,27 @@ void Worker::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+// Components may still hold messages of the dead process, and return the credit of each to the inlet that it came
+// through. So an inlet goes only when it has nothing under way, at the next death at the latest.
+void Worker::retire_inlets(const std::string& process) {
+  std::erase_if(retired, [](const auto& inlet) { return inlet->idle(); });
+  const std::string prefix = process + "/";
+  for (auto inlet = inlets.begin(); inlet != inlets.end();) {
+    if (!inlet->first.starts_with(prefix)) {
+      ++inlet;
+      continue;
+    }
+    loop.remove(*inlet->second);
+    retired.push_back(std::move(inlet->second));
+    inlet = inlets.erase(inlet);
+  }
+}
+
 // It is made on demand, because a thread that only receives binds no socket.
-Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool) {
+Outlet& Worker::open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool,
+                            const RunKeys& keys) {
   if (outlet == nullptr) {
-    outlet = std::make_unique<Outlet>(context, address, loop, pool);
+    outlet = std::make_unique<Outlet>(context, address, loop, pool, keys);
     loop.add(*outlet);
   }
   return *outlet;

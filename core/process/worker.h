@@ -34,8 +34,11 @@ class Worker {
   /// Ends the loop and waits for the thread. Does nothing if it was never started.
   void stop();
 
+  /// Stops reading what comes from a process that has died. Runs on the loop.
+  void retire_inlets(const std::string& process);
+
   /// Makes the publishing socket, if it does not exist yet.
-  Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool);
+  Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool, const RunKeys& keys);
 
   // The order matters for destruction: sockets and edges go before the components to whose ports they refer, and those
   // before the loop.
@@ -44,6 +47,8 @@ class Worker {
   std::vector<std::unique_ptr<Edge>> edges;              ///< The edges that start here and end in this process.
   std::unique_ptr<Outlet> outlet;                        ///< Null if nothing leaves the process from here.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< Indexed by the key of the sending worker.
+  /// Inlets whose sender has died. They are kept until every message that came through them has been handled.
+  std::vector<std::unique_ptr<Inlet>> retired;
 
  private:
   void run_loop();

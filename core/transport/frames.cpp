@@ -89,9 +89,7 @@ void check_address(const std::string& address) {
     if (address.starts_with(allowed)) return;
   }
   throw Error(Code::kUnsupported,
-              "address {} is refused: beyond this machine keys are required, and they are not yet supported; "
-              "use ipc or tcp on 127.0.0.1",
-              address);
+              "address {} is refused: a run cannot span several machines yet; use ipc or tcp on 127.0.0.1", address);
 }
 
 }  // namespace trainyard::core

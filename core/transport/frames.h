@@ -66,8 +66,7 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 /// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
-/// Refuses every address that is neither ipc nor tcp on loopback: other addresses require keys, which are not yet
-/// supported.
+/// Refuses every address that is neither ipc nor tcp on loopback, because a run cannot span several machines yet.
 void check_address(const std::string& address);
 
 }  // namespace trainyard::core

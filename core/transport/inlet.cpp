@@ -17,7 +17,13 @@ namespace trainyard::core {
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
+void RemoteReceiver::deliver(Envelope envelope) {
+  ++under_way_;
+  input_.owner().deliver({&input_, std::move(envelope), this});
+}
+
 void RemoteReceiver::consumed(const Envelope& envelope) {
+  --under_way_;
   // In a ring, returning a credit costs two additions in shared memory, and a system call only if the sender sleeps and
   // wants it.
   if (ring_) {
@@ -62,13 +68,15 @@ void RemoteReceiver::ring_read() {
   if (ring_->credit_wanted()) sender_->notify();
 }
 
-Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop)
+Inlet::Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
+             const RunKeys& keys)
     : endpoint_(endpoint),
       process_index_(process_index),
       loop_(loop),
       socket_(make_socket(context, zmq::socket_type::dealer)),
       imports_(process_index) {
-  check_address(endpoint);
+  check_member_address(endpoint, keys);
+  present_as_member(socket_, keys);
   socket_.connect(endpoint);
 }
 
@@ -77,12 +85,12 @@ void Inlet::subscribe(InputBase& input, const EdgePlan& edge) {
   const auto number = static_cast<std::uint32_t>(receivers_.size());
   receivers_.push_back(std::make_unique<RemoteReceiver>(*this, input, edge, number));
   // This depends on the plan, not on the host: tcp stands for a place where no memory can be shared.
-  const bool same_host = edge.transport != "tcp";
+  const bool same_host = edge.transport != Transport::kTcp;
   const Subscribe request{.subscription = number,
                           .topic = edge.topic,
                           .edge = edge.id,
                           .fingerprint = input.type().fingerprint,
-                          .policy = edge.policy,
+                          .policy = std::string(name_of(edge.policy)),
                           .window_messages = edge.window_messages,
                           .window_bytes = edge.window_bytes,
                           .payloads = same_host ? "handle" : "inline",
@@ -133,7 +141,7 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     // The record is released before the handler runs: decode() has taken all that is needed, and the writer can
     // continue meanwhile.
     receiver.ring().pop();
-    input.owner().deliver({&input, std::move(envelope), &receiver});
+    receiver.deliver(std::move(envelope));
   } catch (const Error& error) {
     // Nothing behind a record that cannot be read can be trusted. This stops the polling of the ring, so the error is
     // reported once.
@@ -186,6 +194,10 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
 
 bool Inlet::connected() const {
   return std::ranges::all_of(receivers_, [](const auto& each) { return each->connected; });
+}
+
+bool Inlet::idle() const {
+  return std::ranges::all_of(receivers_, [](const auto& each) { return each->idle(); });
 }
 
 // frames[3 + i] exists, because handle_data() has compared the number of frames with the header.
@@ -241,7 +253,7 @@ void Inlet::handle_data(Frames& frames) {
     InputBase& input = receiver->input();
     open_payloads(header, frames);
     Envelope envelope = decode(header, {static_cast<const std::byte*>(frames[2].data()), frames[2].size()}, input);
-    input.owner().deliver({&input, std::move(envelope), receiver});
+    receiver->deliver(std::move(envelope));
   } catch (const Error& error) {
     payloads_.clear();
     if (receiver != nullptr) error_(receiver->input(), error.what());

@@ -15,6 +15,7 @@
 #include "core/memory/shared_ring.h"
 #include "core/transport/frames.h"
 #include "core/transport/ring_offer.h"
+#include "core/transport/run_keys.h"
 #include "messages/header.h"
 #include "messages/plan.h"
 #include "messages/subscription.h"
@@ -49,6 +50,11 @@ class RemoteReceiver final : public Receiver {
   /// Tells the sender that there is room in the ring, if it has asked for this.
   void ring_read();
 
+  /// Hands a message to the input's component.
+  void deliver(Envelope envelope);
+  /// Returns true if every message that was delivered has been handled, so that nothing refers to this object.
+  bool idle() const { return under_way_ == 0; }
+
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
   /// True once the subscription has been acknowledged. Until then the ring is not read.
@@ -64,6 +70,7 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
+  std::uint64_t under_way_ = 0;  ///< Messages that were delivered and are not handled yet.
   std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
 };
@@ -75,8 +82,9 @@ class RemoteReceiver final : public Receiver {
 class Inlet final : public Source {
  public:
   /// `process_index` is the index under which this process holds shared buffers. `loop` is the one that the inlet is
-  /// added to.
-  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop);
+  /// added to. With keys, it presents itself as a member; without, the address must be in the local file system.
+  Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
+        const RunKeys& keys = {});
 
   /// Subscribes to the messages of an edge. The answer arrives later; see on_connected. All calls must be made before
   /// the inlet is first polled.
@@ -90,6 +98,10 @@ class Inlet final : public Source {
 
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
+
+  /// Returns true if every message that came in here has been handled. An inlet must not be destroyed before, because
+  /// components keep messages back, and return their credit later.
+  bool idle() const;
 
   /// Returns the address that it is connected to.
   const std::string& endpoint() const { return endpoint_; }

@@ -6,13 +6,28 @@
 #include "core/component/component.h"
 #include "core/component/output.h"
 #include "messages/error.h"
+#include "messages/limits.h"
 
 namespace trainyard::core {
 
+namespace {
+
+zmq::socket_t make_members_socket(zmq::context_t& context, const std::string& address, const RunKeys& keys) {
+  check_member_address(address, keys);
+  zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
+  accept_members(context, socket, keys);
+  // Only control messages come in here.
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxControlBytes));
+  return socket;
+}
+
+}  // namespace
+
 // The publishing socket of a loop. What subscribers say comes in here; what components send goes out in
 // remote_edge.cpp, straight from the handler that sends it.
-Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool)
-    : socket_(make_socket(context, zmq::socket_type::router)),
+Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
+               const RunKeys& keys)
+    : socket_(make_members_socket(context, bind_address, keys)),
       endpoint_(bind_socket(socket_, bind_address)),
       loop_(loop),
       pool_(pool) {}
@@ -22,10 +37,6 @@ RemoteEdge& Outlet::add_edge(OutputBase& output, std::string topic, std::uint32_
   edges_.push_back(
       std::make_unique<RemoteEdge>(*this, output, std::move(topic), id, policy, window_messages, window_bytes));
   return *edges_.back();
-}
-
-void Outlet::remove_edge(RemoteEdge& edge) {
-  std::erase_if(edges_, [&edge](const auto& owned) { return owned.get() == &edge; });
 }
 
 bool Outlet::poll() {
@@ -63,9 +74,8 @@ void Outlet::handle(Frames& frames) {
   } else if (kind == Unsubscribe::kTypeName) {
     RemoteEdge* edge = find(peer, read_message<Unsubscribe>(frames[3]).subscription);
     if (edge == nullptr) return;
-    // Nothing more is sent to it. An edge of the plan waits for the next subscriber.
+    // Nothing more is sent to it. The edge waits for the next subscriber.
     edge->detach();
-    if (edge->id() == kVisitorEdge && visitor_gone_) visitor_gone_(*edge);
   }
 }
 
@@ -77,25 +87,20 @@ RemoteEdge* Outlet::find(std::string_view peer, std::uint32_t subscription) {
   return found == edges_.end() ? nullptr : found->get();
 }
 
-// A subscription that is known returns after a reconnect. An edge of the plan is found by its number. All others are
-// visitors.
-RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request, std::string& error) {
-  RemoteEdge* edge = find(peer, request.subscription);
-  if (edge == nullptr && request.edge == kVisitorEdge) {
-    if (visitor_) edge = visitor_(request, error);
-  } else if (edge == nullptr) {
-    const auto found = std::ranges::find(edges_, request.edge, [](const auto& owned) { return owned->id(); });
-    if (found != edges_.end()) edge = found->get();
-  }
-  if (edge == nullptr && error.empty()) error = fmt::format("no topic '{}' here", request.topic);
-  return edge;
+// A subscription that is known returns after a reconnect. An edge of the plan is found by its number.
+RemoteEdge* Outlet::edge_for(std::string_view peer, const Subscribe& request) {
+  if (RemoteEdge* known = find(peer, request.subscription)) return known;
+  const auto found = std::ranges::find(edges_, request.edge, [](const auto& owned) { return owned->id(); });
+  return found == edges_.end() ? nullptr : found->get();
 }
 
 void Outlet::subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer) {
   // Every subscription is answered, with the edge's type if there is one, so that the other side can compare.
   Subscribed answer{.subscription = request.subscription, .topic = request.topic};
-  RemoteEdge* edge = edge_for(peer, request, answer.error);
-  if (edge != nullptr) {
+  RemoteEdge* edge = edge_for(peer, request);
+  if (edge == nullptr) {
+    answer.error = fmt::format("no topic '{}' here", request.topic);
+  } else {
     const MessageType& type = edge->output().type();
     answer.type = type.name;
     answer.fingerprint = type.fingerprint;
@@ -115,23 +120,6 @@ void Outlet::subscribe(std::string_view peer, const Subscribe& request, const Ri
   }
   // This comes after the answer: what waited for a subscriber must not overtake the acknowledgement.
   if (answer.error.empty()) edge->on_room();
-}
-
-void Outlet::sweep_visitors() {
-  // They are collected first, because the callee may remove edges.
-  std::vector<RemoteEdge*> gone;
-  for (const auto& edge : edges_) {
-    if (edge->id() != kVisitorEdge) continue;
-    // An empty frame is sent, which subscribers ignore: a ROUTER refuses to address a peer that has disconnected.
-    Frames probe;
-    probe.emplace_back(std::string_view(edge->peer()));
-    probe.emplace_back();
-    if (edge->peer().empty() || !send_frames(socket_, probe)) gone.push_back(edge.get());
-  }
-  for (RemoteEdge* edge : gone) {
-    edge->detach();
-    if (visitor_gone_) visitor_gone_(*edge);
-  }
 }
 
 }  // namespace trainyard::core

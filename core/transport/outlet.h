@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,7 @@
 #include "core/memory/shared_ring.h"
 #include "core/transport/frames.h"
 #include "core/transport/ring_offer.h"
+#include "core/transport/run_keys.h"
 #include "messages/header.h"
 #include "messages/subscription.h"
 
@@ -87,12 +87,15 @@ class RemoteEdge final : public Edge {
   mutable bool starved_ = false;
 };
 
-/// The publishing socket of one event loop, a ROUTER to which all subscribers of the loop's outputs connect. Edges with
+/// The publishing socket of one event loop, a ROUTER to which the members that receive from the loop's outputs connect.
+/// Visitors connect elsewhere (VisitorDoor). Edges with
 /// rings are polled here, too, since the same loop must detect that they have room again.
 class Outlet final : public Source {
  public:
-  /// `loop` is the one that this outlet is added to. Messages too large for a ring are stored in `pool`.
-  Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool);
+  /// `loop` is the one that this outlet is added to. Messages too large for a ring are stored in `pool`. With keys,
+  /// only members can subscribe; without, the address must be in the local file system. Throws kIo and kUnsupported.
+  Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
+         const RunKeys& keys = {});
 
   /// Returns the address to connect to.
   const std::string& endpoint() const { return endpoint_; }
@@ -100,22 +103,8 @@ class Outlet final : public Source {
   /// Makes an edge that waits for its subscriber. The outlet owns it; the caller adds it to the output.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
-  /// Deletes the edge, which must have been removed from its output already.
-  void remove_edge(RemoteEdge& edge);
 
-  /// Called for a subscription that is not in the plan. Returns the edge, or null to refuse it with `error`. An outlet
-  /// without this callback, like those of workers, refuses every visitor.
-  using Visitor = std::function<RemoteEdge*(const Subscribe&, std::string& error)>;
-  void on_visitor(Visitor visitor) { visitor_ = std::move(visitor); }
-  /// Sets a callback that is called when the visitor of an edge is gone. The callback must remove the edge.
-  void on_visitor_gone(std::function<void(RemoteEdge&)> gone) { visitor_gone_ = std::move(gone); }
-
-  /// Removes the edges of visitors that are gone. It must be called from time to time: without credit nothing is sent
-  /// to a visitor, so its end is not detected otherwise.
-  void sweep_visitors();
-
-  /// Returns the edges. In a worker's outlet they do not change after the process is configured; in the gateway's they
-  /// do.
+  /// Returns the edges, which do not change after the process is configured.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;
@@ -127,7 +116,7 @@ class Outlet final : public Source {
 
   void handle(Frames& frames);
   void subscribe(std::string_view peer, const Subscribe& request, const RingOffer* offer);
-  RemoteEdge* edge_for(std::string_view peer, const Subscribe& request, std::string& error);
+  RemoteEdge* edge_for(std::string_view peer, const Subscribe& request);
   RemoteEdge* find(std::string_view peer, std::uint32_t subscription);
 
   zmq::socket_t socket_;
@@ -135,8 +124,6 @@ class Outlet final : public Source {
   EventLoop& loop_;
   SharedPool& pool_;
   std::vector<std::unique_ptr<RemoteEdge>> edges_;
-  Visitor visitor_;
-  std::function<void(RemoteEdge&)> visitor_gone_;
 
   // Every edge reuses these for its messages, since one message is written at a time.
   Frames incoming_;
@@ -144,8 +131,5 @@ class Outlet final : public Source {
   std::string body_;
   std::vector<Buffer> payloads_;
 };
-
-/// The edge id of subscriptions that are not in the plan.
-constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
 }  // namespace trainyard::core

@@ -28,6 +28,7 @@ class Cifar10 final : public Dataset {
  public:
   explicit Cifar10(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {TargetKind::kClass}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;

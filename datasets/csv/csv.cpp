@@ -59,8 +59,6 @@ char Csv::separator() const {
 }
 
 void Csv::open() {
-  chosen_task_ = *task_ == "classification" ? Task::kClassification : Task::kRegression;
-  chosen_labels_ = *labels_ == "names" ? Labels::kNames : Labels::kNumbers;
   const MappedFile file(*path_);
   const auto* text = reinterpret_cast<const char*>(file.bytes().data());
   csv::Reader reader({text, file.size()}, *path_, separator());
@@ -149,7 +147,7 @@ void Csv::number_names() {
 
 void Csv::divide() {
   const auto seed = static_cast<std::uint64_t>(*split_seed_);
-  rows_ = partition_of(rows(), division_named(*split_), *validate_fraction_, seed);
+  rows_ = partition_of(rows(), *split_, *validate_fraction_, seed);
   if (!rows_.train.empty()) return;
   throw Error(Code::kInvalidArgument, "{}: of the {} rows of {} none is left to train on (validate_fraction = {})",
               where(), rows(), *path_, *validate_fraction_);

@@ -10,6 +10,18 @@
 #include "datasets/dataset.h"
 #include "datasets/partition.h"
 
+namespace trainyard::csv {
+
+/// What the target of a row is: a class, or numbers.
+enum class Task : std::uint8_t { kClassification, kRegression };
+constexpr auto words_of(Task) { return words("task", "classification", "regression"); }
+
+/// How the class of a row is written: as a number, or as any text.
+enum class Labels : std::uint8_t { kNumbers, kNames };
+constexpr auto words_of(Labels) { return words("way to write classes", "numbers", "names"); }
+
+}  // namespace trainyard::csv
+
 namespace trainyard {
 
 /// Reads rows of numbers from a CSV file (RFC 4180) and keeps them in memory as floats.
@@ -36,16 +48,14 @@ class Csv final : public Dataset {
  public:
   explicit Csv(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {classifies() ? TargetKind::kClass : TargetKind::kNumbers}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  enum class Task { kClassification, kRegression };
-  enum class Labels { kNumbers, kNames };
-
-  bool classifies() const { return chosen_task_ == Task::kClassification; }
-  bool labels_are_names() const { return chosen_labels_ == Labels::kNames; }
+  bool classifies() const { return *task_ == csv::Task::kClassification; }
+  bool labels_are_names() const { return *labels_ == csv::Labels::kNames; }
   char separator() const;
   void name_columns(const csv::Reader& first_row);
   std::size_t column_named(const std::string& name) const;
@@ -64,20 +74,14 @@ class Csv final : public Dataset {
                                               "columns to be learnt; empty = the last"};
   Parameter<std::vector<std::string>> chosen_{*this, "columns", std::vector<std::string>{},
                                               "columns to learn from; empty = all others"};
-  Parameter<std::string> task_{*this, "task", "classification", "what the target is: a class, or numbers",
-                               one_of({"classification", "regression"})};
-  Parameter<std::string> labels_{*this, "labels", "numbers", "how classes are written: 0, 1, ... or any text",
-                                 one_of({"numbers", "names"})};
+  Parameter<csv::Task> task_{*this, "task", csv::Task::kClassification, "what the target is: a class, or numbers"};
+  Parameter<csv::Labels> labels_{*this, "labels", csv::Labels::kNumbers,
+                                 "how classes are written: 0, 1, ... or any text"};
   Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validates",
                                        between(0, 0.99)};
-  Parameter<std::string> split_{*this, "split", "random", "which rows validate: drawn ones, or the last",
-                                one_of({"random", "tail"})};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "which rows validate: drawn ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
                                       "seed of the draw, which the seed of the run does not change", at_least(0)};
-
-  // What the parameters name, read once when the file is opened.
-  Task chosen_task_ = Task::kClassification;
-  Labels chosen_labels_ = Labels::kNumbers;
 
   std::vector<std::string> names_;    ///< The names of all columns of the file.
   std::vector<std::size_t> columns_;  ///< The numbers of the columns to learn from.

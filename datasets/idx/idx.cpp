@@ -136,6 +136,7 @@ DatasetInfo Idx::info() const {
   for (const Split& split : splits_) largest = std::max(largest, *std::ranges::max_element(split.files->labels.bytes));
   info.classes = largest + 1u;
   for (std::uint64_t label = 0; label < info.classes; ++label) info.vocabulary.push_back(fmt::to_string(label));
+  info.learnt = {{"mean", fmt::to_string(*mean_)}, {"std", fmt::to_string(*std_)}};
   return info;
 }
 

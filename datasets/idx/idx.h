@@ -36,6 +36,7 @@ class Idx final : public Dataset {
   /// Reads nothing; open() does.
   explicit Idx(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {TargetKind::kClass}; }
   /// Reads all files, which may take a second.
   void open() override;
   DatasetInfo info() const override;

@@ -66,7 +66,7 @@ void ImageFolder::open_whole() {
   classes_ = std::move(found.classes);
   const std::uint64_t all = found.files.size();
   const auto seed = static_cast<std::uint64_t>(*split_seed_);
-  const Partition parts = partition_of(all, division_named(*split_), *validate_fraction_, seed);
+  const Partition parts = partition_of(all, *split_, *validate_fraction_, seed);
   splits_ = {{"train", {}}, {"validate", {}}};
   for (const std::uint64_t file : parts.train) splits_[0].files.push_back(found.files[file]);
   for (const std::uint64_t file : parts.validate) splits_[1].files.push_back(found.files[file]);

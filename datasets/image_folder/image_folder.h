@@ -11,6 +11,7 @@
 #include "datasets/dataset.h"
 #include "datasets/image_folder/picture_reader.h"
 #include "datasets/image_folder/scan.h"
+#include "datasets/partition.h"
 
 namespace trainyard {
 
@@ -39,6 +40,7 @@ class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {TargetKind::kClass}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
@@ -64,8 +66,7 @@ class ImageFolder final : public Dataset {
   Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1,
                                        "share of the pictures that validates in a folder without train",
                                        between(0, 0.99)};
-  Parameter<std::string> split_{*this, "split", "random", "which pictures validate: drawn ones, or the last",
-                                one_of({"random", "tail"})};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "which pictures validate: drawn ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
                                       "seed of the draw, which the seed of the run does not change", at_least(0)};
   Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "pictures that claim more are refused",

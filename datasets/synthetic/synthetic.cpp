@@ -60,17 +60,27 @@ std::uint64_t Synthetic::samples_of(std::string_view split) const {
   return 0;
 }
 
+// Its draws are of their own, so that `mislabelled` changes nothing but labels.
+std::int64_t Synthetic::label_of(std::int64_t own, std::string_view split, std::uint64_t index) const {
+  if (*mislabelled_ == 0 || *classes_ == 1) return own;
+  const std::uint64_t key = random_key(context().seed, "synthetic labels", random_key(0, split));
+  if (random_unit(random_bits(2 * index, key)) >= *mislabelled_) return own;
+  const auto others = static_cast<std::uint64_t>(*classes_) - 1;
+  return (own + 1 + static_cast<std::int64_t>(random_below(random_bits(2 * index + 1, key), others))) % *classes_;
+}
+
 void Synthetic::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   check_sample(split, index, samples_of(split));
   // Classes in turn, so that every batch in order holds all of them alike.
-  const auto label = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(*classes_));
+  const auto own = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(*classes_));
   // A function of seed, split and index alone: any worker can make any sample at any time.
   const std::uint64_t bits = random_bits(index, random_key(context().seed, split));
-  const float* centre = centres_.data() + static_cast<std::size_t>(label) * width_;
+  const float* centre = centres_.data() + static_cast<std::size_t>(own) * width_;
   const float* first = table_.data() + bits % kPlaces;
   const float* second = table_.data() + (bits >> 32) % kPlaces;
   auto* input = reinterpret_cast<float*>(fields[0].data());
   for (std::size_t i = 0; i < width_; ++i) input[i] = centre[i] + first[i] + second[i];
+  const std::int64_t label = label_of(own, split, index);
   std::memcpy(fields[1].data(), &label, sizeof label);
 }
 

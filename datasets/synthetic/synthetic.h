@@ -16,6 +16,10 @@ namespace trainyard {
 /// little more than copying it, no sample is stored, and opening takes a millisecond whatever the number of samples.
 /// Every machine and every rank with the same seed sees the same samples.
 ///
+/// Some samples bear the label of another class. Without them, the clusters are so easy to tell apart that the loss
+/// vanishes within a few steps. With a share p of them and k classes, the mean loss of samples that were not seen in
+/// training cannot fall below -(1 - p) ln(1 - p) - p ln(p / (k - 1)), which is 0.54 for the defaults.
+///
 /// Parameters  samples           10000, of the split "train"
 ///             validate_samples  1000; 0 = no such split
 ///             test_samples      0; likewise
@@ -24,12 +28,14 @@ namespace trainyard {
 ///             classes           10
 ///             separation        1: standard deviation of the centres around zero, in every feature
 ///             noise             1: standard deviation around the centre
+///             mislabelled       0.1: share of the samples that bear the label of another class
 /// Fields      input             float32 [features] or `shape`
 ///             target            int64 []
 class Synthetic final : public Dataset {
  public:
   explicit Synthetic(DatasetContext& context) : Dataset(context) {}
 
+  DatasetTraits traits() const override { return {TargetKind::kClass}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
@@ -38,6 +44,8 @@ class Synthetic final : public Dataset {
   std::vector<std::int64_t> sample_shape() const;
   /// 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
+  /// The label that a sample of class `own` bears.
+  std::int64_t label_of(std::int64_t own, std::string_view split, std::uint64_t index) const;
 
   Parameter<std::int64_t> samples_{*this, "samples", 10000, "samples of the split 'train'", positive()};
   Parameter<std::int64_t> validate_samples_{*this, "validate_samples", 1000,
@@ -50,6 +58,10 @@ class Synthetic final : public Dataset {
   Parameter<std::int64_t> classes_{*this, "classes", 10, "number of clusters", between(1, 1 << 20)};
   Parameter<double> separation_{*this, "separation", 1, "standard deviation of the centres", at_least(0)};
   Parameter<double> noise_{*this, "noise", 1, "standard deviation around a centre", at_least(0)};
+  Parameter<double> mislabelled_{*this, "mislabelled", 0.1,
+                                 "share of the samples that bear the label of another class, so that the loss does not "
+                                 "vanish; 0 = none",
+                                 between(0, 1)};
 
   std::size_t width_ = 0;       ///< How many numbers a sample has.
   std::vector<float> centres_;  ///< [classes, width]

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -23,6 +24,10 @@ using testing::values;
 
 std::vector<float> input(Synthetic& data, std::uint64_t index, const char* split = "train") {
   return values<float>(read_sample(data, split, index)[0]);
+}
+
+std::int64_t label(Synthetic& data, std::uint64_t index, const char* split = "train") {
+  return values<std::int64_t>(read_sample(data, split, index)[1])[0];
 }
 
 TEST(SyntheticTest, InfoTellsSplitsFieldsAndClasses) {
@@ -53,10 +58,32 @@ TEST(SyntheticTest, NoTwoSamplesAreAlike) {
 }
 
 TEST(SyntheticTest, LabelsGoRoundTheClasses) {
-  Opened<Synthetic> data(R"({"classes": 3, "features": 2})");
-  for (std::int64_t i = 0; i < 9; ++i) {
-    EXPECT_EQ(values<std::int64_t>(read_sample(*data, "train", static_cast<std::uint64_t>(i))[1])[0], i % 3);
+  Opened<Synthetic> data(R"({"classes": 3, "features": 2, "mislabelled": 0})");
+  for (std::uint64_t i = 0; i < 1000; ++i) EXPECT_EQ(label(*data, i), static_cast<std::int64_t>(i % 3));
+}
+
+TEST(SyntheticTest, TheShareOfSamplesThatWasAskedForBearsTheLabelOfAnotherClass) {
+  Opened<Synthetic> data(R"({"classes": 4, "features": 2, "mislabelled": 0.3})");
+  std::array<int, 4> distance{};
+  for (std::uint64_t i = 0; i < 20'000; ++i) ++distance[(static_cast<std::uint64_t>(label(*data, i)) + 4 - i % 4) % 4];
+  EXPECT_NEAR(distance[0], 14'000, 300);
+  for (const std::size_t other : {1, 2, 3}) EXPECT_NEAR(distance[other], 2'000, 200) << "all other classes alike";
+}
+
+TEST(SyntheticTest, WrongLabelsDifferBetweenSplitsAndLeaveTheInputsAlone) {
+  Opened<Synthetic> data(R"({"features": 2, "mislabelled": 0.5})");
+  Opened<Synthetic> right(R"({"features": 2, "mislabelled": 0})");
+  int differing = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    EXPECT_EQ(input(*data, i), input(*right, i));
+    differing += label(*data, i) != label(*data, i, "validate") ? 1 : 0;
   }
+  EXPECT_GT(differing, 500);
+}
+
+TEST(SyntheticTest, ASingleClassHasNoWrongLabels) {
+  Opened<Synthetic> data(R"({"classes": 1, "features": 2, "mislabelled": 1})");
+  for (std::uint64_t i = 0; i < 10; ++i) EXPECT_EQ(label(*data, i), 0);
 }
 
 TEST(SyntheticTest, NoiseHasTheDeviationThatWasAskedFor) {

@@ -16,7 +16,6 @@ namespace trainyard {
 // The whole text is kept as token numbers, two bytes each; a sample is a window on it, so there are nearly as many
 // samples as characters, and none takes memory of its own.
 void Text::open() {
-  by_bytes_ = *encoding_ == "bytes";
   const std::vector<text::File> files = text::read_text_files(*path_);
   make_vocabulary(files);
   make_tokens(files);
@@ -26,7 +25,7 @@ void Text::open() {
 /// Where a token is a byte, no file can be wrong.
 std::uint32_t Text::next_code(const text::File& file, std::size_t& position) const {
   const auto byte = static_cast<unsigned char>(file.bytes[position]);
-  if (by_bytes_) return ++position, byte;
+  if (by_bytes()) return ++position, byte;
   const std::uint32_t code = text::next_code_point(file.bytes, position);
   if (code != text::kNotUtf8) return code;
   throw Error(Code::kCorrupt,
@@ -98,12 +97,13 @@ DatasetInfo Text::info() const {
   info.fields = {{"input", dtype, {*length_}}, {"target", dtype, {*length_}}};
   info.classes = codes_.size();
   for (const std::uint32_t code : codes_) {
-    info.vocabulary.push_back(by_bytes_ && code >= 0x80 ? fmt::format("\\x{:02x}", code) : text::to_utf8(code));
+    info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : text::to_utf8(code));
   }
   // Throughput is counted in tokens: samples of another context would not be comparable.
   info.unit = "token";
   info.units_per_sample = static_cast<std::uint64_t>(*length_);
-  info.attributes = {{"path", *path_}, {"encoding", *encoding_}, {"characters", fmt::to_string(tokens_.size())}};
+  info.attributes = {
+      {"path", *path_}, {"encoding", std::string(name_of(*encoding_))}, {"characters", fmt::to_string(tokens_.size())}};
   return info;
 }
 

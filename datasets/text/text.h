@@ -9,6 +9,14 @@
 #include "datasets/dataset.h"
 #include "datasets/text/text_files.h"
 
+namespace trainyard::text {
+
+/// What a token is: a character of UTF-8 text, or a byte.
+enum class Encoding : std::uint8_t { kUtf8, kBytes };
+constexpr auto words_of(Encoding) { return words("encoding", "utf-8", "bytes"); }
+
+}  // namespace trainyard::text
+
 namespace trainyard {
 
 /// Reads text for language models, with one token per character. A sample is `context` characters as the input, and the
@@ -33,6 +41,8 @@ class Text final : public Dataset {
   /// Reads nothing; open() does.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
+  /// The target of a single token is a class as well.
+  DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   /// Reads all of the text and turns it into tokens.
   void open() override;
   DatasetInfo info() const override;
@@ -46,6 +56,7 @@ class Text final : public Dataset {
     std::uint64_t characters = 0;
   };
 
+  bool by_bytes() const { return *encoding_ == text::Encoding::kBytes; }
   std::uint32_t next_code(const text::File& file, std::size_t& position) const;
   void make_vocabulary(const std::vector<text::File>& files);
   void make_tokens(const std::vector<text::File>& files);
@@ -56,10 +67,9 @@ class Text final : public Dataset {
   Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
   Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text that trains: its first part",
                                     positive() | ParameterRules{.maximum = 1}};
-  Parameter<std::string> encoding_{*this, "encoding", "utf-8", "what a token is: a Unicode character or a byte",
-                                   one_of({"utf-8", "bytes"})};
+  Parameter<text::Encoding> encoding_{*this, "encoding", text::Encoding::kUtf8,
+                                      "what a token is: a Unicode character or a byte"};
 
-  bool by_bytes_ = false;              ///< A token is a byte and no character; known when the dataset is opened.
   std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of every token, ascending.
   std::vector<std::uint16_t> tokens_;  ///< The whole text.
   Part train_;

@@ -31,6 +31,8 @@ class Tokens final : public Dataset {
  public:
   explicit Tokens(DatasetContext& context) : Dataset(context) {}
 
+  /// The target of a single token is a class as well.
+  DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;

@@ -6,8 +6,22 @@ import signal
 import sys
 import time
 
+
+def stop(*_):
+    """Ends the program without a traceback, wherever it is. A launcher sends SIGINT and later SIGTERM to the programs
+    of its launch file, and the second must not disturb the end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(0)
+
+
+for one in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(one, stop)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/clients/python"))
-import trainyard  # noqa: E402
+try:
+    import trainyard
+except ImportError as error:
+    sys.exit(f"external_logger: {error}; it needs pyzmq (Debian: apt install python3-zmq)")
 
 
 def line(metrics):
@@ -18,9 +32,7 @@ def line(metrics):
 
 
 def main():
-    # A launch file's program is stopped by SIGINT, then SIGTERM; both end it in the same way.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    lines, began = 0, time.monotonic()
+    lines, began, end = 0, time.monotonic(), "stopped"
     try:
         run = trainyard.find_run(sys.argv[1] if len(sys.argv) > 1 else None)
         print(f"attached to {run.run} ({run.file})", flush=True)
@@ -28,12 +40,13 @@ def main():
             if metrics["values"]:
                 lines += 1
                 print(line(metrics), flush=True)
-        print("the run has ended", end=": ")
-    except KeyboardInterrupt:
-        print("stopped", end=": ")
+        end = "the run has ended"
     except trainyard.TrainyardError as error:
+        end = None
         sys.exit(f"external_logger: {error}")
-    print(f"{lines} lines in {time.monotonic() - began:.1f} s", flush=True)
+    finally:
+        if end:
+            print(f"{end}: {lines} lines in {time.monotonic() - began:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 
 #include "launch/file/condition.h"
 #include "launch/file/table_reader.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 namespace {
@@ -15,14 +16,13 @@ const std::vector<std::string> kComponentKeys{"plugin", "command",     "params",
 /// An external program has no ports in the plan and no event loop, so these keys would be silently ignored.
 const std::vector<std::string> kPluginOnlyKeys{"remap", "inputs", "process", "thread", "host", "namespace"};
 const std::vector<std::string> kGroupKeys{"namespace", "when", "environment", "component"};
-const std::vector<std::string> kPolicies{"block", "latest", "drop_oldest"};
-const std::vector<std::string> kRespawns{"never", "on_failure", "always"};
 
-/// What a group gives to its components.
+/// What surrounds a component.
 struct Surroundings {
   std::string key;         ///< For example "" or "group.eval".
   std::string name_space;  ///< For example "" or "eval".
   std::map<std::string, std::string> environment;
+  std::vector<std::string> names = {};  ///< Of the components beside it that say what they are.
 };
 
 /// If it is false, the component or group is treated as if it were not written, and its other keys are not looked at.
@@ -47,16 +47,10 @@ bool read_host(const TableReader& table) {
   if (host == "local") return false;
   if (host == "127.0.0.1" || host == "localhost") return true;
   throw error_at(table.find("host")->origin, table.key("host"),
-                 fmt::format("\"{}\" is not allowed: beyond this machine keys are required and not yet supported; "
+                 fmt::format("\"{}\" is not allowed: a run cannot span several machines yet; "
                              "\"local\", \"127.0.0.1\" or \"localhost\"",
                              host.substr(0, 200)),
                  Code::kUnsupported);
-}
-
-// kRespawns has the order of the enumerators.
-RespawnPolicy::When respawn_when(const std::string& name) {
-  const auto found = std::ranges::find(kRespawns, name);
-  return static_cast<RespawnPolicy::When>(found - kRespawns.begin());
 }
 
 RespawnPolicy read_respawn(const TableReader& component) {
@@ -65,11 +59,11 @@ RespawnPolicy read_respawn(const TableReader& component) {
   if (value == nullptr) return policy;
   // `respawn = "always"` is short for a table with nothing but the policy.
   if (value->get_if<Value::Table>() == nullptr) {
-    policy.when = respawn_when(component.one_of("respawn", kRespawns, "never"));
+    policy.when = component.word("respawn", RespawnPolicy::When::kNever);
     return policy;
   }
   const TableReader table(*value, component.key("respawn"), {"policy", "delay_ms", "max", "window_ms"});
-  policy.when = respawn_when(table.one_of("policy", kRespawns, "never"));
+  policy.when = table.word("policy", RespawnPolicy::When::kNever);
   policy.delay = std::chrono::milliseconds(table.integer("delay_ms", policy.delay.count(), 0, kMaxMilliseconds));
   policy.max = static_cast<std::uint32_t>(table.integer("max", policy.max, 1, 1'000'000));
   policy.window = std::chrono::milliseconds(table.integer("window_ms", policy.window.count(), 1, kMaxMilliseconds));
@@ -86,7 +80,7 @@ std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
     const TableReader table(options, join_key(key, port), {"policy", "window_messages", "window_bytes"});
     InputSpec& input = inputs[port];
     input.origin = options.origin;
-    if (table.has("policy")) input.policy = table.one_of("policy", kPolicies, "");
+    if (table.has("policy")) input.policy = table.word("policy", Policy::kBlock);
     if (table.has("window_messages")) input.window_messages = table.integer("window_messages", 0, 1);
     if (table.has("window_bytes")) input.window_bytes = table.integer("window_bytes", 0, 1);
   }
@@ -102,12 +96,18 @@ std::map<std::string, Word> read_remap(const TableReader& component) {
   return remap;
 }
 
+/// "; did you mean 'data_loader'?" for a name that is most likely a slip.
+std::string other_component(const std::string& name, const Surroundings& outer) {
+  const std::string meant = nearest(name, outer.names);
+  return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
+}
+
 /// A component is either a plugin or a program.
-void check_kind(const TableReader& table, const ComponentSpec& spec) {
+void check_kind(const TableReader& table, const ComponentSpec& spec, const std::string& other) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,
                    table.has("plugin") ? "has plugin and command; only one of them can be"
-                                       : "needs plugin = \"name\" or command = [\"program\", ...]");
+                                       : "needs plugin = \"name\" or command = [\"program\", ...]" + other);
   }
   if (table.has("plugin")) return;
   if (spec.command.empty()) throw not_allowed(*table.find("command"), table.key("command"), "a program and arguments");
@@ -130,7 +130,7 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   if (table.has("plugin")) spec.plugin = {table.text("plugin", ""), table.find("plugin")->origin};
   spec.command = table.texts("command");
   // This comes as soon as plugin and command are known, because they decide what else is allowed.
-  check_kind(table, spec);
+  check_kind(table, spec, other_component(name, outer));
   const Value* parameters = table.find("params");
   spec.parameters = parameters == nullptr ? Value{Value::Table{}, value.origin} : *parameters;
   table_of(spec.parameters, table.key("params"));
@@ -148,8 +148,11 @@ std::optional<ComponentSpec> read_component(const std::string& name, const Value
   return spec;
 }
 
-void add_components(const Value* components, const Surroundings& outer, std::vector<ComponentSpec>& out) {
+void add_components(const Value* components, Surroundings outer, std::vector<ComponentSpec>& out) {
   if (components == nullptr) return;
+  for (const auto& [name, value] : table_of(*components, join_key(outer.key, "component"))) {
+    if (value.find("plugin") != nullptr || value.find("command") != nullptr) outer.names.push_back(name);
+  }
   for (const auto& [name, value] : table_of(*components, join_key(outer.key, "component"))) {
     if (auto spec = read_component(name, value, outer)) out.push_back(std::move(*spec));
   }

@@ -48,7 +48,7 @@ respawn = { policy = "always", delay_ms = 0, max = 5, window_ms = 10 }
 )");
   EXPECT_EQ(spec.name, "n/c");
   EXPECT_EQ(spec.remap.at("out").text, "/x");
-  EXPECT_EQ(spec.inputs.at("in").policy, "latest");
+  EXPECT_EQ(spec.inputs.at("in").policy, Policy::kLatest);
   EXPECT_EQ(spec.inputs.at("in").window_messages, 2u);
   EXPECT_EQ(spec.inputs.at("in").window_bytes, 3u);
   EXPECT_EQ(spec.environment.at("A"), "b");
@@ -109,6 +109,9 @@ TEST(ComponentReaderTest, UnknownKeysAreErrorsWithTheNearestOne) {
 TEST(ComponentReaderTest, NeedsExactlyOneOfPluginAndCommand) {
   EXPECT_EQ(error("\n[component.c]\nparams = {}"),
             "a.toml:2: component.c: needs plugin = \"name\" or command = [\"program\", ...]");
+  EXPECT_EQ(error("\n[component.data_loder.params]\nbatch_size = 1\n[component.data_loader]\nplugin = 'p'"),
+            "a.toml:2: component.data_loder: needs plugin = \"name\" or command = [\"program\", ...]; did you mean "
+            "'data_loader'?");
   EXPECT_EQ(error_one("command = ['a']"), "a.toml:1: component.c: has plugin and command; only one of them can be");
   EXPECT_EQ(error("component.c.command = []"),
             "a.toml:1: component.c.command: [] is not allowed; a program and arguments");
@@ -120,9 +123,10 @@ TEST(ComponentReaderTest, ExternalProgramsHaveNoPorts) {
 }
 
 TEST(ComponentReaderTest, OtherHostsAreRefused) {
-  EXPECT_EQ(error_one("host = '10.0.0.2'"),
-            "a.toml:3: component.c.host: \"10.0.0.2\" is not allowed: beyond this machine keys are required and not "
-            "yet supported; \"local\", \"127.0.0.1\" or \"localhost\"");
+  EXPECT_EQ(
+      error_one("host = '10.0.0.2'"),
+      "a.toml:3: component.c.host: \"10.0.0.2\" is not allowed: a run cannot span several machines yet; \"local\", "
+      "\"127.0.0.1\" or \"localhost\"");
 }
 
 TEST(ComponentReaderTest, ChecksEveryKind) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/files/regular_file.h"
 #include "launch/file/shipped_files.h"
 #include "launch/file/substitution.h"
 #include "launch/file/text_guard.h"
@@ -58,8 +59,10 @@ class IncludeReader {
 
   Value read_included(const Origin& origin, const std::string& name) {
     const std::string beside = (fs::path(origin.file).parent_path() / name).lexically_normal().string();
-    const std::string path = fs::is_regular_file(beside) ? beside : shipped_file(name);
-    if (path.empty()) {
+    const std::string path = core::is_there(beside) ? beside : shipped_file(name);
+    if (!path.empty()) {
+      check_is_file(origin, path);
+    } else {
       // The name is the one that was looked for, because it is relative to the including file and not to the working
       // directory.
       throw error_at(origin, "include", fmt::format("\"{}\" is not a file{}", beside, shipped_suggestion(name)),
@@ -67,6 +70,15 @@ class IncludeReader {
     }
     check_chain(origin, path);
     return read(path);
+  }
+
+  // The line that includes it is where the mistake can be mended.
+  static void check_is_file(const Origin& origin, const std::string& path) {
+    try {
+      core::require_regular_file(path);
+    } catch (const Error& error) {
+      throw error_at(origin, "include", error.what(), error.code());
+    }
   }
 
   // Files are compared by identity, not by name, because a link may lead back to an open file under another name.
@@ -110,8 +122,9 @@ void merge(Value& base, Value over) {
     base = std::move(over);
     return;
   }
-  // Errors about the table as a whole point to the file that changed it last.
-  base.origin = over.origin;
+  // Errors about the table as a whole point to the file that changed it last. A word of the command line changes one
+  // value of it.
+  if (!over.origin.file.empty()) base.origin = over.origin;
   for (auto& [key, value] : *above) {
     // try_emplace leaves `value` alone if the key is there, so it can be merged.
     const auto [place, fresh] = below->try_emplace(key, std::move(value));

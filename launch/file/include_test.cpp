@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -51,6 +53,17 @@ TEST_F(IncludeTest, LaterFilesWinAndTheIncludingFileWinsOverAll) {
   folder_.write("two.toml", "b = 2\nc = 2\n");
   folder_.write("main.toml", "include = ['one.toml', 'two.toml']\nc = 3\n");
   EXPECT_EQ(read("main.toml").dump(), R"({"a":1,"b":2,"c":3})");
+}
+
+TEST_F(IncludeTest, WhatIsNoFileIsNamedWithTheLineThatIncludesIt) {
+  ASSERT_EQ(::mkfifo((folder_.path() + "/pipe.toml").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("self.toml", (folder_.path() + "/self.toml").c_str()), 0);
+  folder_.write("fifo.toml", "include = 'pipe.toml'\n");
+  folder_.write("link.toml", "\ninclude = 'self.toml'\n");
+  folder_.write("folder.toml", "include = '.'\n");
+  EXPECT_EQ(error("fifo.toml"), "fifo.toml:1: include: pipe.toml: is a FIFO, not a file");
+  EXPECT_EQ(error("link.toml"), "link.toml:2: include: self.toml: cannot be read: Too many levels of symbolic links");
+  EXPECT_THAT(error("folder.toml"), ::testing::HasSubstr("is a folder, not a file"));
 }
 
 TEST_F(IncludeTest, PathsAreRelativeToTheIncludingFile) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/file/launch_file.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
+#include "core/files/regular_file.h"
 #include "launch/file/component_reader.h"
 #include "launch/file/include.h"
 #include "launch/file/overrides.h"
@@ -17,8 +22,6 @@ namespace trainyard::launch {
 namespace {
 
 const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
-const std::vector<std::string> kPlacements{"composed", "processes", "ranks"};
-const std::vector<std::string> kLogLevels{"trace", "debug", "info", "warning", "error", "critical", "off"};
 
 /// The file's stem, changed where a name does not allow it: "my run.toml" -> "my_run".
 std::string default_run_name(const std::string& path) {
@@ -33,17 +36,34 @@ std::chrono::milliseconds seconds(const TableReader& table, const std::string& n
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
 
+/// A shell replaces '~' only at the beginning of a word, so it may come here as it was written: "run.directory=~/x".
+std::string with_home(const TableReader& table, const std::string& key, const std::string& path) {
+  if (!path.starts_with('~')) return path;
+  const std::size_t end = std::min(path.find('/'), path.size());
+  const std::string user = path.substr(1, end - 1);
+  const char* given = std::getenv("HOME");
+  if (user.empty() && given != nullptr && *given != '\0') return given + path.substr(end);
+  const passwd* entry = user.empty() ? ::getpwuid(::geteuid()) : ::getpwnam(user.c_str());
+  if (entry != nullptr) return entry->pw_dir + path.substr(end);
+  throw error_at(table.find(key)->origin, table.key(key),
+                 fmt::format("'{}' begins with the home of a user '{}', who does not exist; a folder of that name is "
+                             "'./{}'",
+                             path, user, path));
+}
+
 RunSpec read_run(const Value& run, const std::string& path) {
   const TableReader table(run, "run");
   RunSpec spec;
   // A name from the file is checked; one that we derive is made to fit.
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
-  spec.directory = table.text("directory", "runs/" + spec.name);
-  spec.log_level = table.one_of("log_level", kLogLevels, "info");
+  spec.log_level = table.word("log_level", LogLevel::kInfo);
   spec.flush_denormals = table.flag("flush_denormals", true);
+  spec.directory = with_home(table, "directory", table.text("directory", "runs/" + spec.name));
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);
+  spec.progress_timeout =
+      std::chrono::milliseconds(std::llround(table.seconds("progress_timeout_s", 300, true) * 1000));
   // Whether the strategy manager knows the other keys is checked by the planner.
   for (const auto& [key, value] : table_of(run, "run")) {
     if (std::ranges::find(launcher_run_keys(), key) == launcher_run_keys().end()) spec.manager[key] = value;
@@ -75,14 +95,17 @@ TopologySpec read_topology(const Value& topology) {
     read_placement_table(*placement, spec);
   } else if (placement != nullptr) {
     const auto* text = placement->get_if<std::string>();
-    if (text == nullptr || std::ranges::find(kPlacements, *text) == kPlacements.end()) {
+    const std::optional<Placement> word = text == nullptr ? std::nullopt : find_by_name<Placement>(*text);
+    if (!word) {
       throw not_allowed(*placement, "topology.placement",
                         "\"composed\", \"processes\", \"ranks\" or a table { process = [\"component\", ...] }");
     }
-    spec.placement = {*text, placement->origin};
+    spec.placement = {*word, placement->origin};
   }
   spec.given = table_of(topology, "topology");
   spec.given.erase("placement");
+  spec.overcommit = table.flag("overcommit", false);
+  spec.given.erase("overcommit");
   return spec;
 }
 
@@ -99,13 +122,14 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
   table.erase("args");
   root = substitution.resolve(root, "");
   // Overrides come last and without substitution, because the command line is meant literally.
-  for (const Assignment& assignment : line.overrides) apply_override(root, assignment);
+  apply_overrides(root, line.overrides);
   return root;
 }
 
 /// A file of the user's own, otherwise one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
-  if (std::filesystem::exists(given)) return given;
+  // Reading says what is wrong with it, if it is no file.
+  if (core::is_there(given)) return given;
   const std::string shipped = shipped_file(given);
   if (!shipped.empty()) return shipped;
   throw Error(Code::kNotFound, "{}: there is no such file{}", given, shipped_suggestion(given));

@@ -21,7 +21,7 @@ struct Word {
 /// The properties of an input that the file overrides. The component's declaration determines the others.
 struct InputSpec {
   Origin origin;
-  std::optional<std::string> policy;
+  std::optional<Policy> policy;
   std::optional<std::uint64_t> window_messages;
   std::optional<std::uint64_t> window_bytes;
 };
@@ -53,21 +53,29 @@ struct ComponentSpec {
 struct RunSpec {
   std::string name;
   std::string directory;
-  std::string log_level;
+  LogLevel log_level = LogLevel::kInfo;
   std::uint64_t seed = 1;
   bool flush_denormals = true;  ///< True to treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
+  std::chrono::milliseconds progress_timeout{};  ///< 0 if the run may stand still for ever.
   /// The other keys, as they were written.
   Value::Table manager;
+};
+
+/// The `placement` of the file and its place.
+struct GivenPlacement {
+  Placement word = Placement::kComposed;
+  Origin origin;
 };
 
 /// `[topology]`: the hardware, the number of ranks, and the processes. The planner passes the values on to the
 /// components that declare parameters of these names.
 struct TopologySpec {
   Value::Table given;  ///< accelerator, devices, strategy, collective and precision, as far as they are given.
-  Word placement;      ///< "composed", "processes" or "ranks"; empty if it is not given or is a table.
-  std::map<std::string, Word> placed;  ///< The process of each component, from an explicit table.
+  std::optional<GivenPlacement> placement;  ///< Empty if it is not given or is a table.
+  bool overcommit = false;                  ///< True to start a run although it needs more memory than there is.
+  std::map<std::string, Word> placed;       ///< The process of each component, from an explicit table.
 };
 
 /// A launch file after includes, arguments, substitution, overrides and conditions. Unknown keys have been refused, but

@@ -2,7 +2,11 @@
 #include "launch/file/launch_file.h"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "core/testing/temporary_folder.h"
@@ -26,11 +30,22 @@ class LaunchFileTest : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
+TEST_F(LaunchFileTest, WhatIsNoFileIsRefusedInsteadOfRead) {
+  const std::string fifo = folder_.path() + "/fifo.toml", self = folder_.path() + "/self.toml";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("self.toml", self.c_str()), 0);
+  const auto error = [&](const std::string& path) {
+    return testing::error_of([&] { load_launch_file(path, {}, {}); }, folder_.path());
+  };
+  EXPECT_EQ(error(fifo), "fifo.toml: is a FIFO, not a file");
+  EXPECT_EQ(error(self), "self.toml: cannot be read: Too many levels of symbolic links");
+}
+
 TEST_F(LaunchFileTest, HasDefaultsForEverythingAboutTheRun) {
   const RunSpec run = load("").run;
   EXPECT_EQ(run.name, "my_run");
   EXPECT_EQ(run.directory, "runs/my_run");
-  EXPECT_EQ(run.log_level, "info");
+  EXPECT_EQ(run.log_level, LogLevel::kInfo);
   EXPECT_TRUE(run.flush_denormals);
   EXPECT_EQ(run.seed, 1u);
   EXPECT_EQ(run.start_timeout, milliseconds(30'000));
@@ -52,6 +67,26 @@ TEST_F(LaunchFileTest, SplitsRunBetweenLauncherAndManager) {
   EXPECT_EQ(to_json(Value{run.manager, {}}).dump(), R"({"max_steps":3,"other":"x"})");
 }
 
+TEST_F(LaunchFileTest, ReplacesATildeAtTheBeginningOfTheDirectoryByAHome) {
+  const char* home = std::getenv("HOME");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(load("", {"run.directory=~/x"}).run.directory, std::string(home) + "/x");
+  EXPECT_EQ(load("[run]\ndirectory = '~'").run.directory, home);
+  EXPECT_EQ(load("[run]\ndirectory = '~root/x'").run.directory, ::getpwnam("root")->pw_dir + std::string("/x"));
+  EXPECT_EQ(load("[run]\ndirectory = './~/x'").run.directory, "./~/x");
+  EXPECT_EQ(error("[run]\ndirectory = '~nobody-of-that-name/x'"),
+            "my run.toml:2: run.directory: '~nobody-of-that-name/x' begins with the home of a user "
+            "'nobody-of-that-name', who does not exist; a folder of that name is './~nobody-of-that-name/x'");
+}
+
+TEST_F(LaunchFileTest, ARunMayStandStillForEverIfItSaysSo) {
+  EXPECT_EQ(load("").run.progress_timeout, milliseconds(300'000));
+  EXPECT_EQ(load("[run]\nprogress_timeout_s = 0").run.progress_timeout, milliseconds(0));
+  EXPECT_EQ(load("[run]\nprogress_timeout_s = 1.5").run.progress_timeout, milliseconds(1500));
+  EXPECT_EQ(error("[run]\nprogress_timeout_s = 'long'"),
+            "my run.toml:2: run.progress_timeout_s: \"long\" is not allowed; a number >= 0 and <= 86400");
+}
+
 TEST_F(LaunchFileTest, ChecksTheKeysOfRun) {
   EXPECT_EQ(error("[run]\nseed = -1"), "my run.toml:2: run.seed: -1 is not allowed; an integer >= 0");
   EXPECT_EQ(error("[run]\nlog_level = 'loud'"),
@@ -71,18 +106,18 @@ TEST_F(LaunchFileTest, UnknownSectionsAndKeysAreErrors) {
             "run, topology");
   EXPECT_EQ(error("\n[topology]\ndevice = 1"),
             "my run.toml:3: topology.device: unknown key; did you mean 'devices'? known: accelerator, "
-            "collective, devices, placement, precision, strategy");
+            "collective, devices, overcommit, placement, precision, strategy");
 }
 
 TEST_F(LaunchFileTest, TakesTopologyAsItIs) {
   const TopologySpec topology = load("[topology]\ndevices = 2\naccelerator = { plugin = 'cpu', threads = 1 }").topology;
-  EXPECT_EQ(topology.placement.text, "");
+  EXPECT_FALSE(topology.placement);
   EXPECT_EQ(to_json(Value{topology.given, {}}).dump(), R"({"accelerator":{"plugin":"cpu","threads":1},"devices":2})");
 }
 
 TEST_F(LaunchFileTest, ReadsEveryFormOfPlacement) {
   for (const std::string word : {"composed", "processes", "ranks"}) {
-    EXPECT_EQ(load("topology.placement = '" + word + "'").topology.placement.text, word);
+    EXPECT_EQ(name_of(load("topology.placement = '" + word + "'").topology.placement->word), word);
   }
   const TopologySpec topology = load("[topology.placement]\nio = ['a', 'b']\nmath = ['c']").topology;
   EXPECT_EQ(topology.placed.at("a").text, "io");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/file/overrides.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
-#include "core/config/nearest.h"
+#include "launch/file/include.h"
 #include "launch/file/text_guard.h"
 #include "launch/file/toml_reader.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 
@@ -63,26 +66,93 @@ void check_part(const Value& table, const std::vector<std::string>& parts, std::
   }
 }
 
-/// The table under `key`, which is made if it is missing. A value on the way, such as `dataset = "text"`, is not
-/// silently replaced by a table.
+/// The table under `key`, which is made if it is missing.
 Value& open_table(Value& table, const std::string& key, const std::string& path) {
   Value& inner = std::get<Value::Table>(table.data).try_emplace(key, Value{Value::Table{}, kCommandLine}).first->second;
   if (inner.get_if<Value::Table>() != nullptr) return inner;
-  throw error_at(kCommandLine, path,
-                 fmt::format("'{}' is {} ({}), not a table", key, to_text(inner), to_text(inner.origin)));
+  throw error_at(kCommandLine, path, fmt::format("'{}' is {} on the command line, not a table", key, to_text(inner)));
+}
+
+/// Adds one value to the tree that the command line makes.
+void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
+  const std::vector<std::string> parts = split(assignment.name);
+  Value* table = &tree;
+  const Value* in_file = &root;
+  for (std::size_t depth = 0; depth < parts.size(); ++depth) {
+    if (in_file != nullptr) check_part(*in_file, parts, depth, assignment.name);
+    in_file = in_file == nullptr ? nullptr : in_file->find(parts[depth]);
+    if (depth + 1 == parts.size()) break;
+    table = &open_table(*table, parts[depth], assignment.name);
+  }
+  std::get<Value::Table>(table->data)[parts.back()] = read_command_line_value(assignment.text);
+}
+
+/// A value such as `rule = "adamw"` is not silently replaced by a table, unless the table names a plugin, since the
+/// value may be the name of one.
+void check_tables(const Value& root, const Value& tree, const std::string& path) {
+  for (const auto& [name, over] : std::get<Value::Table>(tree.data)) {
+    const Value* base = root.find(name);
+    if (base == nullptr || over.get_if<Value::Table>() == nullptr) continue;
+    const std::string key = join_key(path, name);
+    if (base->get_if<Value::Table>() != nullptr) {
+      check_tables(*base, over, key);
+    } else if (over.find("plugin") == nullptr) {
+      throw error_at(kCommandLine, join_key(key, keys_of(&over).front()),
+                     fmt::format("'{}' is {} ({}), not a table; to change a plugin, give {}.plugin, too", name,
+                                 to_text(*base), to_text(base->origin), key));
+    }
+  }
+}
+
+/// Where the file gives a parameter of this name: "component.optimizer.params.lr", for every component that has it.
+std::vector<std::string> paths_of_parameter(const Value& root, const std::string& name) {
+  std::vector<std::string> paths;
+  const auto add = [&](const Value* components, const std::string& path) {
+    for (const std::string& component : keys_of(components)) {
+      const Value* parameters = components->find(component)->find("params");
+      if (parameters == nullptr || parameters->find(name) == nullptr) continue;
+      paths.push_back(join_key(path, component + ".params." + name));
+    }
+  };
+  add(root.find("component"), "component");
+  for (const std::string& group : keys_of(root.find("group"))) {
+    add(root.find("group")->find(group)->find("component"), "group." + group + ".component");
+  }
+  return paths;
+}
+
+/// What a user needs most comes first, and the long list last.
+Error unknown_word(const Assignment& given, const Value& root, std::vector<std::string> known) {
+  std::vector<std::string> meant = paths_of_parameter(root, given.name);
+  if (!meant.empty()) {
+    for (std::string& path : meant) path += "=" + given.text;
+    return error_at(
+        kCommandLine, given.name,
+        fmt::format("no argument has this name; a parameter is given with its path: {}", fmt::join(meant, " or ")));
+  }
+  const std::string similar = nearest(given.name, known);
+  std::ranges::sort(known);
+  // An argument may have the name of a key.
+  known.erase(std::ranges::unique(known).begin(), known.end());
+  return error_at(
+      kCommandLine, given.name,
+      fmt::format("no argument has this name; {}a parameter is given with its path, such as "
+                  "component.optimizer.params.lr=0.1; known without a path: {}",
+                  similar.empty() ? "" : fmt::format("did you mean '{}'? ", similar), fmt::join(known, ", ")));
 }
 
 }  // namespace
 
 const std::vector<std::string>& topology_keys() {
-  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",
-                                             "collective",  "precision", "placement"};
+  static const std::vector<std::string> keys{"accelerator", "devices",   "strategy",  "collective",
+                                             "precision",   "placement", "overcommit"};
   return keys;
 }
 
 const std::vector<std::string>& launcher_run_keys() {
   static const std::vector<std::string> keys{
-      "name", "seed", "directory", "log_level", "start_timeout_s", "stop_timeout_s", "flush_denormals"};
+      "name",           "seed", "directory", "log_level", "start_timeout_s", "stop_timeout_s", "progress_timeout_s",
+      "flush_denormals"};
   return keys;
 }
 
@@ -106,27 +176,19 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
       std::vector<std::string> known = arguments;
       known.insert(known.end(), topology_keys().begin(), topology_keys().end());
       known.insert(known.end(), run_keys.begin(), run_keys.end());
-      std::ranges::sort(known);
-      // An argument may have the name of a key.
-      known.erase(std::ranges::unique(known).begin(), known.end());
-      throw error_at(kCommandLine, given.name,
-                     "no argument has this name" + suggestion(given.name, known) +
-                         "; or a key with its path, such as component.optimizer.params.lr");
+      throw unknown_word(given, root, std::move(known));
     }
   }
   return out;
 }
 
-// Goes down to the table that holds the last word. Tables on the way are made if necessary, components are not.
-void apply_override(Value& root, const Assignment& assignment) {
-  const std::vector<std::string> parts = split(assignment.name);
-  Value* table = &root;
-  for (std::size_t depth = 0; depth + 1 < parts.size(); ++depth) {
-    check_part(*table, parts, depth, assignment.name);
-    table = &open_table(*table, parts[depth], assignment.name);
-  }
-  check_part(*table, parts, parts.size() - 1, assignment.name);
-  std::get<Value::Table>(table->data)[parts.back()] = read_command_line_value(assignment.text);
+// The words make one tree, which is merged like a file that includes the launch file, so that another plugin drops the
+// parameters of the old one but keeps those that the command line gives, whatever their order.
+void apply_overrides(Value& root, const std::vector<Assignment>& assignments) {
+  Value tree{Value::Table{}, kCommandLine};
+  for (const Assignment& assignment : assignments) add_to_tree(tree, root, assignment);
+  check_tables(root, tree, "");
+  merge(root, std::move(tree));
 }
 
 }  // namespace trainyard::launch

@@ -17,12 +17,14 @@ struct CommandLine {
 };
 
 /// Sorts the words of a command line. A word without dots is an argument if the file declares it, otherwise a key of
-/// [topology] or [run] (`run_keys`). Throws, with the nearest name, for any other.
+/// [topology] or [run] (`run_keys`). Throws for any other; the error says which parameter of the file has this name, or
+/// the nearest name.
 CommandLine sort_command_line(const std::vector<std::string>& words, const Value& root,
                               const std::vector<std::string>& run_keys);
 
-/// Replaces one value of the file. It may add new keys, but no new components.
-void apply_override(Value& root, const Assignment& assignment);
+/// Merges values into the file as `merge` does (include.h): a component or parameter that gets another plugin loses
+/// what the file gives to the old one. New keys may be added, but no new components.
+void apply_overrides(Value& root, const std::vector<Assignment>& assignments);
 
 /// Returns the keys of [topology]. They are listed here because a word without dots on the command line may mean one of
 /// them.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "launch/file/toml_reader.h"
@@ -22,7 +23,13 @@ plugin = "logger"
 
 std::string overridden(const std::string& name, const std::string& text) {
   Value root = read_toml(kFile, "a.toml");
-  apply_override(root, {name, text});
+  apply_overrides(root, {{name, text}});
+  return to_json(root).dump();
+}
+
+std::string overridden_in(const std::string& file, const std::vector<Assignment>& assignments) {
+  Value root = read_toml(file, "a.toml");
+  apply_overrides(root, assignments);
   return to_json(root).dump();
 }
 
@@ -49,11 +56,50 @@ TEST(OverridesTest, AnArgumentHidesAKeyOfTopology) { EXPECT_EQ(sorted({"devices=
 TEST(OverridesTest, TheLastWordOfANameWins) { EXPECT_EQ(sorted({"text=a", "text=b"}), "argument text=b;"); }
 
 TEST(OverridesTest, UnknownWordsAreErrorsWithTheNearestName) {
-  EXPECT_EQ(error_of([] { sorted({"max_step=5"}); }),
-            "command line: max_step: no argument has this name; did you mean 'max_steps'? known: accelerator, "
-            "collective, devices, "
-            "max_steps, placement, precision, seed, strategy, text; or a key with its path, such as "
-            "component.optimizer.params.lr");
+  EXPECT_EQ(
+      error_of([] { sorted({"max_step=5"}); }),
+      "command line: max_step: no argument has this name; did you mean 'max_steps'? a parameter is given with its "
+      "path, such as component.optimizer.params.lr=0.1; known without a path: accelerator, collective, devices, "
+      "max_steps, overcommit, placement, precision, seed, strategy, text");
+}
+
+TEST(OverridesTest, AWordThatIsAParameterOfTheFileIsAnsweredWithItsPathAlone) {
+  EXPECT_EQ(error_of([] { sorted({"lr=0.5"}); }),
+            "command line: lr: no argument has this name; a parameter is given with its path: "
+            "component.optimizer.params.lr=0.5");
+  const Value two = read_toml("component.a.params.x = 1\ngroup.g.component.b.params.x = 1", "a.toml");
+  EXPECT_EQ(error_of([&] { sort_command_line({"x=2"}, two, {}); }),
+            "command line: x: no argument has this name; a parameter is given with its path: component.a.params.x=2 or "
+            "group.g.component.b.params.x=2");
+}
+
+TEST(OverridesTest, AnotherPluginDropsTheParametersOfTheOldOneAsInAnInclude) {
+  constexpr const char* kText = "component.l = { plugin = 'p', params = { set = { plugin = 'text', path = 'x' } } }";
+  EXPECT_EQ(overridden_in(kText, {{"component.l.plugin", "q"}}), R"({"component":{"l":{"plugin":"q"}}})");
+  EXPECT_EQ(overridden_in(kText, {{"component.l.params.set.plugin", "idx"}}),
+            R"({"component":{"l":{"params":{"set":{"plugin":"idx"}},"plugin":"p"}}})");
+  EXPECT_EQ(overridden_in(kText, {{"component.l.params.set.plugin", "text"}}),
+            R"({"component":{"l":{"params":{"set":{"path":"x","plugin":"text"}},"plugin":"p"}}})")
+      << "the same plugin";
+}
+
+TEST(OverridesTest, AnotherPluginKeepsTheParametersOfTheCommandLineWhateverTheirOrder) {
+  constexpr const char* kText = "component.l = { plugin = 'p', params = { a = 1, set = 'text' } }";
+  for (const bool first : {true, false}) {
+    std::vector<Assignment> words{{"component.l.plugin", "q"}, {"component.l.params.b", "2"}};
+    if (!first) std::ranges::reverse(words);
+    EXPECT_EQ(overridden_in(kText, words), R"({"component":{"l":{"params":{"b":2},"plugin":"q"}}})");
+  }
+  EXPECT_EQ(overridden_in(kText, {{"component.l.params.set.n", "3"}, {"component.l.params.set.plugin", "idx"}}),
+            R"({"component":{"l":{"params":{"a":1,"set":{"n":3,"plugin":"idx"}},"plugin":"p"}}})")
+      << "a name is replaced by a table that names a plugin";
+}
+
+TEST(OverridesTest, WhatReplacesATableComesFromTheCommandLineAndWhatChangesAValueDoesNot) {
+  Value root = read_toml("\n[component.l]\nplugin = 'p'\n[component.m]\nplugin = 'p'", "a.toml");
+  apply_overrides(root, {{"component.l.plugin", "q"}, {"component.m.params.x", "1"}});
+  EXPECT_EQ(to_text(root.find("component")->find("l")->origin), "command line");
+  EXPECT_EQ(to_text(root.find("component")->find("m")->origin), "a.toml:4");
 }
 
 TEST(OverridesTest, ReplacesAValue) {
@@ -85,7 +131,8 @@ TEST(OverridesTest, RefusesPathsThatLeadNowhere) {
             "command line: topolgy.devices: unknown key 'topolgy'; did you mean 'topology'? known: component, group, "
             "run, topology");
   EXPECT_EQ(error_in("component.optimizer.params.rule.x"),
-            "command line: component.optimizer.params.rule.x: 'rule' is \"adamw\" (a.toml:3), not a table");
+            "command line: component.optimizer.params.rule.x: 'rule' is \"adamw\" (a.toml:3), not a table; to change a "
+            "plugin, give component.optimizer.params.rule.plugin, too");
   EXPECT_EQ(error_in("run..x"), "command line: run..x: is not allowed; at most 32 words with dots between them");
 }
 

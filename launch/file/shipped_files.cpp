@@ -22,7 +22,8 @@ fs::path shipped_folder() {
 
 std::string shipped_file(const std::string& name) {
   const fs::path path = shipped_folder() / name;
-  return fs::path(name).filename() == name && fs::is_regular_file(path) ? path.string() : "";
+  std::error_code none;
+  return fs::path(name).filename() == name && fs::is_regular_file(path, none) ? path.string() : "";
 }
 
 std::string shipped_suggestion(const std::string& name) {

@@ -97,14 +97,16 @@ std::int64_t TableReader::integer(const std::string& name, std::int64_t fallback
 }
 
 // `30` is an integer in TOML and means the same as 30.0.
-double TableReader::seconds(const std::string& name, double fallback) const {
+double TableReader::seconds(const std::string& name, double fallback, bool may_be_zero) const {
   const Value* value = find(name);
   if (value == nullptr) return fallback;
   const auto* integer = value->get_if<std::int64_t>();
   const auto* number = value->get_if<double>();
-  const double given = integer != nullptr ? static_cast<double>(*integer) : number != nullptr ? *number : 0;
-  if (given > 0 && given <= kMaxMilliseconds / 1000.0) return given;
-  throw not_allowed(*value, key(name), fmt::format("a number > 0 and <= {}", kMaxMilliseconds / 1000));
+  const double given = integer != nullptr ? static_cast<double>(*integer) : number != nullptr ? *number : -1;
+  const bool enough = may_be_zero ? given >= 0 : given > 0;
+  if (enough && given <= kMaxMilliseconds / 1000.0) return given;
+  throw not_allowed(*value, key(name),
+                    fmt::format("a number {} 0 and <= {}", may_be_zero ? ">=" : ">", kMaxMilliseconds / 1000));
 }
 
 // An element of another type is shown with its own place, not that of the list.

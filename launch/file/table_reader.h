@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/file/value.h"
+#include "messages/words.h"
 
 namespace trainyard::launch {
 
@@ -45,13 +46,19 @@ class TableReader {
   std::string name(const std::string& name, std::string fallback) const;
   /// Returns one of several words; the error suggests the nearest.
   std::string one_of(const std::string& name, const std::vector<std::string>& choices, std::string fallback) const;
+  /// Returns the value of an enumeration that one of its words names; the error suggests the nearest.
+  template <Worded E>
+  E word(const std::string& name, E fallback) const {
+    const auto& words = kWords<E>.values;
+    return from_name<E>(one_of(name, {words.begin(), words.end()}, std::string(name_of(fallback))));
+  }
   /// Returns true or false; the values 0 and 1 are refused.
   bool flag(const std::string& name, bool fallback) const;
   /// Returns an integer from `minimum` to the maximum, which are both allowed.
   std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t minimum,
                        std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
-  /// Returns a number above 0 and at most a day.
-  double seconds(const std::string& name, double fallback) const;
+  /// Returns a number above 0, or not below it, and at most a day.
+  double seconds(const std::string& name, double fallback, bool may_be_zero = false) const;
   /// Returns a list of strings; empty if the key is missing.
   std::vector<std::string> texts(const std::string& name) const;
   /// Returns a list of integers >= 0, such as CPUs; empty if the key is missing.

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 
+#include "core/files/regular_file.h"
 #include "launch/file/origin.h"
 
 namespace trainyard::launch {
@@ -124,7 +124,7 @@ class Scanner {
 }  // namespace
 
 std::string read_launch_text(const std::string& path) {
-  if (std::filesystem::is_directory(path)) throw Error(Code::kNotFound, "{}: is a folder, not a launch file", path);
+  core::require_regular_file(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "{}: cannot be read: {}", path, std::strerror(errno));
   // It reads one byte more than is allowed, which reveals a file that is too long, however long it is.

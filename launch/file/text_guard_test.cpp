@@ -80,7 +80,7 @@ TEST(TextGuardTest, SaysWhyAFileCannotBeRead) {
   const TemporaryFolder folder;
   EXPECT_EQ(error_of([&] { read_launch_text(folder.path() + "/none.toml"); }, folder.path()),
             "none.toml: cannot be read: No such file or directory");
-  EXPECT_EQ(error_of([&] { read_launch_text(folder.path()); }), folder.path() + ": is a folder, not a launch file");
+  EXPECT_EQ(error_of([&] { read_launch_text(folder.path()); }), folder.path() + ": is a folder, not a file");
 }
 
 }  // namespace

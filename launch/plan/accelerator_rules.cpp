@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 
 #include "launch/plan/device_request.h"
 #include "launch/plan/plugin_choice.h"
@@ -14,24 +13,15 @@
 namespace trainyard::launch {
 namespace {
 
-constexpr const char* kAccelerator = "accelerator";
-using Given = std::map<std::string, GivenParameter>;
-using Facts = Catalogue::Facts;
-
 /// What the rules are checked against.
 struct Question {
   const Given& given;
   PluginChoice choice;
-  Facts facts;
+  AcceleratorReport report;
 
+  const AcceleratorTraits& rules() const { return report.traits; }
   std::string label() const {
-    const auto rules = facts.find("rules");
-    return rules == facts.end() ? choice.name : fmt::format("{} ({})", choice.name, rules->second);
-  }
-  /// Null if the accelerator says nothing about it; then everything is allowed.
-  const std::string* fact(const std::string& name) const {
-    const auto found = facts.find(name);
-    return found == facts.end() ? nullptr : &found->second;
+    return rules().rules.empty() ? choice.name : fmt::format("{} ({})", choice.name, rules().rules);
   }
 };
 
@@ -51,37 +41,24 @@ Refusal refuse(const Question& question, const GivenParameter& value, const std:
 }
 
 Refusal check_available(const Question& question) {
-  const std::string* available = question.fact("available");
-  if (available == nullptr || *available == "true") return {};
-  const std::string* problem = question.fact("problem");
+  if (question.report.available()) return {};
+  const std::string& problem = question.report.problem;
   return error_at(question.choice.place.value.origin, question.choice.place.key,
                   fmt::format("the accelerator {} is not available on this machine, rule available: {}",
-                              question.label(), problem == nullptr ? "it has no devices" : *problem));
-}
-
-/// True if a list such as "1, 2, 4" has the number.
-bool lists_number(const std::string& list, std::int64_t number) {
-  std::istringstream numbers(list);
-  for (std::string one; std::getline(numbers, one, ',');) {
-    if (std::stoll(one) == number) return true;
-  }
-  return false;
+                              question.label(), problem.empty() ? "it has no devices" : problem));
 }
 
 Refusal check_devices(const Question& question) {
   const auto devices = question.given.find("devices");
   if (devices == question.given.end()) return {};
   const DeviceRequest request = read_device_request(devices->second.value);
-  if (request.count == 0 || request.automatic) return {};  // Words that make no sense are refused elsewhere.
-  const std::string* counts = question.fact("device_counts");
-  if (counts != nullptr && *counts != "any" && !lists_number(*counts, request.count)) {
-    return refuse(question, devices->second, "device_counts", *counts);
+  if (request.count == 0) return {};  // Words that make no sense are refused elsewhere.
+  const std::vector<int>& counts = question.rules().device_counts;
+  if (!counts.empty() && std::ranges::find(counts, request.count) == counts.end()) {
+    return refuse(question, devices->second, "device_counts", fmt::format("{}", fmt::join(counts, ", ")));
   }
-  const std::string* there = question.fact("devices");
-  if (there == nullptr) return {};
-  const std::int64_t most = std::stoll(*there);
-  const std::string* shared = question.fact("shared_devices");
-  const bool enough = request.count <= most || (shared != nullptr && *shared == "true");
+  const int most = question.report.devices;
+  const bool enough = request.count <= most || question.rules().shared_devices;
   const bool missing = std::ranges::any_of(request.indices, [most](auto index) { return index < 0 || index >= most; });
   if (enough && !missing) return {};
   return refuse(question, devices->second, "devices",
@@ -97,18 +74,17 @@ std::string full_precision(const std::string& name) {
 }
 
 Refusal check_precision(const Question& question) {
-  const std::string* precisions = question.fact("precisions");
   const auto given = question.given.find("precision");
-  if (precisions == nullptr || given == question.given.end()) return {};
+  if (given == question.given.end()) return {};
   const auto* precision = given->second.value.get_if<std::string>();
   if (precision == nullptr) return {};
-  if ((", " + *precisions + ",").find(" " + full_precision(*precision) + ",") != std::string::npos) return {};
-  return refuse(question, given->second, "precisions", *precisions);
+  const std::vector<std::string>& precisions = question.rules().precisions;
+  if (std::ranges::find(precisions, full_precision(*precision)) != precisions.end()) return {};
+  return refuse(question, given->second, "precisions", fmt::format("{}", fmt::join(precisions, ", ")));
 }
 
 Refusal check_clipping(const Question& question) {
-  const std::string* clipping = question.fact("gradient_clipping");
-  if (clipping == nullptr || *clipping == "true") return {};
+  if (question.rules().gradient_clipping) return {};
   for (const char* name : {"clip_norm", "clip_value"}) {
     const auto given = question.given.find(name);
     if (given == question.given.end() || to_json(given->second.value) == 0) continue;
@@ -124,32 +100,6 @@ Refusal broken_rule(const Question& question) {
   return {};
 }
 
-/// An accelerator that cannot be asked, because it is broken or from another build, is not chosen automatically.
-Facts facts_or_none(Catalogue& catalogue, const std::string& name) {
-  try {
-    return catalogue.facts(kAccelerator, name, "{}", /*anew=*/false);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-/// What the component would choose by itself: the available accelerator that ranks highest.
-std::string automatic(Catalogue& catalogue) {
-  std::string best;
-  int best_rank = 0;
-  for (const PluginLabel& label : catalogue.list()) {
-    if (label.kind != kAccelerator) continue;
-    const Facts facts = facts_or_none(catalogue, label.name);
-    const auto available = facts.find("available");
-    const auto rank = facts.find("auto_rank");
-    if (available == facts.end() || available->second != "true" || rank == facts.end()) continue;
-    if (std::stoi(rank->second) <= best_rank) continue;
-    best = label.name;
-    best_rank = std::stoi(rank->second);
-  }
-  return best;
-}
-
 /// What the file leaves out may break a rule as well; its place is that of the component.
 void add_default(Given& given, const std::string& name, const Draft& draft) {
   const auto declared = std::ranges::find(draft.info->parameters, name, &ParameterInfo::name);
@@ -159,28 +109,36 @@ void add_default(Given& given, const std::string& name, const Draft& draft) {
   given[name] = {Value{value.get<std::string>(), draft.spec->origin}, draft.spec->key + ".params." + name};
 }
 
-Facts facts_of(const PluginChoice& choice, Catalogue& catalogue, bool anew) {
+AcceleratorReport report_of(const PluginChoice& choice, Catalogue& catalogue, bool anew) {
   try {
-    return catalogue.facts(kAccelerator, choice.name, choice.parameters, anew);
+    return catalogue.traits<AcceleratorReport>(choice.name, choice.parameters, anew);
   } catch (const Error& error) {
     throw error_at(choice.place.value.origin, choice.place.key, error.what(), error.code());
   }
 }
 
+/// More ranks than devices work where devices are shared, but not faster.
+void warn_of_sharing(const Draft& draft, const Question& question, std::vector<std::string>& warnings) {
+  const std::uint32_t ranks = draft.plan.world_size;
+  if (ranks <= static_cast<std::uint32_t>(question.report.devices)) return;
+  warnings.push_back(fmt::format("{} ranks share the {} device{} of the accelerator {}; they slow each other down",
+                                 ranks, question.report.devices, question.report.devices == 1 ? "" : "s",
+                                 question.label()));
+}
+
 }  // namespace
 
-void check_accelerator_rules(const Draft& draft, const Given& given, Catalogue& catalogue) {
-  const auto declared = std::ranges::find_if(draft.info->parameters, [](const ParameterInfo& info) {
-    return info.kind == ValueKind::kPlugin && info.rules.plugin_kind == kAccelerator;
-  });
-  if (declared == draft.info->parameters.end()) return;
-  Given all = given;
-  add_default(all, "precision", draft);
-  PluginChoice choice = plugin_choice(draft, *declared, given);
-  if (choice.name == "auto") choice.name = automatic(catalogue);
+void check_accelerator_rules(const Draft& draft, Catalogue& catalogue, std::vector<std::string>& warnings) {
+  const PluginChoice choice = plugin_choice(draft, AcceleratorReport::kPluginKind);
   if (choice.name.empty()) return;
-  if (!broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/false)})) return;
-  if (Refusal refusal = broken_rule({all, choice, facts_of(choice, catalogue, /*anew=*/true)})) throw *refusal;
+  Given all = draft.given;
+  add_default(all, "precision", draft);
+  Question question{all, choice, report_of(choice, catalogue, /*anew=*/false)};
+  if (broken_rule(question)) {
+    question.report = report_of(choice, catalogue, /*anew=*/true);
+    if (Refusal refusal = broken_rule(question)) throw *refusal;
+  }
+  warn_of_sharing(draft, question, warnings);
 }
 
 }  // namespace trainyard::launch

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
+#include <vector>
 
+#include "launch/plan/catalogue.h"
 #include "launch/plan/draft.h"
-#include "launch/plan/parameter_check.h"
 
 namespace trainyard::launch {
 
@@ -16,11 +16,10 @@ namespace trainyard::launch {
 ///
 /// The rules are those that the accelerator reports when it is constructed with the parameters from the file. Rules
 /// cached from an earlier launch are sufficient to accept a plan, because the host checks again; before a plan is
-/// refused, the accelerator is queried again. With "auto", the rules of the accelerator that would be chosen apply.
+/// refused, the accelerator is queried again.
 ///
-/// `given` are the component's parameters, from its own table, [topology] and [run]. Components that declare no
-/// accelerator pass.
-void check_accelerator_rules(const Draft& draft, const std::map<std::string, GivenParameter>& given,
-                             Catalogue& catalogue);
+/// "auto" must have been settled in the draft's given parameters. Components that declare no accelerator pass. A
+/// warning is added if there are more ranks than devices and the accelerator lets them share.
+void check_accelerator_rules(const Draft& draft, Catalogue& catalogue, std::vector<std::string>& warnings);
 
 }  // namespace trainyard::launch

@@ -11,17 +11,16 @@ namespace {
 /// An accelerator `card` whose rules the test writes; `params` chooses others.
 class AcceleratorRulesTest : public testing::PlanFixture {
  protected:
-  AcceleratorRulesTest() { card().facts = kFree; }
+  AcceleratorRulesTest() { say(card_); }
 
-  core::PluginInfo& card() { return catalogue_.add("accelerator", "card"); }
+  /// What the accelerator `card` says about itself from now on.
+  void say(const AcceleratorReport& report) { catalogue_.say("card", report); }
 
   std::string refusal(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_six(text, arguments);
   }
 
-  const Catalogue::Facts kFree{{"available", "true"},         {"devices", "4"},
-                               {"device_counts", "any"},      {"precisions", "32-true, bf16-mixed"},
-                               {"gradient_clipping", "true"}, {"auto_rank", "50"}};
+  AcceleratorReport card_{.devices = 4, .problem = "", .traits = {.precisions = {"32-true", "bf16-mixed"}}};
 };
 
 constexpr const char* kCard = "[topology]\naccelerator = 'card'\n";
@@ -32,18 +31,21 @@ TEST_F(AcceleratorRulesTest, WhatKeepsTheRulesPasses) {
 }
 
 TEST_F(AcceleratorRulesTest, AnAcceleratorThatIsNotThereIsRefusedWithItsOwnWords) {
-  card().facts["available"] = "false";
+  card_.devices = 0;
+  say(card_);
   EXPECT_EQ(refusal(kCard),
             "a.toml:3: topology.accelerator: the accelerator card is not available on this machine, "
             "rule available: it has no devices");
-  card().facts["problem"] = "libcard.so: no such file";
+  card_.problem = "libcard.so: no such file";
+  say(card_);
   EXPECT_EQ(refusal(kCard),
             "a.toml:3: topology.accelerator: the accelerator card is not available on this machine, "
             "rule available: libcard.so: no such file");
 }
 
 TEST_F(AcceleratorRulesTest, BeforeItIsRefusedItIsAskedAnew) {
-  card().facts["available"] = "false";
+  card_.devices = 0;
+  say(card_);
   refusal(kCard);
   EXPECT_EQ(catalogue_.asked_anew, 1);
 }
@@ -57,7 +59,8 @@ TEST_F(AcceleratorRulesTest, MoreDevicesThanThereAreAreRefused) {
 }
 
 TEST_F(AcceleratorRulesTest, MoreRanksThanDevicesMayShareThemWhereItSaysSo) {
-  card().facts["shared_devices"] = "true";
+  card_.traits.shared_devices = true;
+  say(card_);
   EXPECT_EQ(refusal(std::string(kCard) + "devices = 5"), "(no error)");
   EXPECT_NE(refusal(std::string(kCard) + "devices = [0, 4]"), "(no error)") << "there is no number 4";
 }
@@ -69,14 +72,16 @@ TEST_F(AcceleratorRulesTest, TheCommandLineIsNamedWhereItGaveTheValue) {
 }
 
 TEST_F(AcceleratorRulesTest, NumbersOfDevicesThatItsRulesLackAreRefused) {
-  card().facts["device_counts"] = "1, 4";
+  card_.traits.device_counts = {1, 4};
+  say(card_);
   EXPECT_EQ(refusal(std::string(kCard) + "devices = 4"), "(no error)");
   EXPECT_EQ(refusal(std::string(kCard) + "devices = 2"),
             "a.toml:4: topology.devices: 2 is not allowed with the accelerator card, rule device_counts: 1, 4");
 }
 
 TEST_F(AcceleratorRulesTest, APrecisionThatItLacksIsRefused) {
-  card().facts["precisions"] = "32-true";
+  card_.traits.precisions = {"32-true"};
+  say(card_);
   EXPECT_EQ(refusal(std::string(kCard) + "precision = 'bf16-mixed'"),
             "a.toml:4: topology.precision: bf16-mixed is not allowed with the accelerator card, rule precisions: "
             "32-true");
@@ -89,7 +94,8 @@ TEST_F(AcceleratorRulesTest, ShortNamesOfPrecisionsAreHeldToTheRulesOfTheLongOne
 }
 
 TEST_F(AcceleratorRulesTest, ClippingIsRefusedUnlessItIsSwitchedOff) {
-  card().facts["gradient_clipping"] = "false";
+  card_.traits.gradient_clipping = false;
+  say(card_);
   EXPECT_EQ(refusal(kCard, {"component.accelerator_host.params.clip_norm=0"}), "(no error)");
   EXPECT_EQ(refusal(std::string(kCard) + "[component.accelerator_host.params]\nclip_norm = 1.5"),
             "a.toml:5: component.accelerator_host.params.clip_norm: 1.5 is not allowed with the accelerator card, rule "
@@ -97,27 +103,41 @@ TEST_F(AcceleratorRulesTest, ClippingIsRefusedUnlessItIsSwitchedOff) {
 }
 
 TEST_F(AcceleratorRulesTest, RulesMayDependOnTheAcceleratorsOwnParameters) {
-  card().parameters = {testing::parameter("kind", ValueKind::kString, R"("free")")};
-  catalogue_.special_facts[{"card", R"({"kind":"strict"})"}] = {{"device_counts", "1"}, {"rules", "strict"}};
+  catalogue_.add("accelerator", "card").parameters = {testing::parameter("kind", ValueKind::kString, R"("free")")};
+  AcceleratorReport strict = card_;
+  strict.traits.device_counts = {1};
+  strict.traits.rules = "strict";
+  catalogue_.special_answers[{"card", R"({"kind":"strict"})"}] = {{strict}, ""};
   EXPECT_EQ(refusal("[topology]\naccelerator = { plugin = 'card', kind = 'free' }\ndevices = 2"), "(no error)");
   EXPECT_EQ(refusal("[topology]\naccelerator = { plugin = 'card', kind = 'strict' }\ndevices = 2"),
             "a.toml:4: topology.devices: 2 is not allowed with the accelerator card (strict), rule device_counts: 1");
 }
 
-TEST_F(AcceleratorRulesTest, AutoIsHeldToTheRulesOfTheOneThatWouldBeTaken) {
-  catalogue_.add("accelerator", "better").facts = {{"available", "true"}, {"auto_rank", "90"}, {"devices", "1"}};
-  catalogue_.add("accelerator", "best").facts = {{"available", "false"}, {"auto_rank", "99"}, {"devices", "0"}};
-  catalogue_.add("accelerator", "rehearsal").facts = {{"available", "true"}, {"auto_rank", "0"}, {"devices", "64"}};
+TEST_F(AcceleratorRulesTest, AutoIsHeldToTheRulesOfTheOneThatIsTaken) {
+  AcceleratorReport better = card_;
+  better.traits.auto_rank = 90;
+  better.devices = 1;
+  catalogue_.say("better", better);
   EXPECT_EQ(refusal("[topology]\naccelerator = 'auto'\ndevices = 3"),
             "a.toml:4: topology.devices: 3 is not allowed with the accelerator better, rule devices: this machine has "
             "1");
 }
 
 TEST_F(AcceleratorRulesTest, ADefaultAcceleratorHasRulesToo) {
-  catalogue_.add("accelerator", "cpu").facts = {{"devices", "2"}};
+  card_.devices = 2;
+  catalogue_.say("cpu", card_);
   EXPECT_EQ(refusal("", {"devices=3"}),
             "command line: topology.devices: 3 is not allowed with the accelerator cpu, rule devices: this machine has "
             "2");
+}
+
+TEST_F(AcceleratorRulesTest, RanksThatShareDevicesAreWarnedOf) {
+  card_.devices = 2;
+  card_.traits.shared_devices = true;
+  catalogue_.say("cpu", card_);
+  EXPECT_THAT(plan_six("", {"devices=2"}).warnings, ::testing::IsEmpty());
+  EXPECT_THAT(plan_six("", {"devices=3"}).warnings,
+              ::testing::ElementsAre("3 ranks share the 2 devices of the accelerator cpu; they slow each other down"));
 }
 
 TEST_F(AcceleratorRulesTest, ThePlanSaysWhereParametersWereWritten) {

@@ -48,8 +48,22 @@ void add_run(TextColumn& out, const Plan& plan) {
   out.line(0, fmt::format("output     {}", plan.output_directory));
   out.line(0, fmt::format("seed       {}", plan.seed));
   out.line(0, fmt::format("ranks      {}", plan.world_size));
-  out.line(0, fmt::format("log level  {}", plan.log_level));
-  out.line(0, fmt::format("deadlines  start {}, stop {}", seconds(plan.start_timeout), seconds(plan.stop_timeout)));
+  out.line(0, fmt::format("log level  {}", name_of(plan.log_level)));
+  out.line(0, fmt::format("deadlines  start {}, stop {}, progress {}", seconds(plan.start_timeout),
+                          seconds(plan.stop_timeout),
+                          plan.progress_timeout.count() == 0 ? "none" : seconds(plan.progress_timeout)));
+}
+
+/// Says what the planner decided where the file leaves it open.
+void add_choices(TextColumn& out, const Plan& plan) {
+  if (!plan.choices.empty()) {
+    out.line(0, "");
+    out.line(0, "chosen");
+  }
+  for (const Choice& choice : plan.choices) {
+    const std::string given = choice.given.empty() ? "not given" : "given as " + choice.given;
+    out.line(2, fmt::format("{} = {} ({}): {}", choice.key, choice.chosen, given, choice.reason));
+  }
 }
 
 /// Mentions only what differs from the default.
@@ -100,8 +114,8 @@ void add_edges(TextColumn& out, const Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
     out.line(2, fmt::format("{}: {}.{} -> {}.{}", edge.topic, plan.components[edge.from].name, edge.output,
                             plan.components[edge.to].name, edge.input));
-    out.line(6, fmt::format("{}, {}, {} messages, {}", edge.transport, edge.policy, edge.window_messages,
-                            bytes(edge.window_bytes)));
+    out.line(6, fmt::format("{}, {}, {} messages, {}", name_of(edge.transport), name_of(edge.policy),
+                            edge.window_messages, bytes(edge.window_bytes)));
   }
 }
 
@@ -118,6 +132,7 @@ void add_activation(TextColumn& out, const Plan& plan) {
 std::string describe(const Plan& plan) {
   TextColumn out;
   add_run(out, plan);
+  add_choices(out, plan);
   for (const PlannedProcess& process : plan.processes) add_process(out, plan, process);
   add_edges(out, plan);
   add_activation(out, plan);

@@ -30,7 +30,7 @@ output     runs/a
 seed       1
 ranks      1
 log level  info
-deadlines  start 30 s, stop 10 s
+deadlines  start 30 s, stop 10 s, progress 300 s
 
 process main
   A=b

@@ -10,9 +10,16 @@ namespace trainyard::launch {
 
 /// The devices that `devices = ...` requests.
 struct DeviceRequest {
-  std::int64_t count = 0;             ///< The number of ranks; 0 if this is not a request.
+  enum class Kind : std::uint8_t {
+    kNone,       ///< This is not a request.
+    kCount,      ///< So many ranks, on the devices from the first on.
+    kIndices,    ///< A rank on each of the devices that are named.
+    kAutomatic,  ///< "auto": one rank.
+    kAll,        ///< -1: a rank on every device.
+  };
+  Kind kind = Kind::kNone;
+  std::int64_t count = 0;             ///< The number of ranks; 0 if it is not known from the request alone.
   std::vector<std::int64_t> indices;  ///< The devices that are named, if it is a list.
-  bool automatic = false;  ///< True for "auto" or -1: as many as the accelerator sees fit, which counts as one rank.
 };
 
 /// Reads a count, a list, "auto" or -1, even if it is text, such as "[0, 1]" from the command line.

@@ -13,7 +13,7 @@ Value number(std::int64_t value) { return {value, {}}; }
 TEST(DeviceRequestTest, ACountIsAsManyRanks) {
   EXPECT_EQ(read_device_request(number(4)).count, 4);
   EXPECT_EQ(read_device_request(text("4")).count, 4) << "as the command line gives it";
-  EXPECT_FALSE(read_device_request(number(4)).automatic);
+  EXPECT_EQ(read_device_request(number(4)).kind, DeviceRequest::Kind::kCount);
 }
 
 TEST(DeviceRequestTest, AListNamesItsDevices) {
@@ -24,16 +24,17 @@ TEST(DeviceRequestTest, AListNamesItsDevices) {
   }
 }
 
-TEST(DeviceRequestTest, AutoAndAllAreLeftToTheAcceleratorAndCountAsOneRank) {
-  for (const Value& request : {text("auto"), text("-1"), number(-1)}) {
-    EXPECT_TRUE(read_device_request(request).automatic);
-    EXPECT_EQ(read_device_request(request).count, 1);
+TEST(DeviceRequestTest, AutoAndAllAreNoNumbersYet) {
+  EXPECT_EQ(read_device_request(text("auto")).kind, DeviceRequest::Kind::kAutomatic);
+  for (const Value& request : {text("-1"), number(-1)}) {
+    EXPECT_EQ(read_device_request(request).kind, DeviceRequest::Kind::kAll);
+    EXPECT_EQ(read_device_request(request).count, 0);
   }
 }
 
 TEST(DeviceRequestTest, EverythingElseIsNoRequest) {
   for (const Value& request : {text("many"), text("1.5"), text("[0, 'a']"), text(""), Value{true, {}}}) {
-    EXPECT_EQ(read_device_request(request).count, 0);
+    EXPECT_EQ(read_device_request(request).kind, DeviceRequest::Kind::kNone);
   }
 }
 

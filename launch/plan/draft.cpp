@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "launch/plan/catalogue.h"
-#include "launch/plan/device_request.h"
 
 namespace trainyard::launch {
 
@@ -13,9 +12,6 @@ namespace trainyard::launch {
 // they consult the file only for the places of errors and for what it overrides.
 
 namespace {
-
-/// This is far above what will run on one machine; it bounds the size of a plan that somebody mistyped.
-constexpr std::int64_t kMostRanks = 4096;
 
 /// The catalogue knows nothing about files, so its error gets its place here.
 const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
@@ -29,7 +25,7 @@ const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalo
 /// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const core::PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
-  if (info.per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
+  if (info.component_traits().per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);
   draft.plan.name = draft.rank_name.empty() ? spec.name : draft.rank_name + "/" + spec.name;
   draft.plan.plugin = spec.plugin.text;
   draft.plan.library = info.path;
@@ -51,24 +47,13 @@ void check_cpus(const ComponentSpec& spec) {
   }
 }
 
-std::uint32_t world_size(const TopologySpec& topology) {
-  const auto devices = topology.given.find("devices");
-  if (devices == topology.given.end()) return 1;
-  // Only their number matters here; which devices they are is the accelerator's business.
-  const std::int64_t count = read_device_request(devices->second).count;
-  if (count < 1 || count > kMostRanks) {
-    throw not_allowed(devices->second, "topology.devices", "a count >= 1, a list of device indices, or \"auto\"");
-  }
-  return static_cast<std::uint32_t>(count);
-}
-
 // The order is by name, and by rank within a name. It is the order of the components' indices everywhere.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue) {
   std::vector<Draft> drafts;
   for (const ComponentSpec& spec : file.components) {
     if (spec.plugin.text.empty()) continue;
     const core::PluginInfo& info = find_plugin(spec, catalogue);
-    for (std::uint32_t rank = 0; rank < (info.per_rank ? world_size : 1); ++rank) {
+    for (std::uint32_t rank = 0; rank < (info.component_traits().per_rank ? world_size : 1); ++rank) {
       drafts.push_back(make_draft(spec, info, rank, world_size));
       drafts.back().plan.index = static_cast<std::uint32_t>(drafts.size() - 1);
     }

@@ -6,6 +6,7 @@
 
 #include "core/plugin/plugin_info.h"
 #include "launch/file/launch_file.h"
+#include "launch/plan/given_parameter.h"
 #include "messages/plan.h"
 
 namespace trainyard::launch {
@@ -16,12 +17,9 @@ struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
   std::string rank_name;  ///< For example "rank0"; empty if there is one rank or the component is not made per rank.
+  Given given;            ///< Its parameters as the file gives them, each with its place.
   ComponentPlan plan;
 };
-
-/// Returns the number of ranks that `[topology]` asks for: `devices` as a count or a list; "auto" and -1 mean one.
-/// Throws for anything else. strategy_rules.h checks whether the strategy supports that many.
-std::uint32_t world_size(const TopologySpec& topology);
 
 /// Throws kInvalidArgument if a component is to be pinned to a CPU that this machine does not have, which the kernel
 /// would refuse in the middle of the start.

@@ -30,8 +30,8 @@ GivenParameter name_of_plugin(const GivenParameter& given) {
 }
 
 /// What is given to the plugin inside: all of its table except the name.
-std::map<std::string, GivenParameter> parameters_of(const GivenParameter& given) {
-  std::map<std::string, GivenParameter> out;
+Given parameters_of(const GivenParameter& given) {
+  Given out;
   const auto* table = given.value.get_if<Value::Table>();
   if (table == nullptr) return out;
   for (const auto& [name, value] : *table) {
@@ -42,8 +42,7 @@ std::map<std::string, GivenParameter> parameters_of(const GivenParameter& given)
 
 }  // namespace
 
-void ParameterCheck::check(const std::vector<ParameterInfo>& declared,
-                           const std::map<std::string, GivenParameter>& given, const Origin& where,
+void ParameterCheck::check(const std::vector<ParameterInfo>& declared, const Given& given, const Origin& where,
                            const std::string& key, int depth) {
   if (depth > kMaxDepth) throw error_at(where, key, fmt::format("plugins are nested more than {} deep", kMaxDepth));
   // Unknown names come first, because a misspelt required parameter is better called unknown than missing.

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "launch/file/value.h"
 #include "launch/plan/catalogue.h"
+#include "launch/plan/given_parameter.h"
 
 namespace trainyard::launch {
-
-/// A value for a parameter, with its place in the file, such as "run.max_steps" for a parameter "max_steps".
-struct GivenParameter {
-  Value value;
-  std::string key;
-};
 
 /// Checks the values given for one plugin against its declaration, and also those of every plugin that a parameter
 /// names. For missing parameters, errors name the place `where` and the path `key`.
@@ -23,8 +16,8 @@ class ParameterCheck {
   explicit ParameterCheck(Catalogue& catalogue) : catalogue_(catalogue) {}
 
   /// Throws for the first invalid value, with file, line and key. `depth` counts plugins inside plugins.
-  void check(const std::vector<ParameterInfo>& declared, const std::map<std::string, GivenParameter>& given,
-             const Origin& where, const std::string& key, int depth = 0);
+  void check(const std::vector<ParameterInfo>& declared, const Given& given, const Origin& where,
+             const std::string& key, int depth = 0);
 
  private:
   // Checks a parameter that is given. If it names a plugin, checks that plugin's parameters as well.

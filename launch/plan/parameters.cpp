@@ -6,6 +6,7 @@
 #include "core/config/nearest.h"
 #include "launch/file/overrides.h"
 #include "launch/plan/accelerator_rules.h"
+#include "launch/plan/automatic.h"
 #include "launch/plan/parameter_check.h"
 
 namespace trainyard::launch {
@@ -16,8 +17,6 @@ namespace trainyard::launch {
 // then they become JSON.
 
 namespace {
-
-using Given = std::map<std::string, GivenParameter>;
 
 const ParameterInfo* find_declared(const core::PluginInfo& info, const std::string& name) {
   const auto found = std::ranges::find(info.parameters, name, &ParameterInfo::name);
@@ -57,27 +56,14 @@ void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   }
 }
 
-/// Everything that is given for one component, each value with the place where it was written.
-Given gather(const LaunchFile& file, const Draft& draft) {
-  Given given;
-  const std::string key = draft.spec->key + ".params";
-  for (const auto& [name, value] : std::get<Value::Table>(draft.spec->parameters.data)) {
-    given[name] = {value, join_key(key, name)};
-  }
-  add_topology(file.topology, draft, given);
-  if (is_manager(draft)) add_run(file.run, draft, given);
-  return given;
-}
-
-/// The same values, checked against declarations and rules.
-Given gather_checked(const LaunchFile& file, const Draft& draft, ParameterCheck& checker, Catalogue& catalogue,
-                     StrategyNeeds& needs) {
-  Given given = gather(file, draft);
-  settle_strategy(draft, given);
-  checker.check(draft.info->parameters, given, draft.spec->origin, draft.spec->key + ".params");
-  check_accelerator_rules(draft, given, catalogue);
-  check_strategy_rules(file, draft, given, catalogue, needs);
-  return given;
+/// Settles what is left open in a draft's values, and checks all of them against declarations and rules.
+void settle_and_check(const LaunchFile& file, Draft& draft, ParameterCheck& checker, Catalogue& catalogue,
+                      PlannedParameters& planned) {
+  draft.given = gather_parameters(file, draft);
+  settle_automatic(draft, catalogue, planned.choices);
+  checker.check(draft.info->parameters, draft.given, draft.spec->origin, draft.spec->key + ".params");
+  check_accelerator_rules(draft, catalogue, planned.warnings);
+  check_strategy_rules(file, draft, catalogue, planned.needs);
 }
 
 /// Makes the whole dataset one shard, which all ranks read. What the file says itself wins.
@@ -114,28 +100,48 @@ void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   }
 }
 
+/// Asks a component whether its parameters go together, if its traits say that there is something to ask.
+void check_own_rules(const Draft& draft, Catalogue& catalogue) {
+  if (!draft.info->component_traits().checks_parameters) return;
+  const std::string& name = draft.spec->plugin.text;
+  const std::string objection =
+      catalogue.ask(ComponentTraits::kPluginKind, name, draft.plan.parameters, /*anew=*/false).objection;
+  if (!objection.empty()) throw error_at(draft.spec->origin, draft.spec->key, objection);
+}
+
 }  // namespace
 
-StrategyNeeds plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue) {
+Given gather_parameters(const LaunchFile& file, const Draft& draft) {
+  Given given;
+  const std::string key = draft.spec->key + ".params";
+  for (const auto& [name, value] : std::get<Value::Table>(draft.spec->parameters.data)) {
+    given[name] = {value, join_key(key, name)};
+  }
+  add_topology(file.topology, draft, given);
+  if (is_manager(draft)) add_run(file.run, draft, given);
+  return given;
+}
+
+PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue) {
   check_all_taken(file, drafts);
   ParameterCheck checker(catalogue);
-  StrategyNeeds needs;
+  PlannedParameters planned;
   // There are two passes, because a loader may come before the host that says what its strategy needs from it.
-  std::vector<Given> all;
-  for (const Draft& draft : drafts) {
-    // The ranks of one component get the same values; what differs between them comes from the context.
-    if (draft.plan.rank == 0)
-      all.push_back(gather_checked(file, draft, checker, catalogue, needs));
-    else
-      all.push_back(all.back());
-  }
   for (std::size_t i = 0; i < drafts.size(); ++i) {
-    Draft& draft = drafts[i];
-    if (needs.same_data && draft.plan.world_size > 1) add_same_data(draft, all[i]);
-    draft.plan.parameters = dump(all[i], *draft.spec);
-    for (const auto& [name, parameter] : all[i]) draft.plan.places[name] = to_text(parameter.value.origin);
+    // The ranks of one component get the same values; what differs between them comes from the context.
+    if (drafts[i].plan.rank == 0) {
+      settle_and_check(file, drafts[i], checker, catalogue, planned);
+    } else {
+      drafts[i].given = drafts[i - 1].given;
+    }
   }
-  return needs;
+  for (Draft& draft : drafts) {
+    if (planned.needs.same_data && draft.plan.world_size > 1) add_same_data(draft, draft.given);
+    draft.plan.parameters = dump(draft.given, *draft.spec);
+    for (const auto& [name, parameter] : draft.given) draft.plan.places[name] = to_text(parameter.value.origin);
+    if (draft.plan.rank == 0) check_own_rules(draft, catalogue);
+  }
+  return planned;
 }
 
 }  // namespace trainyard::launch

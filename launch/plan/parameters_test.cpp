@@ -75,10 +75,18 @@ TEST_F(ParametersTest, TheDefaultOfAPluginIsCheckedToo) {
   EXPECT_EQ(error_six(""), "six.toml:2: component.accelerator_host.params.strategy.group: must be given; a string");
 }
 
-TEST_F(ParametersTest, AutoIsAPluginThatTheComponentChooses) {
+TEST_F(ParametersTest, ThePlanSaysWhatAutoStandsFor) {
   const Plan plan = plan_six("", {"accelerator=auto", "strategy=auto"});
-  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"auto","model":"mlp","strategy":"single_device"})")
-      << "the strategy is the planner's choice, since placement depends on it";
+  EXPECT_EQ(parameters(plan, "accelerator_host"), R"({"accelerator":"cpu","model":"mlp","strategy":"single_device"})");
+}
+
+TEST_F(ParametersTest, WhatAComponentHasAgainstItsParametersTogetherIsAnError) {
+  catalogue_.special_answers[{"strategy_manager", R"({"max_steps":3})"}] = {core::default_traits("component"),
+                                                                            "the run has no end"};
+  EXPECT_EQ(error_six("", {"max_steps=4"}), "(no error)");
+  EXPECT_EQ(error_six("", {"max_steps=3"}), "six.toml:7: component.strategy_manager: the run has no end");
+  catalogue_.say("strategy_manager", ComponentTraits{});
+  EXPECT_EQ(error_six("", {"max_steps=3"}), "(no error)") << "its traits say that there is nothing to ask";
 }
 
 TEST_F(ParametersTest, APluginThatIsItsOwnDefaultIsAnError) {
@@ -123,7 +131,7 @@ TEST_F(ParametersTest, RunIsCheckedWhereItStands) {
   EXPECT_EQ(
       error_six("[run]\nmax_step = 100"),
       "a.toml:3: run.max_step: unknown key; did you mean 'max_steps'? known: directory, flush_denormals, log_level, "
-      "max_steps, name, seed, start_timeout_s, stop_timeout_s, validate_every_steps");
+      "max_steps, name, progress_timeout_s, seed, start_timeout_s, stop_timeout_s, validate_every_steps");
   EXPECT_EQ(error_six("[run]\nmax_steps = -1"), "a.toml:3: run.max_steps: -1 is not allowed; an integer >= 0");
   EXPECT_EQ(error_six("component.strategy_manager.params.max_steps = 1\n[run]\nmax_steps = 2"),
             "a.toml:4: run.max_steps: is given by component.strategy_manager.params.max_steps too (a.toml:2); only "
@@ -133,7 +141,8 @@ TEST_F(ParametersTest, RunIsCheckedWhereItStands) {
 TEST_F(ParametersTest, RunKeysWithoutAStrategyManagerAreErrors) {
   EXPECT_EQ(error("[component.a]\nplugin = 'optimizer'\n[run]\nmax_steps = 2"),
             "a.toml:4: run.max_steps: is for a component with plugin = \"strategy_manager\", and there is none; the "
-            "launcher's own keys: known: directory, flush_denormals, log_level, name, seed, start_timeout_s, "
+            "launcher's own keys: known: directory, flush_denormals, log_level, name, progress_timeout_s, seed, "
+            "start_timeout_s, "
             "stop_timeout_s");
 }
 

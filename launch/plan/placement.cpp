@@ -14,9 +14,6 @@ namespace trainyard::launch {
 namespace {
 
 constexpr const char* kMain = "main";
-constexpr const char* kComposed = "composed";
-constexpr const char* kProcesses = "processes";
-constexpr const char* kRanks = "ranks";
 
 /// Ranks never share a process or thread by accident: what the file names once is made once for each rank.
 std::string with_rank(const Draft& draft, const std::string& name) {
@@ -43,15 +40,8 @@ void check_placed_exist(const LaunchFile& file) {
   }
 }
 
-/// Several ranks get a process each unless something speaks against it: they compute at the same time, and none of them
-/// shares LibTorch's threads and random numbers with another.
-std::string placement_of(const LaunchFile& file, const StrategyNeeds& needs) {
-  if (!file.topology.placement.text.empty()) return file.topology.placement.text;
-  return file.topology.placed.empty() && needs.one_process.empty() ? kRanks : kComposed;
-}
-
 // The same word in both places is not a contradiction.
-std::string process_of(const LaunchFile& file, const Draft& draft, const std::string& placement) {
+std::string process_of(const LaunchFile& file, const Draft& draft, Placement placement) {
   const ComponentSpec& spec = *draft.spec;
   const auto placed = file.topology.placed.find(spec.name);
   const bool in_table = placed != file.topology.placed.end();
@@ -63,13 +53,12 @@ std::string process_of(const LaunchFile& file, const Draft& draft, const std::st
   if (spec.process) return with_rank(draft, spec.process->text);
   if (in_table) return with_rank(draft, placed->second.text);
   // An address makes sense only for a process of its own.
-  if (placement == kProcesses || spec.tcp) return with_rank(draft, own_process(spec));
-  return placement == kRanks && !draft.rank_name.empty() ? draft.rank_name : kMain;
+  if (placement == Placement::kProcesses || spec.tcp) return with_rank(draft, own_process(spec));
+  return placement == Placement::kRanks && !draft.rank_name.empty() ? draft.rank_name : kMain;
 }
 
 std::string thread_of(const Draft& draft) {
-  const std::string& liked = draft.info->thread;
-  return with_rank(draft, draft.spec->thread ? draft.spec->thread->text : liked.empty() ? kMain : liked);
+  return with_rank(draft, draft.spec->thread ? draft.spec->thread->text : draft.info->component_traits().thread);
 }
 
 /// Adds what one component says to its process.
@@ -116,6 +105,17 @@ PlannedProcess external_process(const ComponentSpec& spec) {
   return process;
 }
 
+/// A component whose new instance could not take the place of the old one would leave the others waiting for ever.
+void check_respawn(const Draft& draft) {
+  const ComponentSpec& spec = *draft.spec;
+  if (spec.respawn.when == RespawnPolicy::When::kNever || draft.info->component_traits().restartable) return;
+  throw error_at(spec.origin, spec.key + ".respawn",
+                 fmt::format("\"{}\" is not allowed: a run cannot go on with a new {}, because others rely on what the "
+                             "old one held; allowed is \"never\"",
+                             name_of(spec.respawn.when), spec.plugin.text),
+                 Code::kUnsupported);
+}
+
 /// One thread has one set of CPUs, so two components on it must not ask for different ones.
 void check_threads(const std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
@@ -133,10 +133,10 @@ void check_threads(const std::vector<Draft>& drafts) {
 
 }  // namespace
 
-void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs) {
+void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs, Placement placement) {
   check_placed_exist(file);
-  const std::string placement = placement_of(file, needs);
   for (Draft& draft : drafts) {
+    check_respawn(draft);
     draft.plan.process = process_of(file, draft, placement);
     draft.plan.thread = thread_of(draft);
   }

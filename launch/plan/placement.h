@@ -11,12 +11,12 @@ namespace trainyard::launch {
 
 /// Gives every draft its process and thread. The process is the first of these that applies: the component's own
 /// `process`; an explicit placement table; a process of its own (placement "processes", or an address as `host`); the
-/// process of its rank (placement "ranks", which is the default for several ranks unless their strategy keeps them
-/// together); the process "main". The thread is the component's own `thread`, otherwise what its plugin asks for.
+/// process of its rank (placement "ranks"); the process "main". The thread is the component's own `thread`, otherwise
+/// what its plugin asks for.
 ///
-/// Throws for components that do not exist, for two different words about one component, and for ranks in different
-/// processes whose strategy needs them in one.
-void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs);
+/// Throws for components that do not exist, for two different words about one component, for ranks in different
+/// processes whose strategy needs them in one, and for a `respawn` of a component that is not restartable.
+void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs, Placement placement);
 
 /// Returns the processes of the placed drafts in the order of their first component, then the external programs. The
 /// settings of the components of one process are combined: environments are joined, the process is respawned only as

@@ -121,6 +121,16 @@ TEST_F(PlacementTest, AProcessIsRespawnedOnlyAsFarAsAllAllow) {
   EXPECT_EQ(process(plan, "io").respawn.max, 9u);
 }
 
+TEST_F(PlacementTest, WhatCannotComeBackIsNotRespawned) {
+  EXPECT_EQ(
+      error_six("component.optimizer.respawn = 'always'"),
+      "a.toml:2: component.optimizer.respawn: \"always\" is not allowed: a run cannot go on with a new optimizer, "
+      "because others rely on what the old one held; allowed is \"never\"");
+  EXPECT_EQ(error_six("component.optimizer.respawn = 'never'"), "(no error)");
+  catalogue_.say("optimizer", ComponentTraits{.per_rank = true, .thread = "compute"});
+  EXPECT_EQ(error_six("component.optimizer.respawn = 'always'"), "(no error)") << "its traits decide, not its name";
+}
+
 TEST_F(PlacementTest, AProcessIsRequiredIfOneComponentIs) {
   const std::string text = "component.logger.required = false\n";
   EXPECT_TRUE(process(plan_six(text), "main").required);

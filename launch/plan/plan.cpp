@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/plan/plan.h"
 
-#include <set>
+#include <fmt/format.h>
 
-#include "messages/error.h"
+#include <set>
 
 namespace trainyard::launch {
 
@@ -23,18 +23,6 @@ std::map<std::string, std::string> bind_addresses(const PlannedProcess& process,
 }
 
 }  // namespace
-
-std::string_view name_of(RespawnPolicy::When when) {
-  switch (when) {
-    case RespawnPolicy::When::kNever:
-      return "never";
-    case RespawnPolicy::When::kOnFailure:
-      return "on_failure";
-    case RespawnPolicy::When::kAlways:
-      return "always";
-  }
-  return "unknown";
-}
 
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place) {
   const PlannedProcess& process = plan.processes.at(process_index);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "messages/plan.h"
@@ -15,15 +14,30 @@ namespace trainyard::launch {
 /// What happens when a process ends although the run goes on. Placement relies on the order of the enumerators when
 /// components of one process have different policies.
 struct RespawnPolicy {
-  enum class When { kNever, kOnFailure, kAlways };
+  enum class When : std::uint8_t { kNever, kOnFailure, kAlways };
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
   std::uint32_t max = 3;  ///< At most this many times within `window`; the next end is final.
   std::chrono::milliseconds window{60'000};
 };
-/// Returns the name in a launch file: "never", "on_failure", "always".
-std::string_view name_of(RespawnPolicy::When when);
+constexpr auto words_of(RespawnPolicy::When) { return words("respawn policy", "never", "on_failure", "always"); }
+
+/// Which components share a process if the launch file does not place them one by one.
+enum class Placement : std::uint8_t {
+  kComposed,   ///< All are in one process.
+  kProcesses,  ///< Each has its own.
+  kRanks,      ///< Each rank has one, and the others share one.
+};
+constexpr auto words_of(Placement) { return words("placement", "composed", "processes", "ranks"); }
+
+/// Something that the planner decided because the launch file leaves it open.
+struct Choice {
+  std::string key;    ///< For example "devices".
+  std::string given;  ///< What the file says: "auto", "-1", or nothing.
+  std::string chosen;
+  std::string reason;
+};
 
 /// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
 /// and may restart it.
@@ -52,11 +66,14 @@ struct Plan {
   std::string run;
   std::string output_directory;  ///< As written: relative to the working directory, unless it is absolute.
   std::uint64_t seed = 1;
-  std::string log_level = "info";  ///< A name that spdlog knows.
-  bool flush_denormals = true;     ///< True if all threads treat denormal numbers as zero.
+  LogLevel log_level = LogLevel::kInfo;
+  bool flush_denormals = true;  ///< True if all threads treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
+  std::chrono::milliseconds progress_timeout{300'000};  ///< How long the run may stand still; 0 for ever.
   std::uint32_t world_size = 1;
+  std::vector<Choice> choices;        ///< What the planner decided.
+  std::vector<std::string> warnings;  ///< What works, but not as one might expect; for people.
 
   /// Those with components come first, in the order of their ProcessPlan index.
   std::vector<PlannedProcess> processes;

@@ -51,11 +51,18 @@ std::string to_json(const Plan& plan) {
   out["output_directory"] = plan.output_directory;
   out["seed"] = plan.seed;
   out["world_size"] = plan.world_size;
-  out["log_level"] = plan.log_level;
+  out["log_level"] = name_of(plan.log_level);
   out["flush_denormals"] = plan.flush_denormals;
   out["start_timeout_ms"] = plan.start_timeout.count();
   out["stop_timeout_ms"] = plan.stop_timeout.count();
-  for (const auto* list : {"processes", "components", "edges", "activation"}) out[list] = ordered_json::array();
+  out["progress_timeout_ms"] = plan.progress_timeout.count();
+  for (const auto* list : {"choices", "warnings", "processes", "components", "edges", "activation"})
+    out[list] = ordered_json::array();
+  for (const Choice& choice : plan.choices) {
+    out["choices"].push_back(
+        {{"key", choice.key}, {"given", choice.given}, {"chosen", choice.chosen}, {"reason", choice.reason}});
+  }
+  out["warnings"] = plan.warnings;
   for (const PlannedProcess& process : plan.processes) out["processes"].push_back(process_json(process));
   for (const ComponentPlan& component : plan.components) out["components"].push_back(component_json(component));
   for (const EdgePlan& edge : plan.edges) out["edges"].push_back(edge_json(plan, edge));

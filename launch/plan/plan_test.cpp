@@ -17,7 +17,7 @@ TEST_F(PlanTest, AProcessLearnsItsPart) {
   EXPECT_EQ(part.run_directory, "/run/x");
   EXPECT_EQ(part.output_directory, "runs/a");
   EXPECT_EQ(part.seed, 5u);
-  EXPECT_EQ(part.log_level, "debug");
+  EXPECT_EQ(part.log_level, LogLevel::kDebug);
   EXPECT_EQ(part.plugin_path, std::vector<std::string>{"/plugins"});
   EXPECT_EQ(part.components.size(), 6u);
 }

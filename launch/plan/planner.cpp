@@ -5,6 +5,9 @@
 
 #include "launch/file/launch_file.h"
 #include "launch/plan/activation.h"
+#include "launch/plan/automatic.h"
+#include "launch/plan/data_rules.h"
+#include "launch/plan/memory_rules.h"
 #include "launch/plan/parameters.h"
 #include "launch/plan/placement.h"
 #include "launch/plan/wiring.h"
@@ -33,6 +36,7 @@ Plan copy_run(const LaunchFile& file) {
   plan.flush_denormals = file.run.flush_denormals;
   plan.start_timeout = file.run.start_timeout;
   plan.stop_timeout = file.run.stop_timeout;
+  plan.progress_timeout = file.run.progress_timeout;
   return plan;
 }
 
@@ -41,7 +45,7 @@ void choose_addresses(Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
     // Threads of the same process that communicate only within this host then use TCP as well, which is slower but
     // correct.
-    if (edge.transport != "tcp") continue;
+    if (edge.transport != Transport::kTcp) continue;
     std::ranges::find(plan.processes, plan.components[edge.from].process, &PlannedProcess::name)->tcp = true;
   }
 }
@@ -59,20 +63,25 @@ std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector
 
 }  // namespace
 
-Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue) {
+Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
+               const Machine& machine) {
   // The order of the steps follows from what they need: names before topics, topics and places before edges, edges
   // before the processes' addresses and the order of activation.
-  const LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
+  LaunchFile file = load_launch_file(path, arguments, manager_keys(catalogue));
   Plan plan = copy_run(file);
-  plan.world_size = world_size(file.topology);
+  plan.world_size = settle_ranks(file, catalogue, plan.choices);
   std::vector<Draft> drafts = draft_components(file, plan.world_size, catalogue);
-  const StrategyNeeds needs = plan_parameters(file, drafts, catalogue);
-  place(file, drafts, needs);
+  PlannedParameters planned = plan_parameters(file, drafts, catalogue);
+  plan.choices.insert(plan.choices.end(), planned.choices.begin(), planned.choices.end());
+  plan.warnings = std::move(planned.warnings);
+  place(file, drafts, planned.needs, settle_placement(file, planned.needs, plan.world_size, plan.choices));
   name_topics(drafts);
   const Senders senders = find_senders(drafts);
   bridge_ranks(drafts, senders);
   plan.edges = connect(drafts, senders);
+  check_data(drafts, plan.edges, catalogue);
   plan.processes = plan_processes(file, drafts);
+  check_memory(file, drafts, machine);
   for (Draft& draft : drafts) plan.components.push_back(std::move(draft.plan));
   choose_addresses(plan);
   plan.activation = activation_order(plan.components.size(), links_of(plan.edges, drafts));

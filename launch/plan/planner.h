@@ -5,14 +5,16 @@
 #include <vector>
 
 #include "launch/plan/catalogue.h"
+#include "launch/plan/machine.h"
 #include "launch/plan/plan.h"
 
 namespace trainyard::launch {
 
 /// Reads, expands and checks a launch file. `arguments` are those of the command line: "name=value" for an argument or
 /// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file. The same file,
-/// arguments, environment and plugins give the same plan. Nothing is started, and no plugin's code runs in this
-/// process.
-Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue);
+/// arguments, environment, plugins and machine give the same plan. Nothing is started, and no plugin's code runs in
+/// this process.
+Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
+               const Machine& machine = this_machine());
 
 }  // namespace trainyard::launch

@@ -12,7 +12,7 @@ TEST_F(PlannerTest, CopiesWhatIsSaidAboutTheRun) {
   const Plan plan = plan_six("[run]\nname = 'b'\ndirectory = '/x'\nlog_level = 'debug'\nstop_timeout_s = 2");
   EXPECT_EQ(plan.run, "b");
   EXPECT_EQ(plan.output_directory, "/x");
-  EXPECT_EQ(plan.log_level, "debug");
+  EXPECT_EQ(plan.log_level, LogLevel::kDebug);
   EXPECT_EQ(plan.stop_timeout, std::chrono::seconds(2));
   EXPECT_EQ(plan.file, folder_.path() + "/a.toml");
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <string>
+#include <string_view>
 
 #include "launch/plan/draft.h"
-#include "launch/plan/parameter_check.h"
 
 namespace trainyard::launch {
 
 /// The plugin that a parameter of a component names, such as its accelerator or its strategy.
 struct PluginChoice {
-  std::string name;  ///< As given, "auto" included; empty if nothing in the file names one.
+  const ParameterInfo* declared = nullptr;  ///< The parameter; null if the component has none for such a plugin.
+  std::string name;                         ///< As given; empty if nothing names a plugin.
   std::string parameters = "{}";
   GivenParameter place;  ///< The place of its name, or that of the component if it is a default.
 };
 
-/// Returns what the file chooses for the parameter `declared`, otherwise its default.
-PluginChoice plugin_choice(const Draft& draft, const ParameterInfo& declared,
-                           const std::map<std::string, GivenParameter>& given);
+/// Returns what the draft's given parameters choose as the plugin of this kind, otherwise the default.
+PluginChoice plugin_choice(const Draft& draft, std::string_view kind);
+
+/// Puts the name of a plugin in the place of the one that was chosen. If the file gives a table, its other keys stay,
+/// because they are parameters of whatever is chosen.
+void set_choice(Draft& draft, const PluginChoice& choice, const std::string& name);
 
 }  // namespace trainyard::launch

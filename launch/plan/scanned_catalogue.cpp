@@ -51,6 +51,14 @@ void refuse_foreign_abi(const std::string& path) {
               label.abi_tag, comparable_abi_tag(label.abi_tag, host_abi_tag()));
 }
 
+json to_json(const Catalogue::Answer& answer) {
+  return {{"traits", to_json(answer.traits)}, {"objection", answer.objection}};
+}
+
+Catalogue::Answer answer_from_json(const PluginLabel& label, const json& in) {
+  return {core::plugin_traits_from_json(label.kind, in.at("traits"), label.name), in.at("objection")};
+}
+
 }  // namespace
 
 ScannedCatalogue::ScannedCatalogue(std::vector<std::string> directories, std::string process_program,
@@ -112,19 +120,19 @@ core::PluginInfo ScannedCatalogue::run_description(const std::string& path, cons
   }
 }
 
-Catalogue::Facts ScannedCatalogue::facts(std::string_view kind, std::string_view name, const std::string& parameters,
-                                         bool anew) {
+Catalogue::Answer ScannedCatalogue::ask(std::string_view kind, std::string_view name, const std::string& parameters,
+                                        bool anew) {
   const core::PluginInfo& plugin = info(kind, name);
   Entry& entry = entries_.at(plugin.path);
-  const bool plain = parameters.empty() || parameters == "{}";
-  if (!anew && plain) return plugin.facts;
-  const auto known = entry.facts.find(parameters);
-  if (!anew && known != entry.facts.end()) return known->second;
-  Facts facts = run_description(plugin.path, plain ? "" : parameters).facts;
+  const std::string asked = parameters.empty() ? "{}" : parameters;
+  const auto known = entry.answers.find(asked);
+  if (!anew && known != entry.answers.end()) return known->second;
+  // Without parameters, the declaration says the same, unless the plugin may object even to that.
+  if (!anew && asked == "{}" && !plugin.component_traits().checks_parameters) return {plugin.traits, ""};
+  core::PluginInfo described = run_description(plugin.path, asked);
   changed_ = true;
-  if (plain) return entry.info.facts = std::move(facts);
-  if (entry.facts.size() >= kMostRemembered) entry.facts.clear();
-  return entry.facts[parameters] = std::move(facts);
+  if (entry.answers.size() >= kMostRemembered) entry.answers.clear();
+  return entry.answers[asked] = Answer{std::move(described.traits), std::move(described.objection)};
 }
 
 void ScannedCatalogue::load_cache() {
@@ -136,9 +144,12 @@ void ScannedCatalogue::load_cache() {
     for (const json& entry : cache.at("plugins")) {
       core::PluginInfo info = core::plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
-      entries_[path] = Entry{entry.at("stamp"), std::move(info), entry.at("facts").get<std::map<std::string, Facts>>()};
+      Entry& read = entries_[path] = Entry{entry.at("stamp"), std::move(info), {}};
+      for (const auto& [parameters, answer] : entry.at("answers").items()) {
+        read.answers[parameters] = answer_from_json(read.info.label, answer);
+      }
     }
-  } catch (const json::exception&) {
+  } catch (const std::exception&) {
     entries_.clear();  // The file was written by another version or is incomplete, so it is made anew.
   }
 }
@@ -147,8 +158,10 @@ void ScannedCatalogue::save_cache() const {
   json plugins = json::array();
   for (const auto& [path, entry] : entries_) {
     // What is gone is forgotten, or the cache would grow with every build folder.
-    if (fs::exists(path))
-      plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}, {"facts", entry.facts}});
+    if (!fs::exists(path)) continue;
+    json answers = json::object();
+    for (const auto& [parameters, answer] : entry.answers) answers[parameters] = to_json(answer);
+    plugins.push_back({{"stamp", entry.stamp}, {"info", to_json(entry.info)}, {"answers", std::move(answers)}});
   }
   fs::create_directories(fs::path(cache_file_).parent_path());
   // The file is renamed into place: if several launches end at once, each writes a complete file and the last one

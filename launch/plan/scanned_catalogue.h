@@ -25,9 +25,9 @@ class ScannedCatalogue final : public Catalogue {
   /// Reads the labels of all plugin files. It runs none of their code.
   std::vector<PluginLabel> list() override;
 
-  Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
+  Answer ask(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
 
-  /// Describes the plugin again, even if it is cached. This is for facts that change, such as the number of devices.
+  /// Describes the plugin again, even if it is cached. This is for what may change, such as the number of devices.
   const core::PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
@@ -44,7 +44,7 @@ class ScannedCatalogue final : public Catalogue {
   struct Entry {
     std::string stamp;  ///< The size, the time of change and this installation's ABI tag.
     core::PluginInfo info;
-    std::map<std::string, Facts> facts;  ///< Indexed by parameters, for those plugins that were asked with some.
+    std::map<std::string, Answer> answers;  ///< Indexed by the parameters with which the plugin was asked.
   };
   std::map<std::string, Entry> entries_;  ///< Indexed by path.
   bool changed_ = false;

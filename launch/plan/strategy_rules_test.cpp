@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/plan/strategy_rules.h"
 
-#include <nlohmann/json.hpp>
-
 #include "launch/testing/plan_fixture.h"
 
 namespace trainyard::launch {
@@ -10,30 +8,8 @@ namespace {
 
 class StrategyRulesTest : public testing::PlanFixture {
  protected:
-  static std::string strategy(const Plan& plan, const std::string& host = "rank0/accelerator_host") {
-    return nlohmann::json::parse(component(plan, host).parameters).value("strategy", nlohmann::json()).dump();
-  }
   static std::string loader_parameters(const Plan& plan) { return component(plan, "rank1/data_loader").parameters; }
 };
-
-TEST_F(StrategyRulesTest, AutoIsSingleDeviceForOneRankAndDdpForMore) {
-  EXPECT_EQ(strategy(plan_six("", {"strategy=auto"}), "accelerator_host"), R"("single_device")");
-  const Plan two = plan_six("", {"strategy=auto", "devices=2"});
-  EXPECT_EQ(strategy(two), R"("ddp")");
-  EXPECT_EQ(strategy(two, "rank1/accelerator_host"), R"("ddp")");
-  EXPECT_EQ(strategy(plan_six("", {"strategy={plugin='auto', bucket_bytes=8}", "devices=2"})),
-            R"({"bucket_bytes":8,"plugin":"ddp"})");
-}
-
-TEST_F(StrategyRulesTest, AFileThatNamesNoStrategyGetsOneThatServesItsRanks) {
-  EXPECT_EQ(strategy(plan_six(), "accelerator_host"), "null") << "the plugin's own default serves one rank";
-  EXPECT_EQ(strategy(plan_six("", {"devices=2"})), R"("ddp")");
-}
-
-TEST_F(StrategyRulesTest, ADefaultThatIsNotForOneRankStays) {
-  catalogue_.add("component", "accelerator_host").parameters[2].default_json = R"({"plugin":"silent"})";
-  EXPECT_EQ(strategy(plan_six("", {"devices=2"})), "null");
-}
 
 TEST_F(StrategyRulesTest, ANumberOfRanksThatTheStrategyDoesNotServeIsRefused) {
   EXPECT_EQ(error_six("[topology]\nstrategy = 'single_device'\ndevices = 4"),
@@ -48,12 +24,10 @@ TEST_F(StrategyRulesTest, ANumberOfRanksThatTheStrategyDoesNotServeIsRefused) {
             "command line: topology.devices: 2 ranks are not allowed with the strategy single_device, which serves 1");
 }
 
-TEST_F(StrategyRulesTest, AStrategyThatSaysNothingServesAnyNumber) {
+TEST_F(StrategyRulesTest, AStrategyThatDeclaresNothingServesAnyNumber) {
   for (const std::string ranks : {"1", "3"}) {
     EXPECT_EQ(error_six("", {"strategy=silent", "devices=" + ranks}), "(no error)");
   }
-  catalogue_.add("strategy", "silent").facts = {{"min_ranks", "several"}, {"max_ranks", ""}};
-  EXPECT_EQ(error_six("", {"strategy=silent", "devices=3"}), "(no error)");
 }
 
 TEST_F(StrategyRulesTest, IsAskedAnewBeforeItsWordsRefuseAnything) {
@@ -64,7 +38,7 @@ TEST_F(StrategyRulesTest, IsAskedAnewBeforeItsWordsRefuseAnything) {
 }
 
 TEST_F(StrategyRulesTest, WhatItSaysMayDependOnItsParameters) {
-  catalogue_.special_facts[{"ddp", R"({"bucket_bytes":8})"}] = {{"max_ranks", "2"}};
+  catalogue_.special_answers[{"ddp", R"({"bucket_bytes":8})"}] = {{StrategyTraits{.max_ranks = 2}}, ""};
   EXPECT_EQ(error_six("", {"strategy={plugin='ddp', bucket_bytes=8}", "devices=3"}),
             "command line: topology.devices: 3 ranks are not allowed with the strategy ddp, which serves 1 to 2");
   EXPECT_EQ(error_six("", {"strategy={plugin='ddp', bucket_bytes=9}", "devices=3"}), "(no error)");

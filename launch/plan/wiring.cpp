@@ -19,9 +19,11 @@ namespace {
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
 /// The nearest way that both ends allow; one end with an address is enough for TCP.
-std::string transport_between(const Draft& from, const Draft& to) {
-  if (from.plan.process == to.plan.process) return from.plan.thread == to.plan.thread ? "thread" : "process";
-  return from.spec->tcp || to.spec->tcp ? "tcp" : "ipc";
+Transport transport_between(const Draft& from, const Draft& to) {
+  if (from.plan.process == to.plan.process) {
+    return from.plan.thread == to.plan.thread ? Transport::kThread : Transport::kProcess;
+  }
+  return from.spec->tcp || to.spec->tcp ? Transport::kTcp : Transport::kIpc;
 }
 
 // Types are compared by fingerprint, and both schemas are shown in full, so that the reader sees which field differs.
@@ -36,14 +38,28 @@ void check_types(const PortRef& from, const PortRef& to) {
 
 // The type of the message decides, not the names of components, so a new component that shares the arena is caught as
 // well.
-void check_arena(const PortRef& from, const PortRef& to, const std::string& transport) {
-  if (transport != "tcp" || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
+void check_arena(const PortRef& from, const PortRef& to, Transport transport) {
+  if (transport != Transport::kTcp || std::ranges::find(kArenaTypes, from.port->type) == kArenaTypes.end()) return;
   // The error points to the line that put one of them behind an address.
   const Draft& remote = to.draft->spec->tcp ? *to.draft : *from.draft;
   throw error_at(remote.spec->origin, remote.spec->key + ".host",
                  fmt::format("{} and {} share the parameter arena ({} on {}), which cannot be over TCP; both must have "
                              "host = \"local\", or be in one process",
                              from.draft->plan.name, to.draft->plan.name, from.port->type, to.topic()));
+}
+
+/// Some inputs need their senders on the event loop of their owner; the declaration of the port says so.
+void check_same_loop(const PortRef& from, const PortRef& to, Transport transport) {
+  if (!to.port->same_loop || transport == Transport::kThread) return;
+  const ComponentPlan &sender = from.draft->plan, &receiver = to.draft->plan;
+  const ComponentSpec& spec = *to.draft->spec;
+  throw error_at(
+      spec.origin, spec.key,
+      fmt::format("its input '{}' needs {} on its own event loop, but '{}' runs on the thread '{}' of the "
+                  "process '{}', and '{}' on the thread '{}' of the process '{}'; give both the same process "
+                  "and thread",
+                  to.port->name, sender.name, receiver.name, receiver.thread, receiver.process, sender.name,
+                  sender.thread, sender.process));
 }
 
 /// Every process publishes the log, so an input for it has senders whatever components there are.
@@ -93,6 +109,7 @@ void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::
     edges.push_back(make_edge(from, to));
     edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
     check_arena(from, to, edges.back().transport);
+    check_same_loop(from, to, edges.back().transport);
   }
 }
 

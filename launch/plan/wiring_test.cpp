@@ -46,10 +46,33 @@ TEST_F(WiringTest, OneListenerOverTcpDecidesTheAddressOfItsSender) {
 
 TEST_F(WiringTest, TakesPoliciesFromTheDeclarationUnlessTheFileSaysOtherwise) {
   const Plan plan = plan_six("component.accelerator_host.inputs.batches = { policy = 'latest', window_messages = 2 }");
-  EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").policy, "latest");
+  EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").policy, Policy::kLatest);
   EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").window_messages, 2u);
   EXPECT_EQ(edge_into(plan, "accelerator_host", "batches").window_bytes, 256u << 20);
-  EXPECT_EQ(edge_into(plan, "logger", "metrics").policy, "drop_oldest");
+  EXPECT_EQ(edge_into(plan, "logger", "metrics").policy, Policy::kDropOldest);
+}
+
+TEST_F(WiringTest, AnInputThatNeedsItsSenderOnItsOwnLoopIsNotPlacedApart) {
+  core::PluginInfo& averager = catalogue_.add("component", "averager");
+  averager.inputs = {testing::port("parameters", "Parameters")};
+  averager.inputs.front().same_loop = true;
+  averager.traits.of_kind = ComponentTraits{.per_rank = true, .thread = "compute"};
+  const std::string text = "[component.averager]\nplugin = 'averager'\n";
+  EXPECT_EQ(edges_into(plan_six(text), "averager", "parameters"), Texts{"optimizer.parameters /parameters thread"});
+  EXPECT_EQ(edges_into(plan_six(text, {"devices=2"}), "rank1/averager", "parameters"),
+            Texts{"rank1/optimizer.parameters /rank1/parameters thread"});
+  EXPECT_EQ(
+      error_six(text + "thread = 'side'"),
+      "a.toml:2: component.averager: its input 'parameters' needs optimizer on its own event loop, but 'averager' "
+      "runs on the thread 'side' of the process 'main', and 'optimizer' on the thread 'compute' of the process "
+      "'main'; give both the same process and thread");
+  EXPECT_EQ(
+      error_of([&] { plan_six(text, {"placement=processes"}); }, folder_.path()),
+      "a.toml:2: component.averager: its input 'parameters' needs optimizer on its own event loop, but 'averager' "
+      "runs on the thread 'compute' of the process 'averager', and 'optimizer' on the thread 'compute' of the "
+      "process 'optimizer'; give both the same process and thread");
+  EXPECT_EQ(edges_into(plan_six(text + "process = 'optimizer'", {"placement=processes"}), "averager", "parameters"),
+            Texts{"optimizer.parameters /parameters thread"});
 }
 
 TEST_F(WiringTest, AnUnconnectedInputNamesComponentPortTopicAndNearestTopics) {

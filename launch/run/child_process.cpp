@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -20,7 +21,8 @@ ChildProcess::~ChildProcess() { loop_.cancel(ladder_timer_); }
 void ChildProcess::start(const SpawnOptions& options) {
   Spawned spawned = spawn(options);
   pid_ = spawned.pid;
-  ending_ = false;
+  ending_ = deaf_ = false;
+  stopped_by_.reset();
   output_.open(std::move(spawned.out), std::move(spawned.err));
 }
 
@@ -28,6 +30,7 @@ void ChildProcess::reaped() {
   output_.close();
   loop_.cancel(std::exchange(ladder_timer_, 0));
   pid_ = 0;
+  stopped_by_.reset();
 }
 
 bool ChildProcess::may_restart(bool failed) {
@@ -54,7 +57,10 @@ void ChildProcess::climb(int step, std::chrono::milliseconds rung) {
   constexpr int kRungs[] = {SIGINT, SIGTERM, SIGKILL};
   if (!running()) return;
   ::kill(-pid_, kRungs[step]);
-  if (step == 2) return;
+  deaf_ = step == 2;
+  if (deaf_) return;
+  // One that was stopped cannot react.
+  ::kill(-pid_, SIGCONT);
   ladder_timer_ = loop_.after(rung, [this, step, rung] { climb(step + 1, rung); });
 }
 
@@ -65,6 +71,13 @@ void ChildProcess::kill() {
 std::string describe_wait_status(int status) {
   if (WIFEXITED(status)) return fmt::format("ended with exit code {}", WEXITSTATUS(status));
   return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+}
+
+bool ended_by(int status, std::initializer_list<int> signals) {
+  constexpr int kShell = 128;  // What a shell adds to the number of a signal.
+  return std::ranges::any_of(signals, [status](int signal) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) == kShell + signal : WTERMSIG(status) == signal;
+  });
 }
 
 bool is_failure(int status) { return !WIFEXITED(status) || WEXITSTATUS(status) != 0; }

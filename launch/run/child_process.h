@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 
 #include "launch/plan/plan.h"
@@ -45,6 +46,12 @@ class ChildProcess {
   /// Reads the rest of its output and marks it as ended. Must be called when it has been reaped.
   void reaped();
 
+  /// Records that a signal has stopped it, or that it continues.
+  void stopped_by(int signal) { stopped_by_ = signal; }
+  void continues() { stopped_by_.reset(); }
+  /// Returns the signal that has stopped it; nothing while it may run.
+  const std::optional<int>& stopped_by() const { return stopped_by_; }
+
   /// Counts one more restart. Returns false if the policy allows none for an end of this kind.
   bool may_restart(bool failed);
 
@@ -55,6 +62,9 @@ class ChildProcess {
 
   /// Returns true from the first signal until the process is started again. Its end was then requested.
   bool being_ended() const { return ending_; }
+
+  /// Returns true if it has outlived the requests to end, so that SIGKILL had to end it.
+  bool was_deaf() const { return deaf_; }
 
   /// Sends SIGKILL at once.
   void kill();
@@ -69,11 +79,16 @@ class ChildProcess {
   pid_t pid_ = 0;
   PollLoop::Id ladder_timer_ = 0;
   bool ending_ = false;
+  bool deaf_ = false;
+  std::optional<int> stopped_by_;
   std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
 };
 
 /// Describes a wait status: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
 std::string describe_wait_status(int status);
+
+/// Returns true if one of the signals has ended the process, or if it has said so with its exit code, as shells do.
+bool ended_by(int status, std::initializer_list<int> signals);
 
 /// Returns true unless the status is a normal exit with code 0.
 bool is_failure(int status);

@@ -5,11 +5,11 @@
 
 namespace trainyard::launch {
 
-ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
+ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& keys,
                                std::function<void(const std::string&, const std::string&)> on_broken)
     : loop_(loop),
       endpoint_(std::move(endpoint)),
-      socket_(context, endpoint_),
+      socket_(context, endpoint_, keys),
       watch_(loop.watch_socket(socket_.handle(), [this] { receive(); })),
       on_broken_(std::move(on_broken)) {}
 

@@ -19,8 +19,9 @@ namespace trainyard::launch {
 /// process, too.
 class ControlChannel {
  public:
-  /// `on_broken` is called for messages that cannot be read, with the process that sent the message and the reason.
-  ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint,
+  /// Only those who have the keys of the run can connect, unless the keys are empty. `on_broken` is called for messages
+  /// that cannot be read, with the process that sent the message and the reason.
+  ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& keys,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;

@@ -50,8 +50,10 @@ class ControlChannelTest : public ::testing::Test {
   PollLoop loop_;
   zmq::context_t context_;
   std::vector<std::string> broken_;
-  ControlChannel channel_{context_, loop_, "ipc://" + folder_.path() + "/control",
-                          [this](const auto& process, const auto& what) { broken_.push_back(process + ": " + what); }};
+  ControlChannel channel_{
+      context_, loop_, "ipc://" + folder_.path() + "/control", {}, [this](const auto& process, const auto& what) {
+        broken_.push_back(process + ": " + what);
+      }};
   zmq::socket_t peer_{context_, zmq::socket_type::dealer};
   std::vector<std::string> beats_;
   int signs_of_life_ = 0;
@@ -95,7 +97,7 @@ TEST_F(ControlChannelTest, ReportsWhatItCannotReadAndGoesOn) {
 }
 
 TEST_F(ControlChannelTest, NamesTheAddressThatCannotBeBound) {
-  EXPECT_THAT(error_of([this] { RouterSocket(context_, "ipc:///nowhere/at/all"); }),
+  EXPECT_THAT(error_of([this] { RouterSocket(context_, "ipc:///nowhere/at/all", {}); }),
               HasSubstr("cannot bind ipc:///nowhere/at/all: "));
 }
 

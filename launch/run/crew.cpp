@@ -20,11 +20,11 @@ constexpr int kLowestConsoleFile = 20;
 }  // namespace
 
 // Every process of the plan has its object from the start, also those that are started later.
-Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, OnEnd on_end)
+Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports)
     : loop_(loop),
       console_(console),
       options_(std::move(options)),
-      on_end_(std::move(on_end)),
+      reports_(std::move(reports)),
       console_file_(::fcntl(STDOUT_FILENO, F_DUPFD, kLowestConsoleFile)) {
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     auto child = std::make_unique<ChildProcess>(
@@ -53,6 +53,8 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
     let_waiting_threads_sleep(options.environment);
+    // Through a pipe: others can read command lines, and every child inherits the environment.
+    options.input = options_.keys;
     options.command = {options_.process_program,
                        "--control",
                        options_.control_endpoint,
@@ -100,12 +102,26 @@ void Crew::reap() {
   int status = 0;
   pid_t pid = 0;
   // Until there is none: several ends may come as one signal.
-  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+  while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
     const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
     if (child == children_.end()) continue;  // A grandchild whose parent died before it.
-    (*child)->reaped();
+    note(**child, status);
+  }
+}
+
+void Crew::note(ChildProcess& child, int status) {
+  if (WIFSTOPPED(status)) {
+    child.stopped_by(WSTOPSIG(status));
+    reports_.changed(child, status);
+  } else if (WIFCONTINUED(status)) {
+    // The end of a pause that the guard has made for all is no news.
+    if (!child.stopped_by()) return;
+    child.continues();
+    reports_.changed(child, status);
+  } else {
+    child.reaped();
     // After the child is counted as gone: whoever is told may start it again.
-    on_end_(**child, status);
+    reports_.ended(child, status);
   }
 }
 

@@ -22,6 +22,7 @@ struct CrewOptions {
   std::string control_endpoint;  ///< The address to which it reports.
   std::string run;
   std::string run_directory;
+  std::string keys;  ///< The keys of the run, as text, for processes with components.
   bool flush_denormals = true;
 };
 
@@ -29,10 +30,14 @@ struct CrewOptions {
 /// how to react to an end.
 class Crew {
  public:
-  using OnEnd = std::function<void(ChildProcess& child, int wait_status)>;
+  /// What the crew reports of a process, with its wait status.
+  struct Reports {
+    std::function<void(ChildProcess& child, int wait_status)> ended;    ///< It has been reaped.
+    std::function<void(ChildProcess& child, int wait_status)> changed;  ///< A signal has stopped or continued it.
+  };
 
   /// `plan` must outlive the crew.
-  Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, OnEnd on_end);
+  Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports);
   ~Crew();
 
   /// Returns one entry for each process of the plan, in the order of the plan, whether it runs or not.
@@ -47,7 +52,7 @@ class Crew {
   /// Starts the process again after the delay in its policy. Calls `failed` if that is not possible.
   void start_later(ChildProcess& child, std::function<void(const std::string&)> failed);
 
-  /// Reaps all children that have ended. Must be called when one may have ended.
+  /// Reaps all children that have ended, and notes which were stopped or continued. Must be called on SIGCHLD.
   void reap();
 
   /// Prevents all further restarts.
@@ -62,11 +67,13 @@ class Crew {
  private:
   SpawnOptions spawn_options(const ChildProcess& child) const;
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
+  // Takes the news that waitpid() brought.
+  void note(ChildProcess& child, int status);
 
   PollLoop& loop_;
   RunConsole& console_;
   CrewOptions options_;
-  OnEnd on_end_;
+  Reports reports_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
   std::map<const ChildProcess*, PollLoop::Id> restart_timers_;
   /// The launcher's stdout, which all processes inherit, because the logger draws its progress line there.

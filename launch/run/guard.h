@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -20,7 +23,18 @@ class GuardLink {
   /// Tells the guard what to remove if the launcher is killed. Must be called before the directory is made.
   void will_make(const std::string& directory) const;
 
+  /// Tells the guard which lock file to remove if the launcher is killed, unless another run holds it by then.
+  void will_lock(const std::string& file) const;
+
+  /// Tells the guard how long the launcher may be stopped by a signal before the guard ends the run; 0 is for ever.
+  void set_patience(std::chrono::milliseconds patience) const;
+
+  /// Returns the guard's pid; 0 if there is no guard.
+  pid_t pid() const;
+
  private:
+  void note(const std::string& word, const std::string& text) const;
+
   FileDescriptor alive_;
   FileDescriptor notes_;
 };
@@ -30,6 +44,11 @@ class GuardLink {
 ///
 /// - The guard is the process that the user sees. It passes on SIGINT, SIGTERM and SIGHUP, each once, because the
 /// launcher has a process group of its own and a terminal reaches only the guard. It returns the launcher's exit code.
+///
+/// - On SIGTSTP, which Ctrl-Z sends, the guard stops the launcher and everything below it, then itself. When it is
+/// continued, by `fg` for instance, it continues them all.
+///
+/// - If the launcher alone is stopped by a signal, the guard says so, and ends the run when its patience is over.
 ///
 /// - If the launcher is killed, its children become the guard's, because both are sub-reapers of their descendants. The
 /// guard kills them all, removes the run directory, reports this, and returns 1. If the launcher died of a signal that

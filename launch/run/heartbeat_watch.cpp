@@ -18,7 +18,7 @@ HeartbeatWatch::HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence
 HeartbeatWatch::~HeartbeatWatch() { loop_.cancel(timer_); }
 
 void HeartbeatWatch::heard(const std::string& process) {
-  const auto now = PollLoop::Clock::now();
+  const auto now = loop_.now();
   // A process is watched from its first word on; until then the start's deadline watches it.
   Voice& voice = voices_[process];
   if (voice.reported) say_(fmt::format("process '{}' is back after {:.1f} s", process, seconds(now - voice.last)));
@@ -26,7 +26,7 @@ void HeartbeatWatch::heard(const std::string& process) {
 }
 
 void HeartbeatWatch::check() {
-  const auto now = PollLoop::Clock::now();
+  const auto now = loop_.now();
   for (auto& [process, voice] : voices_) {
     // Said once for each silence.
     if (voice.reported || now - voice.last < silence_) continue;

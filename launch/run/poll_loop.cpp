@@ -10,6 +10,14 @@
 #include "messages/error.h"
 
 namespace trainyard::launch {
+namespace {
+
+/// The longest sleep. A process that wakes much later than this was stopped meanwhile.
+constexpr std::chrono::milliseconds kLongestSleep{1'000};
+/// What a busy machine may add to a sleep.
+constexpr std::chrono::milliseconds kLate{2'000};
+
+}  // namespace
 
 // Watches and timers share one sequence of ids, so that cancel() needs no kind. Maps keep the others' places valid when
 // a callback removes one.
@@ -24,7 +32,7 @@ PollLoop::Id PollLoop::watch_socket(void* socket, Callback callback) {
 }
 
 PollLoop::Id PollLoop::after(std::chrono::milliseconds delay, Callback callback) {
-  timers_[next_id_] = {Clock::now() + delay, std::move(callback)};
+  timers_[next_id_] = {now() + delay, std::move(callback)};
   return next_id_++;
 }
 
@@ -34,11 +42,16 @@ void PollLoop::cancel(Id id) {
 }
 
 void PollLoop::run() {
-  while (!quit_) run_once(std::chrono::hours(1));
+  while (!quit_) run_once(kLongestSleep);
   quit_ = false;
 }
 
 void PollLoop::run_once(std::chrono::milliseconds longest) {
+  serve_watches(wait(longest));
+  serve_timers();
+}
+
+std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
   // Made anew in each round: callbacks change the watches, and rounds are few (this is no step path).
   std::vector<zmq_pollitem_t> items;
   std::vector<Id> ids;
@@ -46,16 +59,18 @@ void PollLoop::run_once(std::chrono::milliseconds longest) {
     items.push_back({watch.socket, watch.file, ZMQ_POLLIN, 0});
     ids.push_back(id);
   }
-  const auto wait = until_next_timer(longest).count();
-  if (zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(wait)) < 0 && errno != EINTR) {
+  const std::chrono::milliseconds sleep = until_next_timer(longest);
+  const auto before = Clock::now();
+  if (zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(sleep.count())) < 0 && errno != EINTR) {
     throw Error(Code::kIo, "launcher: cannot wait for events: {}", zmq_strerror(errno));
   }
+  const Clock::duration overslept = Clock::now() - before - sleep;
+  if (overslept > kLate) stopped_ += overslept;
   std::vector<Id> ready;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].revents != 0) ready.push_back(ids[i]);
   }
-  serve_watches(ready);
-  serve_timers();
+  return ready;
 }
 
 void PollLoop::serve_watches(const std::vector<Id>& ready) {
@@ -68,11 +83,11 @@ void PollLoop::serve_watches(const std::vector<Id>& ready) {
 }
 
 void PollLoop::serve_timers() {
-  const auto now = Clock::now();
+  const auto time = now();
   // Those due now, in the order of their times; a timer that a callback adds waits for the next round.
   std::vector<Id> due;
   for (const auto& [id, timer] : timers_) {
-    if (timer.when <= now) due.push_back(id);
+    if (timer.when <= time) due.push_back(id);
   }
   std::ranges::stable_sort(due, {}, [this](Id id) { return timers_.at(id).when; });
   for (const Id id : due) {
@@ -83,10 +98,10 @@ void PollLoop::serve_timers() {
 }
 
 std::chrono::milliseconds PollLoop::until_next_timer(std::chrono::milliseconds longest) const {
-  const auto now = Clock::now();
+  const auto time = now();
   for (const auto& [id, timer] : timers_) {
     // Rounded up: waking a fraction too early would turn the loop once more for nothing.
-    longest = std::min(longest, std::chrono::ceil<std::chrono::milliseconds>(timer.when - now));
+    longest = std::min(longest, std::chrono::ceil<std::chrono::milliseconds>(timer.when - time));
   }
   return std::max(longest, std::chrono::milliseconds(0));
 }

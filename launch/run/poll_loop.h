@@ -12,6 +12,8 @@ namespace trainyard::launch {
 /// The launcher's one thread: it waits for files, ZeroMQ sockets and timers, and calls their callbacks. Callbacks may
 /// add and remove watches, including their own. run() passes on their exceptions. The event loop of components
 /// (core/loop) is another class: that one must be fast, whereas this one watches plain files.
+///
+/// Time in which this process was stopped, by Ctrl-Z or in a debugger, does not count for its timers.
 class PollLoop {
  public:
   using Clock = std::chrono::steady_clock;
@@ -23,6 +25,9 @@ class PollLoop {
 
   /// Calls `callback` whenever the ZeroMQ socket has a message.
   Id watch_socket(void* socket, Callback callback);
+
+  /// Returns the time of the timers. It is the steady clock without the time in which this process was stopped.
+  Clock::time_point now() const { return Clock::now() - stopped_; }
 
   /// Calls `callback` once, after `delay`.
   Id after(std::chrono::milliseconds delay, Callback callback);
@@ -51,10 +56,13 @@ class PollLoop {
   void serve_timers();
   void serve_watches(const std::vector<Id>& ready);
   std::chrono::milliseconds until_next_timer(std::chrono::milliseconds longest) const;
+  // Waits and returns the ids of the watches that have something to do.
+  std::vector<Id> wait(std::chrono::milliseconds longest);
 
   std::map<Id, Watch> watches_;
   std::map<Id, Timer> timers_;
   Id next_id_ = 1;
+  Clock::duration stopped_{};  ///< For how long this process was stopped, as far as it has noticed.
   bool quit_ = false;
 };
 

@@ -3,10 +3,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/run/call_table.h"
 #include "launch/run/file_descriptor.h"
+#include "launch/run/testing/launched_run.h"
 
 namespace trainyard::launch {
 namespace {
@@ -25,6 +28,34 @@ TEST(PollLoopTest, ServesTimersInTheOrderOfTheirTimes) {
   loop.after(milliseconds(1), [&] { fired.push_back(1); });
   loop.run();
   EXPECT_THAT(fired, ElementsAre(1, 2));
+}
+
+// Exits with 0 if the loop's clock stood still while the child was stopped.
+[[noreturn]] void run_until_told(int file, int ready) {
+  PollLoop loop;
+  const auto start = loop.now();
+  loop.watch_file(file, [&] { ::_exit(loop.now() - start < milliseconds(3000) ? 0 : 1); });
+  loop.after(milliseconds(0), [ready] { [[maybe_unused]] const auto wrote = ::write(ready, "x", 1); });
+  loop.run();
+  ::_exit(2);
+}
+
+TEST(PollLoopTest, TheTimeInWhichTheProcessWasStoppedDoesNotCount) {
+  Pipe pipe = make_pipe();
+  Pipe ready = make_pipe();
+  const pid_t child = ::fork();
+  if (child == 0) run_until_told(pipe.reader.get(), ready.writer.get());
+  char byte = 0;
+  ASSERT_EQ(::read(ready.reader.get(), &byte, 1), 1);
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  const auto until = std::chrono::steady_clock::now() + milliseconds(4000);
+  ASSERT_TRUE(testing::eventually([&] { return std::chrono::steady_clock::now() > until; }));
+  ::kill(child, SIGCONT);
+  ASSERT_EQ(::write(pipe.writer.get(), "x", 1), 1);
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(PollLoopTest, DoesNotCallWhatAnEarlierCallbackOfTheSameRoundCancelled) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -28,6 +29,16 @@ std::string fields_after_name(pid_t pid) {
   std::getline(file, text, '\0');
   const std::size_t end = text.rfind(')');
   return end == std::string::npos ? std::string() : text.substr(end + 1);
+}
+
+/// The number behind `key` in /proc/<pid>/<file>, whose lines are "key: number"; 0 if there is none.
+std::uint64_t number_in(pid_t pid, const char* file, const std::string& key) {
+  std::ifstream stream("/proc/" + std::to_string(pid) + "/" + file);
+  std::uint64_t number = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (line.starts_with(key + ":")) std::istringstream(line.substr(key.size() + 1)) >> number;
+  }
+  return number;
 }
 
 /// One look at /proc; processes that come and go meanwhile may be missed, which is why callers repeat it.
@@ -59,6 +70,34 @@ std::uint64_t start_ticks(pid_t pid) {
   std::uint64_t ticks = 0;
   fields >> ticks;
   return ticks;
+}
+
+char state_of(pid_t pid) {
+  std::istringstream fields(fields_after_name(pid));
+  char state = 0;
+  fields >> state;
+  return state;
+}
+
+bool is_traced(pid_t pid) { return number_in(pid, "status", "TracerPid") != 0; }
+
+std::uint64_t disk_bytes(pid_t pid) { return number_in(pid, "io", "read_bytes") + number_in(pid, "io", "write_bytes"); }
+
+// A process that is stopped starts no others, so the second look finds only what was started before the first reached
+// it.
+std::vector<pid_t> stop_descendants() {
+  std::vector<pid_t> stopped;
+  std::set<pid_t> seen;
+  for (bool found = true; found;) {
+    found = false;
+    for (const pid_t pid : descendants(::getpid())) {
+      if (!seen.insert(pid).second) continue;
+      found = true;
+      const char state = state_of(pid);
+      if (state != 'T' && state != 'Z' && ::kill(pid, SIGSTOP) == 0) stopped.push_back(pid);
+    }
+  }
+  return stopped;
 }
 
 std::vector<pid_t> descendants(pid_t root) {

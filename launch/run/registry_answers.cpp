@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -74,14 +75,19 @@ void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints
   }
 }
 
+/// A component that receives a topic from several publishers has several edges, and is one subscriber.
+void add_once(json& list, json entry) {
+  if (std::ranges::find(list, entry) == list.end()) list.push_back(std::move(entry));
+}
+
 /// Those of the plan; visitors are known to the processes' gateways alone.
 void add_subscribers(const RunContext& run, Topics& topics) {
   for (const EdgePlan& edge : run.plan.edges) {
     const auto topic = topics.find(edge.topic);
     if (topic == topics.end()) continue;
     const ComponentPlan& reader = run.plan.components[edge.to];
-    topic->second["subscribers"].push_back(
-        {{"component", reader.name}, {"process", reader.process}, {"policy", edge.policy}});
+    add_once(topic->second["subscribers"],
+             {{"component", reader.name}, {"process", reader.process}, {"policy", name_of(edge.policy)}});
   }
 }
 
@@ -108,8 +114,9 @@ void add_log_readers(const RunContext& run, Topics& topics) {
     if (plugin == nullptr) continue;
     for (const core::PortInfo& port : plugin->inputs) {
       if (!reads_log(port, topic_of(component, port.name))) continue;
-      topics[kLogTopic]["subscribers"].push_back(
-          {{"component", component.name}, {"process", component.process}, {"policy", "drop_oldest"}});
+      add_once(
+          topics[kLogTopic]["subscribers"],
+          {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
     }
   }
 }

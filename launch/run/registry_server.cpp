@@ -11,6 +11,7 @@
 #include "core/config/nearest.h"
 #include "launch/run/registry_answers.h"
 #include "messages/error.h"
+#include "messages/limits.h"
 
 namespace trainyard::launch {
 
@@ -23,6 +24,11 @@ using nlohmann::json;
 
 /// For the process to answer. A client should wait a little longer, or it misses the error that says so.
 constexpr std::chrono::seconds kCallDeadline{10};
+
+/// The questions of one client that may wait in the socket, and the calls that may be open.
+constexpr int kBacklog = 4;
+constexpr std::size_t kMostCallsOfClient = 32;
+constexpr std::size_t kMostCalls = 512;
 
 json success(const json& id, json result) { return {{"id", id}, {"ok", true}, {"result", std::move(result)}}; }
 json failure(const json& id, const std::string& error) { return {{"id", id}, {"ok", false}, {"error", error}}; }
@@ -47,6 +53,12 @@ std::string text_of(const json& question, const char* key) {
   return value->get<std::string>();
 }
 
+core::Frames copy_of(const core::Frames& frames) {
+  core::Frames copy;
+  for (const zmq::message_t& frame : frames) copy.emplace_back(frame.to_string_view());
+  return copy;
+}
+
 std::string body_of(const json& question) {
   const auto body = question.find("body");
   return body == question.end() || body->is_null() ? "{}" : body->dump();
@@ -57,38 +69,63 @@ std::string body_of(const json& question) {
 RegistryServer::RegistryServer(RunContext& run)
     : run_(run),
       parameters_(run),
-      endpoint_(run.directory.endpoint("registry")),
-      socket_(run.sockets, endpoint_),
+      socket_(run.sockets, run.directory.endpoint("registry"), kMaxQuestionBytes, kBacklog),
       watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })) {}
 
 RegistryServer::~RegistryServer() { run_.loop.cancel(watch_); }
 
+// libzmq takes turns among the clients, so one that asks much does not keep the others waiting.
 void RegistryServer::receive() {
-  while (auto frames = socket_.receive()) {
+  constexpr int kRound = 16;
+  for (int i = 0; i < kRound && socket_.receive(frames_); ++i) {
     // Everything before the last frame is the way back: one frame from a DEALER, two from a REQ socket.
-    const std::string text = std::move(frames->back());
-    frames->pop_back();
-    // Without exceptions: what strangers write is no exceptional case.
-    const std::optional<json> question = parse_bounded_json(text);
-    // It is answered all the same, without an id: the client learns that it was heard.
-    if (!question || !question->is_object()) {
-      answer(*frames,
-             failure(nullptr, fmt::format("the question is not a JSON object of at most {} levels", kMaxJsonDepth)));
-      continue;
-    }
-    try {
-      serve(*frames, *question);
-    } catch (const Error& error) {
-      answer(*frames, failure(question->value("id", json()), error));
-    }
+    if (frames_.size() < 2 || frames_.size() > 3) continue;
+    const zmq::message_t text = std::move(frames_.back());
+    frames_.pop_back();
+    // Whoever does not read its answers is not asking.
+    const auto account = socket_.account(frames_.front().to_string());
+    if (socket_.ledger().has_room(*account)) serve_text(frames_, text.to_string_view());
   }
 }
 
-void RegistryServer::answer(const RouterSocket::Frames& envelope, const json& reply) {
-  RouterSocket::Frames frames = envelope;
+void RegistryServer::serve_text(const Envelope& envelope, std::string_view text) {
+  // Without exceptions: what strangers write is no exceptional case.
+  const std::optional<json> question = parse_bounded_json(text);
+  // It is answered all the same, without an id: the client learns that it was heard.
+  if (!question || !question->is_object()) {
+    return answer(envelope, failure(nullptr, fmt::format("the question is not a JSON object of at most {} levels",
+                                                         kMaxJsonDepth)));
+  }
+  try {
+    serve(copy_of(envelope), *question);
+  } catch (const Error& error) {
+    answer(envelope, failure(question->value("id", json()), error));
+  }
+}
+
+void RegistryServer::answer(const Envelope& envelope, const json& reply) {
   // Text from elsewhere may not be UTF-8; a question mark in its place is better than no answer.
-  frames.push_back(reply.dump(-1, ' ', false, json::error_handler_t::replace));
-  socket_.send(frames);  // A client that is gone needs no answer.
+  socket_.answer(envelope, reply.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+void RegistryServer::open_call(const std::string& client) {
+  std::size_t& open = open_calls_[client];
+  if (open >= kMostCallsOfClient) {
+    throw Error(Code::kUnsupported, "{} calls of this client are not answered yet, which is the most", open);
+  }
+  if (all_open_calls_ >= kMostCalls) {
+    if (open == 0) open_calls_.erase(client);
+    throw Error(Code::kUnsupported, "{} calls are not answered yet, which is the most; ask again", all_open_calls_);
+  }
+  ++open;
+  ++all_open_calls_;
+}
+
+void RegistryServer::answer_call(const Envelope& envelope, const json& reply) {
+  const auto open = open_calls_.find(envelope.front().to_string());
+  --all_open_calls_;
+  if (--open->second == 0) open_calls_.erase(open);
+  answer(envelope, reply);
 }
 
 // The ops without arguments.
@@ -100,51 +137,64 @@ json RegistryServer::describe(const std::string& op) const {
 }
 
 // What the launcher knows is answered at once; a call is passed on, and answered when its answer comes.
-void RegistryServer::serve(const RouterSocket::Frames& envelope, const json& question) {
+void RegistryServer::serve(Envelope envelope, const json& question) {
   const std::string op = text_of(question, "op");
-  if (op == "call") return serve_call(envelope, question);
+  if (op == "call") return serve_call(std::move(envelope), question);
   if (op == "params") {
     json call = question;
     call["method"] = "param.list";
-    return serve_call(envelope, call);
+    return serve_call(std::move(envelope), call);
   }
   answer(envelope, success(question.value("id", json()), describe(op)));
 }
 
-void RegistryServer::serve_call(const RouterSocket::Frames& envelope, const json& question) {
+void RegistryServer::serve_call(Envelope envelope, const json& question) {
   const json id = question.value("id", json());
   const std::string target = text_of(question, "target");
   const std::string method = text_of(question, "method");
   const std::string in_process = text_of(question, "process");
-  if (target.empty() && in_process.empty()) return call_all_processes(envelope, id, method, body_of(question));
-  const auto reply = [this, envelope, id](bool ok, const std::string& body) {
-    answer(envelope, ok ? success(id, parsed(body)) : failure(id, body));
+  if (target.empty() && in_process.empty()) {
+    return call_all_processes(std::move(envelope), id, method, body_of(question));
+  }
+  // Throws for what does not exist or is not allowed, before anything is sent.
+  const std::string process_name = target.empty() ? process(in_process).name() : "";
+  if (!target.empty()) check_call(target, method);
+  open_call(envelope.front().to_string());
+  const auto reply = [this, way_back = std::make_shared<Envelope>(std::move(envelope)), id](bool ok,
+                                                                                            const std::string& body) {
+    answer_call(*way_back, ok ? success(id, parsed(body)) : failure(id, body));
   };
   if (!target.empty()) return call_component(target, method, body_of(question), reply);
-  // Throws for a name that does not exist, before anything is sent.
-  run_.call(process(in_process).name(), target, method, body_of(question), kCallDeadline, reply);
+  run_.call(process_name, target, method, body_of(question), kCallDeadline, reply);
+}
+
+void RegistryServer::check_call(const std::string& target, const std::string& method) const {
+  const ComponentPlan& called = component(target);
+  if (method == "param.set" && parameters_.is_run_wide(called)) parameters_.check_all_ranks(target);
 }
 
 void RegistryServer::call_component(const std::string& target, const std::string& method, const std::string& body,
                                     CallTable::Answer answer) {
   const ComponentPlan& called = component(target);
-  if (method != "param.set" || !parameters_.is_run_wide(called)) {
-    return run_.call(called.process, called.name, method, body, kCallDeadline, std::move(answer));
+  if (method == "param.set" && parameters_.is_run_wide(called)) {
+    return parameters_.set(target, body, std::move(answer));
   }
-  parameters_.check_all_ranks(target);
-  parameters_.set(target, body, std::move(answer));
+  run_.call(called.process, called.name, method, body, kCallDeadline, std::move(answer));
 }
 
-void RegistryServer::call_all_processes(const RouterSocket::Frames& envelope, const json& id, const std::string& method,
+void RegistryServer::call_all_processes(Envelope envelope, const json& id, const std::string& method,
                                         const std::string& body) {
   struct Gathered {
+    Envelope way_back;
     json results = json::object();
     // Answers that are still out.
     std::size_t open = 1;  // One for the loop below, so that quick answers do not end it early.
   };
+  open_call(envelope.front().to_string());
   const auto gathered = std::make_shared<Gathered>();
-  const auto one_less = [this, gathered, envelope, id] {
-    if (--gathered->open == 0) answer(envelope, success(id, gathered->results));
+  gathered->way_back = std::move(envelope);
+  const auto one_less = [this, gathered, id] {
+    if (--gathered->open == 0) answer_call(gathered->way_back, success(id, gathered->results));
   };
   for (const auto& child : run_.crew.children()) {
     if (!child->has_components()) continue;
@@ -165,6 +215,7 @@ void RegistryServer::forward(const std::string& from_process, const Request& req
   };
   try {
     if (request.target.empty()) return reply(true, describe(request.method).dump());
+    check_call(request.target, request.method);
     call_component(request.target, request.method, request.body, reply);
   } catch (const Error& error) {
     reply(false, error.what());

@@ -14,13 +14,15 @@ constexpr int kLingerMilliseconds = 200;
 }  // namespace
 
 // A function try block, so that a failure of the member's constructor is converted, too.
-RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint) try
+RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys) try
     : socket_(context, zmq::socket_type::router) {
   socket_.set(zmq::sockopt::router_mandatory, true);  // Else a message to nobody vanishes without a word.
   socket_.set(zmq::sockopt::router_handover, true);   // A respawned process takes its name over from the dead one.
   socket_.set(zmq::sockopt::linger, kLingerMilliseconds);
   socket_.set(zmq::sockopt::sndhwm, kMostWaitingMessages);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxBodyBytes));
+  core::check_member_address(endpoint, keys);
+  core::accept_members(context, socket_, keys);
   socket_.bind(endpoint);
 } catch (const zmq::error_t& error) {
   throw Error(Code::kIo, "cannot bind {}: {}", endpoint, error.what());

@@ -6,16 +6,19 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "core/transport/run_keys.h"
+
 namespace trainyard::launch {
 
-/// A ROUTER socket bound to one address, for one poll loop. Its functions never wait. The first frame of what it
-/// receives and sends is the peer's identity.
+/// The ROUTER socket at which the members of a run report, for one poll loop. Its functions never wait. The first frame
+/// of what it receives and sends is the peer's identity.
 class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Binds the address. Throws kIo with the address and the reason.
-  RouterSocket(zmq::context_t& context, const std::string& endpoint);
+  /// Binds the address. With keys, only members can connect (core::accept_members). Throws kIo with the address and the
+  /// reason.
+  RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys);
 
   /// Sends a message. Returns false if there is no such peer, or if too many earlier messages to it are unread.
   bool send(const Frames& frames);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "messages/control.h"
 
 namespace trainyard::launch {
@@ -28,22 +30,41 @@ std::string announced_run(const Plan& plan, const LaunchOptions& options, const 
   return run;
 }
 
+/// The guard hears of the lock first, too. A plan without an output directory, as in tests, needs none.
+std::string announced_output(const Plan& plan, const GuardLink& guard) {
+  if (!plan.output_directory.empty()) {
+    guard.will_lock(std::filesystem::absolute(DirectoryLock::path_in(plan.output_directory)));
+  }
+  return plan.output_directory;
+}
+
 }  // namespace
 
-RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, const GuardLink& guard, Crew::OnEnd on_end)
+RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, const GuardLink& guard_in,
+                       Crew::Reports reports)
     : plan(plan_in),
       options(options_in),
+      guard(guard_in),
       directory(options.base, announced_run(plan, options, guard)),
+      output(announced_output(plan, guard), this_launcher(directory.run(), plan.file)),
+      keys(core::RunKeys::make()),
+      admission(sockets, {keys.public_key}),
       calls(loop),
-      control(sockets, loop, directory.endpoint("control"),
+      control(sockets, loop, directory.endpoint("control"), keys,
               [this](const std::string& process, const std::string& what) {
                 console.say(fmt::format("process '{}' sent {}", process, what));
               }),
       crew(loop, console, plan,
-           {options.process_program, control.endpoint(), directory.run(), directory.path(), plan.flush_denormals},
-           std::move(on_end)),
+           {options.process_program, control.endpoint(), directory.run(), directory.path(), keys.text(),
+            plan.flush_denormals},
+           std::move(reports)),
       barrier(processes_with_components(plan)),
-      states(plan.components.size(), State::kUnconfigured) {}
+      states(plan.components.size(), State::kUnconfigured) {
+  loop.watch_socket(admission.socket(), [this] {
+    while (admission.poll()) {
+    }
+  });
+}
 
 std::vector<std::uint32_t> RunContext::components_of(const std::string& process) const {
   std::vector<std::uint32_t> found;
@@ -61,7 +82,12 @@ void RunContext::call(const std::string& process, const std::string& component, 
                       const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
   const std::string what = component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
   // Opened before it is sent, so that the answer cannot come first.
-  const std::uint64_t id = calls.open(process, what, deadline, std::move(answer));
+  const std::uint64_t id =
+      calls.open(process, what, deadline, [this, method, answer = std::move(answer)](bool ok, const std::string& text) {
+        if (ok && method == "pause") at_rest = true;
+        if (method == "go_on") at_rest = false;
+        answer(ok, text);
+      });
   if (!control.send(process, Request{id, component, method, body})) {
     calls.answered(id, false, fmt::format("{}: process '{}' is not there", what, process));
   }
@@ -69,6 +95,14 @@ void RunContext::call(const std::string& process, const std::string& component, 
 
 std::string describe_component(const ComponentPlan& component) {
   return fmt::format("component '{}' (process {}, plugin {})", component.name, component.process, component.plugin);
+}
+
+// With its components: users know those by name, and processes less so.
+std::string describe_process(const RunContext& run, const ChildProcess& child) {
+  std::vector<std::string> components;
+  for (const std::uint32_t i : run.components_of(child.name())) components.push_back(run.plan.components[i].name);
+  if (components.empty()) return fmt::format("program '{}'", child.name());
+  return fmt::format("process '{}' ({})", child.name(), fmt::join(components, ", "));
 }
 
 }  // namespace trainyard::launch

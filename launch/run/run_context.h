@@ -8,10 +8,13 @@
 #include <zmq.hpp>
 
 #include "core/plugin/plugin_info.h"
+#include "core/transport/admission.h"
+#include "core/transport/run_keys.h"
 #include "launch/plan/plan.h"
 #include "launch/run/call_table.h"
 #include "launch/run/control_channel.h"
 #include "launch/run/crew.h"
+#include "launch/run/directory_lock.h"
 #include "launch/run/guard.h"
 #include "launch/run/poll_loop.h"
 #include "launch/run/run_console.h"
@@ -31,26 +34,33 @@ struct LaunchOptions {
   std::map<std::string, core::PluginInfo> plugins;  ///< The components' plugins by name, for their ports and services.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
   std::chrono::milliseconds silence{30'000};        ///< A process that is silent for this long is reported.
+  std::chrono::milliseconds same_request{250};      ///< Signals within this time are one request to stop.
+  std::chrono::milliseconds stopped{60'000};        ///< How long a process that a signal stopped may hold the run up.
 };
 
 /// The state of a run, shared by the parts of the launcher, which all run on one thread. The members are constructed in
 /// this order, each from those before it, and destroyed in reverse: sockets are closed before the directory is removed.
 struct RunContext {
   /// Informs `guard` of the run directory before creating it.
-  RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::OnEnd on_end);
+  RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::Reports reports);
 
   const Plan& plan;
   const LaunchOptions& options;
+  const GuardLink& guard;
   PollLoop loop;
   RunConsole console;
   RunDirectory directory;
+  DirectoryLock output;  ///< Keeps other runs out of the plan's output directory.
+  core::RunKeys keys;
   zmq::context_t sockets;
+  core::Admission admission;
   CallTable calls;
   ControlChannel control;
   Crew crew;
   StartBarrier barrier;
   ComponentStates states;
   RunProgress progress;
+  bool at_rest = false;  ///< True while a component keeps the run at rest, after its service "pause" and until "go_on".
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
@@ -75,5 +85,8 @@ struct RunContext {
 
 /// Names a component for people: "component 'rank0/optimizer' (process trainer, plugin optimizer)".
 std::string describe_component(const ComponentPlan& component);
+
+/// Names a process for people: "process 'main' (optimizer, logger)" or "program 'viewer'".
+std::string describe_process(const RunContext& run, const ChildProcess& child);
 
 }  // namespace trainyard::launch

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/files/regular_file.h"
 #include "launch/run/process_tree.h"
 #include "messages/error.h"
 
@@ -53,6 +54,8 @@ void make_private(const std::string& folder) {
 
 /// Nothing for a folder without a run.json that we understand.
 std::optional<RunInfo> read_info(const fs::path& directory) {
+  std::error_code none;
+  if (!fs::is_regular_file(directory / "run.json", none)) return std::nullopt;
   std::ifstream file(directory / "run.json");
   const auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object()) return std::nullopt;
@@ -93,7 +96,8 @@ bool maker_is_alive(const fs::path& folder) {
 
 std::string runs_directory() {
   const char* given = std::getenv("XDG_RUNTIME_DIR");
-  const std::string parent = given != nullptr && fs::is_directory(given) ? given : "/tmp";
+  std::error_code none;
+  const std::string parent = given != nullptr && fs::is_directory(given, none) ? given : "/tmp";
   return fmt::format("{}/trainyard-{}", parent, ::geteuid());
 }
 
@@ -103,7 +107,7 @@ bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(r
 // A dead run's folder may be there still; it is passed over here and swept by the next launch.
 std::vector<RunInfo> list_runs(const std::string& base) {
   std::vector<RunInfo> runs;
-  if (!fs::exists(base)) return runs;
+  if (!core::is_there(base)) return runs;
   require_private(base);
   for (const fs::path& folder : folders_in(base)) {
     const std::optional<RunInfo> info = read_info(folder);

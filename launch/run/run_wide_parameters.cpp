@@ -55,7 +55,7 @@ std::vector<const ComponentPlan*> RunWideParameters::named(const std::string& ta
 bool RunWideParameters::is_run_wide(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
   return component.name.find('/') != std::string::npos ||
-         (plugin != run_.options.plugins.end() && plugin->second.per_rank);
+         (plugin != run_.options.plugins.end() && plugin->second.component_traits().per_rank);
 }
 
 void RunWideParameters::check_all_ranks(const std::string& target) const {
@@ -82,8 +82,8 @@ void RunWideParameters::set(const std::string& target, const std::string& body, 
   const std::optional<json> question = parse_bounded_json(body);
   if (!question || !question->is_object() || !question->contains("value") || !question->contains("name") ||
       !question->at("name").is_string()) {
-    throw Error(Code::kInvalidArgument, "param.set of '{}': {} is not allowed; {{\"name\": ..., \"value\": ...}}",
-                target, body);
+    return answer(false,
+                  fmt::format("param.set of '{}': {} is not allowed; {{\"name\": ..., \"value\": ...}}", target, body));
   }
   auto change = std::make_shared<Change>();
   change->components = named(without_rank(target));

@@ -35,7 +35,7 @@ struct Prepared {
   bool pinned = false;
   cpu_set_t cpus;
   pid_t parent = 0;
-  int null = -1;
+  int in = -1;
   int out = -1;
   int err = -1;
   int failure = -1;  ///< Closed by a successful exec; else the child writes errno.
@@ -94,7 +94,7 @@ void reset_signals() {
   reset_signals();
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
   if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
-  if (::dup2(prepared.null, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
+  if (::dup2(prepared.in, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
   // Every other descriptor of ours is closed on exec, but for the console's, which is meant to be inherited.
   ::execve(prepared.program.c_str(), prepared.arguments_pointers.data(), prepared.environment_pointers.data());
   give_up(prepared);
@@ -140,6 +140,17 @@ void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
               std::strerror(reason));
 }
 
+/// Opens what the process reads as its stdin. The input lies in the pipe before anybody reads, so it must fit.
+FileDescriptor stdin_with(const std::string& input) {
+  if (input.empty()) return FileDescriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  Pipe pipe = make_pipe();
+  const bool fits = input.size() <= 4096;
+  if (!fits || ::write(pipe.writer.get(), input.data(), input.size()) != static_cast<ssize_t>(input.size())) {
+    throw Error(Code::kIo, "cannot hand {} bytes to a process", input.size());
+  }
+  return std::move(pipe.reader);
+}
+
 }  // namespace
 
 Spawned spawn(const SpawnOptions& options) {
@@ -148,8 +159,8 @@ Spawned spawn(const SpawnOptions& options) {
   Pipe out = make_pipe();
   Pipe err = make_pipe();
   Pipe failure = make_pipe();
-  const FileDescriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  prepared.null = null.get();
+  const FileDescriptor in = stdin_with(options.input);
+  prepared.in = in.get();
   prepared.out = out.writer.get();
   prepared.err = err.writer.get();
   prepared.failure = failure.writer.get();

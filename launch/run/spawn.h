@@ -17,6 +17,7 @@ struct SpawnOptions {
   std::vector<std::string> command;  ///< The program and its arguments; the program is looked for in PATH.
   std::map<std::string, std::string> environment;  ///< Added to this process's own environment.
   std::string directory;                           ///< The working directory; if empty, that of this process.
+  std::string input;                               ///< What it reads from its stdin; at most 4096 bytes.
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
 };
 
@@ -29,8 +30,8 @@ struct Spawned {
 
 /// Starts a process. It lives in a process group of its own, so that Ctrl-C on the terminal reaches only the launcher;
 /// the kernel kills it when the calling thread dies; it has the default signal handling, but may always write to the
-/// terminal; and it has no stdin, and pipes for stdout and stderr. Must be called on the main thread. Throws kNotFound
-/// or kIo with the program and the reason.
+/// terminal; and its stdin has the given input and then ends, and stdout and stderr are pipes. Must be called on the
+/// main thread. Throws kNotFound or kIo with the program and the reason.
 Spawned spawn(const SpawnOptions& options);
 
 }  // namespace trainyard::launch

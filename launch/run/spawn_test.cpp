@@ -46,6 +46,20 @@ TEST(SpawnTest, StartsInTheGivenFolderWithoutInput) {
   EXPECT_EQ(run_shell("pwd; cat", options).out, folder.path() + "\n");
 }
 
+TEST(SpawnTest, HandsOverWhatNobodyElseShallReadThroughTheStandardInput) {
+  SpawnOptions options;
+  options.input = "a secret";
+  // The brackets keep the pattern from finding itself.
+  EXPECT_EQ(run_shell("cat; echo .; cat /proc/$$/cmdline /proc/$$/environ | grep -ac 'a s[e]cret'", options).out,
+            "a secret.\n0\n");
+}
+
+TEST(SpawnTest, RefusesInputThatAPipeMayNotHold) {
+  SpawnOptions options;
+  options.input = std::string(5000, 'x');
+  EXPECT_EQ(error_of([&] { run_shell("true", options); }), "cannot hand 5000 bytes to a process");
+}
+
 TEST(SpawnTest, GivesAProcessItsOwnGroupAndStandardSignals) {
   ::signal(SIGPIPE, SIG_IGN);
   const Ended ended = run_shell("ps -o pgid= -p $$ | tr -d ' '; echo $$; trap");

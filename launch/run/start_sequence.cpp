@@ -46,8 +46,9 @@ void StartSequence::on_hello(const std::string& process, const Hello& hello) {
                     process_plan(run_.plan, child->index(), {run_.directory.path(), run_.options.plugin_path}));
 }
 
+// A second Configured of a process is ignored: its components are not connected and activated twice.
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {
-  if (run_.progress.stopping()) return;
+  if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConfiguring) return;
   run_.barrier.configured(process, configured.endpoints);
   // Configured speaks for all of them; their own reports may come later.
   for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = State::kInactive;

@@ -14,13 +14,16 @@ using std::chrono::milliseconds;
 /// After a failure nobody knows which messages will still be handled: what waits for them is not waited for long.
 constexpr milliseconds kPatienceAfterFailure{2'000};
 
+/// How long a run that has failed may stand still before it is clear that it cannot stop in order.
+constexpr milliseconds kPatienceToRescue{5'000};
+
 /// For a process whose components are all finalized to come to its end.
 constexpr milliseconds kPatienceForExit{3'000};
 
 }  // namespace
 
-StopSequence::StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone)
-    : run_(run), failed_(std::move(failed)), gone_(std::move(gone)), patience_(run.plan.stop_timeout) {}
+StopSequence::StopSequence(RunContext& run, Links links)
+    : run_(run), links_(std::move(links)), patience_(run.plan.stop_timeout) {}
 
 StopSequence::~StopSequence() { run_.loop.cancel(deadline_); }
 
@@ -38,26 +41,53 @@ bool StopSequence::has_stop(const ComponentPlan& component) const {
                              [](const core::ServiceInfo& service) { return service.name == "stop"; });
 }
 
-void StopSequence::interrupt() {
-  if (run_.progress.stopping()) return;
+bool StopSequence::ask_to_stop(const std::string& body) {
   run_.progress.enter(RunPhase::kAsking);
   for (const ComponentPlan& component : run_.plan.components) {
     // One that is not active cannot answer; the end then comes without asking.
     if (!has_stop(component) || run_.states[component.index] != State::kActive) continue;
     ++asked_;
-    run_.call(component.process, component.name, "stop", "{}", run_.plan.stop_timeout,
+    run_.call(component.process, component.name, "stop", body, run_.plan.stop_timeout,
               [this](bool ok, const std::string&) {
                 // A refusal is no answer to wait on; if nobody agrees to stop, we do it ourselves.
                 if (!ok && --asked_ == 0 && asking()) finish();
               });
   }
+  return asked_ > 0;
+}
+
+void StopSequence::interrupt() {
+  if (run_.progress.stopping()) return;
+  const bool asked = ask_to_stop("{}");
   // A call that failed at once has led to finish() already.
   if (!asking()) return;
-  if (asked_ == 0) return finish();
-  set_deadline(run_.plan.stop_timeout, [this] {
-    failed_(fmt::format("no component said that the run is finished within {} s of being asked to stop",
-                        std::chrono::duration<double>(run_.plan.stop_timeout).count()));
+  if (!asked) return finish();
+  await_stop(run_.plan.stop_timeout, [this] {
+    links_.failed(
+        fmt::format("no component said that the run is finished, and nothing has moved for {} s since it was "
+                    "asked to stop",
+                    std::chrono::duration<double>(run_.plan.stop_timeout).count()));
     finish();
+  });
+}
+
+bool StopSequence::rescue() {
+  if (run_.progress.phase() != RunPhase::kRunning || !ask_to_stop(R"({"reason": "the run failed"})")) return false;
+  // What failed may be needed for the stop, and then nothing moves any more.
+  if (asking()) await_stop(std::min(kPatienceToRescue, patience_), [this] { abort(); });
+  return true;
+}
+
+// A step or a checkpoint may take long. So the time counts from the last progress, and not from the question.
+void StopSequence::await_stop(milliseconds patience, const std::function<void()>& late) {
+  look_after(patience, patience, late);
+}
+
+void StopSequence::look_after(milliseconds delay, milliseconds patience, const std::function<void()>& late) {
+  set_deadline(delay, [this, patience, late] {
+    const milliseconds still = links_.standstill();
+    if (still >= patience) return late();
+    look_after(patience - still, patience, late);
   });
 }
 
@@ -127,7 +157,7 @@ void StopSequence::end_processes() {
   set_deadline(kPatienceForExit, [this] {
     for (const auto& child : run_.crew.children()) {
       if (ends_by_itself(*child) && child->running()) {
-        failed_(fmt::format("process '{}' has finalized its components and does not end", child->name()));
+        links_.failed(fmt::format("process '{}' has finalized its components and does not end", child->name()));
       }
       child->end(run_.options.rung);
     }
@@ -154,15 +184,15 @@ void StopSequence::force() {
 
 void StopSequence::on_gone() {
   // Before that phase an empty crew is no end: the sequence passes over the dead and comes here by itself.
-  if (run_.progress.phase() >= RunPhase::kEnding && run_.crew.all_gone()) return gone_();
+  if (run_.progress.phase() >= RunPhase::kEnding && run_.crew.all_gone()) return links_.gone();
   on_state_changed();
 }
 
 void StopSequence::report_awaited() {
   if (!sequence_) return;
   for (const std::uint32_t component : sequence_->awaited()) {
-    failed_(fmt::format("{} did not become {} within {} s", describe_component(run_.plan.components[component]),
-                        name_of(sequence_->target()), std::chrono::duration<double>(patience_).count()));
+    links_.failed(fmt::format("{} did not become {} within {} s", describe_component(run_.plan.components[component]),
+                              name_of(sequence_->target()), std::chrono::duration<double>(patience_).count()));
   }
 }
 

@@ -13,6 +13,7 @@ namespace trainyard::launch {
 /// Ends a run. Every run ends in these steps, whatever the reason, and each step has a deadline.
 ///
 ///    interrupt:  components with a service "stop" are asked; one of them says that the run is finished
+///    rescue:     as interrupt, after a failure, but only as long as the run still makes progress
 ///    finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
 ///                then processes end by themselves, external programs get SIGINT
 ///    abort:      the same, but all at once and in a hurry
@@ -21,15 +22,23 @@ namespace trainyard::launch {
 /// It is complete when every process has been reaped. A later call can only speed it up.
 class StopSequence {
  public:
-  /// `gone` is called when every process has been reaped; `failed` is called with a description of anything that did
-  /// not stop properly.
-  StopSequence(RunContext& run, std::function<void(const std::string&)> failed, std::function<void()> gone);
+  /// What the sequence needs to know and to tell.
+  struct Links {
+    std::function<void(const std::string&)> failed;         ///< Told what did not stop properly.
+    std::function<void()> gone;                             ///< Called when every process has been reaped.
+    std::function<std::chrono::milliseconds()> standstill;  ///< Tells for how long the run has made no progress.
+  };
+  StopSequence(RunContext& run, Links links);
   ~StopSequence();
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// Asks the components to stop the run, within the plan's stop_timeout, because the user has requested it.
+  /// Asks the components to stop the run, because the user has requested it. The plan's stop_timeout counts from the
+  /// last progress.
   void interrupt();
+  /// Asks the components to stop a run that has failed, so that they save what is sound. A run that cannot stop in
+  /// order any more stands still, and is aborted soon. Returns false if none can be asked.
+  bool rescue();
   /// Ends the run normally, because a component has reported its end or none can be asked.
   void finish();
   /// Ends the run quickly after a failure; components may still save data.
@@ -43,6 +52,12 @@ class StopSequence {
   void on_gone();
 
  private:
+  // Asks all that have a service "stop". Returns false if there are none.
+  bool ask_to_stop(const std::string& body);
+  // Calls `late` when the components have not stopped the run and nothing has moved for `patience`.
+  void await_stop(std::chrono::milliseconds patience, const std::function<void()>& late);
+  void look_after(std::chrono::milliseconds delay, std::chrono::milliseconds patience,
+                  const std::function<void()>& late);
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
@@ -56,8 +71,7 @@ class StopSequence {
   bool has_stop(const ComponentPlan& component) const;
 
   RunContext& run_;
-  std::function<void(const std::string&)> failed_;
-  std::function<void()> gone_;
+  Links links_;
   std::optional<TransitionSequence> sequence_;
   std::chrono::milliseconds patience_;  ///< The deadline of each step after the first.
   PollLoop::Id deadline_ = 0;

@@ -15,14 +15,6 @@ namespace {
 /// Of a failed process's output: enough for an error and its surroundings, few enough to see the reason above them.
 constexpr std::size_t kReportedLines = 15;
 
-/// With its components: users know those by name, and processes less so.
-std::string describe_process(const RunContext& run, const ChildProcess& child) {
-  std::vector<std::string> components;
-  for (const std::uint32_t i : run.components_of(child.name())) components.push_back(run.plan.components[i].name);
-  if (components.empty()) return fmt::format("program '{}'", child.name());
-  return fmt::format("process '{}' ({})", child.name(), fmt::join(components, ", "));
-}
-
 /// Components begin their errors with their name; here it has just been said.
 std::string without_name(const std::string& error, const std::string& component) {
   const std::string name = fmt::format("component '{}': ", component);
@@ -41,18 +33,21 @@ State reported_state(const StateChanged& change) {
 }  // namespace
 
 Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard)
-    : run_(plan, options, guard, [this](ChildProcess& child, int status) { on_end(child, status); }),
+    : run_(plan, options, guard,
+           {.ended = [this](ChildProcess& child, int status) { on_end(child, status); },
+            .changed = [this](ChildProcess& child, int status) { watch_.on_changed(child, status); }}),
       guard_(guard),
       signals_(run_.loop, {SIGINT, SIGTERM, SIGHUP, SIGCHLD}, [this](int signal) { on_signal(signal); }),
       heartbeats_(run_.loop, options.silence, [this](const std::string& sentence) { run_.console.say(sentence); }),
+      watch_(run_, [this](const std::string& what) { fail(what); }),
       start_(run_, [this](const std::string& reason) { fail(reason); }),
-      stop_(
-          run_,
-          [this](const std::string& what) {
-            outcome_.failed = true;
-            run_.console.say(what);
-          },
-          [this] { run_.loop.quit(); }),
+      stop_(run_, {.failed =
+                       [this](const std::string& what) {
+                         outcome_.fail(what);
+                         run_.console.say(what);
+                       },
+                   .gone = [this] { run_.loop.quit(); },
+                   .standstill = [this] { return watch_.standstill(); }}),
       registry_(run_) {
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
   ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal; we may write to it all the same.
@@ -92,10 +87,14 @@ int Supervisor::run() {
   if (guard_.alive() >= 0) {
     // The guard is dead: no gentle end, since nobody would clean up after us if it takes too long.
     run_.loop.watch_file(guard_.alive(), [this] {
-      outcome_.failed = true;
+      outcome_.fail("the guard was killed, so nobody would clean up after the launcher; all processes are ended");
       run_.loop.quit();
     });
   }
+  // A launcher that a signal stopped holds everybody up who wants to print or to end.
+  guard_.set_patience(run_.plan.progress_timeout.count() == 0
+                          ? std::chrono::milliseconds(0)
+                          : std::min(run_.plan.progress_timeout, run_.options.stopped));
   // Before the first process starts, so that it can already be asked what it waits for.
   run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
   try {
@@ -105,29 +104,46 @@ int Supervisor::run() {
   }
   run_.loop.run();
   kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
-  if (outcome_.finish) run_.console.say(*outcome_.finish);
+  run_.console.say(outcome_.last_words());
+  wake_guard();
   return outcome_.exit_code();
+}
+
+// A guard that a signal has stopped has nothing left to guard, and would leave the command without an end.
+void Supervisor::wake_guard() const {
+  const pid_t guard = guard_.pid();
+  if (guard != 0 && state_of(guard) == 'T') ::kill(guard, SIGCONT);
 }
 
 void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) {
     run_.crew.reap();
   } else {
-    on_interrupt();
+    on_interrupt(signal);
   }
 }
 
-void Supervisor::on_interrupt() {
+// A terminal that is closed sends SIGHUP several times, and a tool that ends a command may signal its process and its
+// group: neither is impatience.
+void Supervisor::on_interrupt(int signal) {
+  const std::string why = fmt::format("SIG{} came", ::sigabbrev_np(signal));
+  const bool again = outcome_.interrupted();
+  if (again && (signal == SIGHUP || run_.loop.now() - interrupted_ < run_.options.same_request)) return;
   // The second time, or the first while the run is failing anyway: no more patience.
-  if (outcome_.interrupted || (run_.progress.stopping() && !outcome_.finish)) {
-    run_.console.say("ending all processes now");
+  if (again || (signal != SIGHUP && run_.progress.stopping() && !outcome_.finished())) {
+    run_.console.say(fmt::format("ending all processes now, because {}{}", why, again ? " again" : ""));
     stop_.force();
-    outcome_.interrupted = true;
+    outcome_.interrupt(why);
+    outcome_.force();
     return;
   }
-  outcome_.interrupted = true;
+  outcome_.interrupt(why);
+  interrupted_ = run_.loop.now();
   start_.cancel();
-  if (!run_.progress.stopping()) run_.console.say("stopping; once more to end all processes at once");
+  if (!run_.progress.stopping()) {
+    run_.console.say(
+        fmt::format("stopping, because {}; Ctrl-C or SIGTERM once more to end all processes at once", why));
+  }
   stop_.interrupt();
 }
 
@@ -155,10 +171,9 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 
 void Supervisor::on_finished(const RunFinished& finished) {
   // Several components may say so, each in its own words; the first is believed.
-  if (outcome_.finish) return;
-  if (!finished.success) outcome_.failed = true;
+  if (outcome_.finished()) return;
   // Said when everybody has said his last words.
-  outcome_.finish = fmt::format("{}: {}", finished.success ? "run finished" : "run failed", finished.reason);
+  outcome_.finish(finished.reason, finished.success);
   // A run may finish before it has started in full: a component that refuses at once, for example.
   start_.cancel();
   stop_.finish();
@@ -167,6 +182,7 @@ void Supervisor::on_finished(const RunFinished& finished) {
 // Everything that waits for this process or holds something for it is told, before anything is decided.
 void Supervisor::mark_gone(const ChildProcess& child) {
   heartbeats_.forget(child.name());
+  watch_.on_gone(child.name());
   if (!child.has_components()) return;
   for (const std::uint32_t component : run_.components_of(child.name())) {
     KnownState& state = run_.states[component];
@@ -185,8 +201,7 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
                                                  [this](std::uint32_t i) { return run_.states[i] == State::kError; });
   mark_gone(child);
   if (run_.progress.stopping()) {
-    const bool own_fault = child.has_components() && is_failure(wait_status) && !child.being_ended() && !failed_before;
-    if (own_fault) fail(fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status)), &child);
+    ended_while_stopping(child, wait_status, failed_before);
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
     // A process that dies while the run starts would most likely do so again: that is reported, not repeated.
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
@@ -197,6 +212,25 @@ void Supervisor::on_end(ChildProcess& child, int wait_status) {
     ended_for_good(child, wait_status);
   }
   stop_.on_gone();
+}
+
+// Whoever was asked to end may do so by the signal that asked, or say with its exit code that it did.
+void Supervisor::ended_while_stopping(ChildProcess& child, int wait_status, bool failed_before) {
+  if (!is_failure(wait_status)) return;
+  const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
+  if (child.has_components()) {
+    if (!child.being_ended() && !failed_before) fail(what, &child);
+    return;
+  }
+  if (child.was_deaf()) {
+    run_.console.say(fmt::format("{}, because it did not end when it was asked to", what));
+    return;
+  }
+  const bool as_asked = child.being_ended() && ended_by(wait_status, {SIGINT, SIGTERM});
+  if (as_asked) return;
+  const std::string late = fmt::format("{} after the end of the run", what);
+  if (child.planned().required) return fail(late, &child);
+  run_.console.say(late);
 }
 
 // A program may end with 0 whenever it likes; a process with components may not while the run goes on.
@@ -220,7 +254,7 @@ void Supervisor::check_programs_done() {
 }
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {
-  outcome_.failed = true;
+  outcome_.fail(reason);
   // Its last words may still lie in the pipe.
   if (process != nullptr) process->read_now();
   run_.console.say(reason);
@@ -232,7 +266,8 @@ void Supervisor::fail(const std::string& reason, ChildProcess* process) {
     }
   }
   start_.cancel();
-  stop_.abort();
+  // The first failure may leave enough to save the state; a second one ends the attempt.
+  if (!stop_.rescue()) stop_.abort();
 }
 
 }  // namespace trainyard::launch

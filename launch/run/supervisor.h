@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launch/run/heartbeat_watch.h"
+#include "launch/run/progress_watch.h"
 #include "launch/run/registry_server.h"
 #include "launch/run/run_context.h"
 #include "launch/run/run_outcome.h"
@@ -18,10 +19,12 @@ namespace trainyard::launch {
 /// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
 /// them, and ends them. One thread, one poll loop, no locks.
 ///
-///     on a signal           the first asks components to stop; the second ends all processes at once
+///     on a signal           the first asks components to stop; the second ends all processes at once, unless it is
+///                           SIGHUP or comes together with the first
 ///     on RunFinished        ends the run in order; the first one counts
 ///     on an error           reports it with the process's last lines, and ends the run in a hurry
 ///     on a process's end    restarts it, if its policy says so; else goes on without it, or fails
+///     on a standstill       names who holds the run up, and fails
 ///
 /// It must be made and run on the main thread, because children die with the thread that made them. From then on SIGINT,
 /// SIGTERM, SIGHUP and SIGCHLD are blocked, and SIGPIPE and SIGTTOU ignored.
@@ -41,10 +44,13 @@ class Supervisor {
   void listen();
   void on_signal(int signal);
   // The first one asks, the second one forces.
-  void on_interrupt();
+  void on_interrupt(int signal);
   // A process was reaped: restarts it, goes on without it, or fails.
   void on_end(ChildProcess& child, int wait_status);
   void ended_for_good(ChildProcess& child, int wait_status);
+  // A process was reaped while the run stops: reports what went wrong, if anything did.
+  void ended_while_stopping(ChildProcess& child, int wait_status, bool failed_before);
+  void wake_guard() const;
   void mark_gone(const ChildProcess& child);
   void on_state_changed(const std::string& process, const StateChanged& change);
   void on_finished(const RunFinished& finished);
@@ -57,10 +63,12 @@ class Supervisor {
   const GuardLink& guard_;
   SignalFile signals_;
   HeartbeatWatch heartbeats_;
+  ProgressWatch watch_;
   StartSequence start_;
   StopSequence stop_;
   RegistryServer registry_;
   RunOutcome outcome_;
+  PollLoop::Clock::time_point interrupted_;  ///< When the user first asked the run to stop.
 };
 
 }  // namespace trainyard::launch

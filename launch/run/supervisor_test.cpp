@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -58,6 +59,15 @@ TEST_F(SupervisorTest, ConnectsNobodyBeforeAllAreConfiguredAndActivatesInThePlan
   }
   EXPECT_LT(position(lines, "p0: active c0"), position(lines, "p1: active c1"));
   EXPECT_LT(position(lines, "p1: active c1"), position(lines, "p2: active c2"));
+}
+
+TEST_F(SupervisorTest, AProcessThatSaysTwiceThatItIsConfiguredIsConnectedAndActivatedOnce) {
+  LaunchedRun run(fake_plan({trace(R"("repeat": "configured")"), trace(R"("finish": "active")")}));
+  EXPECT_EQ(run.exit_code(), 0) << run.output();
+  const std::vector<std::string> lines = lines_of(trace_file());
+  for (const char* line : {"p0: connect 4", "p1: connect 4", "p0: active c0", "p1: active c1"}) {
+    EXPECT_EQ(std::ranges::count(lines, line), 1) << line;
+  }
 }
 
 TEST_F(SupervisorTest, DeactivatesSourcesFirstAndFinalizesWhenAllAreInactive) {
@@ -174,7 +184,9 @@ TEST_F(SupervisorTest, StopsInOrderOnInterruptWhenNoComponentKnowsHowTo) {
 TEST_F(SupervisorTest, EndsAllProcessesAtOnceOnTheSecondInterrupt) {
   Plan plan = fake_plan({trace(R"("hang": "stop")")});
   plan.stop_timeout = std::chrono::minutes(10);
-  LaunchedRun run(plan, with_stop_service());
+  LaunchOptions options = with_stop_service();
+  options.same_request = std::chrono::milliseconds(0);
+  LaunchedRun run(plan, options);
   ASSERT_TRUE(run.reaches("c0", "active"));
   ::kill(run.guard(), SIGINT);
   ASSERT_TRUE(eventually([&] { return lines_of(trace_file()).back() == "p0: stop c0"; }));
@@ -252,6 +264,180 @@ TEST_F(SupervisorTest, TellsProgramsWhereTheRunIs) {
   EXPECT_THAT(run.output(), HasSubstr("[printer] programs-"));
   EXPECT_THAT(run.output(), HasSubstr(run.base() + "/programs-"));
   EXPECT_THAT(run.output(), HasSubstr(R"({"a":1} more)"));
+}
+
+TEST_F(SupervisorTest, TakesSignalsThatComeTogetherForOneRequestAndHangupsForNoImpatience) {
+  Plan plan = fake_plan({trace(R"("hang": "stop")")});
+  plan.stop_timeout = std::chrono::milliseconds(1500);
+  LaunchedRun run(plan, with_stop_service());
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  ::kill(run.guard(), SIGTERM);
+  ::kill(run.guard(), SIGINT);
+  ASSERT_TRUE(run.prints("stopping, because SIG"));
+  for (int i = 0; i < 20; ++i) ::kill(run.guard(), SIGHUP);
+  run.exit_code();
+  EXPECT_THAT(run.output(), Not(HasSubstr("ending all processes now")));
+  EXPECT_EQ(lines_of(trace_file()).back(), "p0: finalized c0");
+}
+
+TEST_F(SupervisorTest, NeverSaysThatARunFinishedThatFails) {
+  Plan plan = fake_plan({trace(R"("hang": "inactive")")});
+  plan.stop_timeout = std::chrono::milliseconds(300);
+  LaunchedRun run(plan, with_stop_service());
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), Not(HasSubstr("run finished")));
+  EXPECT_THAT(run.output(), HasSubstr("run failed: component 'c0' (process p0, plugin fake) did not become inactive "
+                                      "within 0.3 s (after SIGINT came); enough is enough"));
+}
+
+TEST_F(SupervisorTest, AsksTheOthersToStopWhenOneFailsSoThatTheySaveWhatIsSound) {
+  LaunchedRun run(fake_plan({trace(), trace()}), with_stop_service());
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  ::kill(run.pid_of("c1"), SIGKILL);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(lines_of(trace_file()), ::testing::Contains("p0: stop c0"));
+  EXPECT_THAT(run.output(),
+              HasSubstr("run failed: process 'p1' (c1) was killed by signal 9 (Killed); enough is enough"));
+}
+
+TEST_F(SupervisorTest, DoesNotWaitForAStopThatCannotCome) {
+  Plan plan = fake_plan({trace(R"("hang": "stop")"), trace()});
+  plan.stop_timeout = std::chrono::minutes(10);
+  LaunchedRun run(plan, with_stop_service());
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  ::kill(run.pid_of("c1"), SIGKILL);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(lines_of(trace_file()), ::testing::Contains("p0: finalized c0"));
+}
+
+TEST_F(SupervisorTest, EndsARunThatAStoppedProcessHoldsUpAndNamesIt) {
+  LaunchOptions options;
+  options.stopped = std::chrono::milliseconds(300);
+  LaunchedRun run(fake_plan({trace(), trace()}), options);
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  ::kill(run.pid_of("c1"), SIGSTOP);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("trainyard: process 'p1' (c1) was stopped by signal 19 (Stopped (signal)); `kill "
+                                      "-CONT "));
+  EXPECT_THAT(run.output(), ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: process "
+                                                     "'p1' \\(c1\\) was stopped by signal 19"));
+}
+
+TEST_F(SupervisorTest, LetsAProcessGoOnThatContinuesInTime) {
+  LaunchOptions options;
+  options.stopped = std::chrono::minutes(10);
+  LaunchedRun run(fake_plan({trace(), trace()}), options);
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  const pid_t pid = run.pid_of("c1");
+  ::kill(pid, SIGSTOP);
+  ASSERT_TRUE(run.prints("process 'p1' (c1) was stopped by signal 19"));
+  ::kill(pid, SIGCONT);
+  EXPECT_TRUE(run.prints("process 'p1' (c1) continues"));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+}
+
+TEST_F(SupervisorTest, EndsARunThatStandsStillAndNamesWhoIsBusy) {
+  Plan plan = fake_plan({"{}", R"({"busy": [{"components": ["c1"], "seconds": 1000}]})"});
+  plan.edges.push_back({.id = 0, .topic = "/t", .from = 0, .output = "out", .to = 1, .input = "in"});
+  plan.progress_timeout = std::chrono::milliseconds(400);
+  LaunchedRun run(plan);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(),
+              HasSubstr("component 'c1' in process 'p1' (c1) has been busy for 1e+03 s; it ends after 0.4 "
+                        "s (run.progress_timeout_s)"));
+  EXPECT_THAT(run.output(), HasSubstr("run failed: the run has made no progress for "));
+}
+
+TEST_F(SupervisorTest, LetsARunStandStillForEverIfTheLaunchFileSaysSo) {
+  Plan plan = fake_plan({trace(), trace()});
+  plan.edges.push_back({.id = 0, .topic = "/t", .from = 0, .output = "out", .to = 1, .input = "in"});
+  plan.progress_timeout = std::chrono::milliseconds(0);
+  LaunchOptions options;
+  options.stopped = std::chrono::milliseconds(1);
+  options.silence = std::chrono::milliseconds(100);
+  LaunchedRun run(plan, options);
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  ::kill(run.pid_of("c1"), SIGSTOP);
+  ASSERT_TRUE(run.prints("process 'p1' has been silent"));
+  ::kill(run.guard(), SIGINT);
+  run.exit_code();
+  EXPECT_THAT(run.output(), Not(HasSubstr("no progress")));
+}
+
+TEST_F(SupervisorTest, EndsTheRunWhenTheLauncherItselfStaysStopped) {
+  LaunchOptions options;
+  options.stopped = std::chrono::milliseconds(300);
+  LaunchedRun run(fake_plan({trace(), trace()}), options);
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  const std::vector<pid_t> all = descendants(run.guard());
+  ::kill(run.launcher(), SIGSTOP);
+  EXPECT_EQ(run.exit_code(), 1);
+  for (const pid_t pid : all) EXPECT_TRUE(is_gone(pid)) << pid;
+  EXPECT_TRUE(run.directory_is_gone());
+  EXPECT_THAT(run.output(), HasSubstr(") was stopped by signal 19 (Stopped (signal)); nobody watches over the run"));
+  EXPECT_THAT(run.output(), HasSubstr("and the run ends in 0.3 s"));
+  EXPECT_THAT(run.output(), HasSubstr(") was stopped by a signal and did not continue; it and its 2 processes were"));
+}
+
+TEST_F(SupervisorTest, SaysThatTheGuardWasStoppedAndEndsTheCommandAllTheSame) {
+  LaunchedRun run(fake_plan({trace(), trace()}));
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  ::kill(run.guard(), SIGSTOP);
+  ASSERT_TRUE(run.prints(") was stopped by a signal; the run goes on, but Ctrl-C reaches it only after `kill -CONT "));
+  ::kill(run.pid_of("c1"), SIGKILL);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("run failed: process 'p1' (c1) was killed by signal 9 (Killed)"));
+}
+
+TEST_F(SupervisorTest, SaysWhyItEndsWhenTheGuardIsKilled) {
+  LaunchedRun run(fake_plan({trace()}));
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  ::kill(run.guard(), SIGKILL);
+  EXPECT_TRUE(run.prints("run failed: the guard was killed"));
+}
+
+TEST_F(SupervisorTest, ReportsAProgramThatFailsAfterTheRunHasEnded) {
+  const std::string program = "trap 'echo closing; exit 3' INT; echo ready; while :; do sleep 0.01; done";
+  LaunchedRun run(with_program(fake_plan({trace()}), "viewer", {"sh", "-c", program}), with_stop_service());
+  ASSERT_TRUE(run.prints("[viewer] ready"));
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("run failed: program 'viewer' ended with exit code 3 after the end of the run"));
+}
+
+TEST_F(SupervisorTest, ReportsAProgramThatIsNotRequiredButDoesNotFailForIt) {
+  const std::string program = "trap 'exit 3' INT; echo ready; while :; do sleep 0.01; done";
+  Plan plan = with_program(fake_plan({trace()}), "viewer", {"sh", "-c", program});
+  plan.processes.back().required = false;
+  LaunchedRun run(plan, with_stop_service());
+  ASSERT_TRUE(run.prints("[viewer] ready"));
+  ASSERT_TRUE(run.reaches("c0", "active"));
+  ::kill(run.guard(), SIGINT);
+  EXPECT_EQ(run.exit_code(), 130);
+  EXPECT_THAT(run.output(), HasSubstr("program 'viewer' ended with exit code 3 after the end of the run"));
+}
+
+TEST_F(SupervisorTest, RefusesASecondRunInTheSameOutputDirectoryAndNamesTheFirst) {
+  Plan plan = fake_plan({trace()});
+  plan.output_directory = folder_.path() + "/out";
+  LaunchedRun first(plan);
+  ASSERT_TRUE(first.reaches("c0", "active"));
+  LaunchedRun second(plan);
+  EXPECT_EQ(second.exit_code(), 99) << "it throws";
+  EXPECT_THAT(second.output(), HasSubstr("run.directory: '" + plan.output_directory + "' belongs to run 'fake-"));
+  EXPECT_THAT(second.output(), HasSubstr(fmt::format("(process {} on host '", first.launcher())));
+  ::kill(first.launcher(), SIGKILL);
+  EXPECT_EQ(first.exit_code(), 1);
+  EXPECT_FALSE(std::filesystem::exists(plan.output_directory + "/run.lock")) << "the guard has removed it";
+  LaunchedRun third(plan);
+  EXPECT_TRUE(third.reaches("c0", "active")) << third.output();
+  ::kill(third.guard(), SIGINT);
+  EXPECT_EQ(third.exit_code(), 130);
+  EXPECT_TRUE(std::filesystem::is_empty(plan.output_directory)) << "nothing is left behind";
 }
 
 TEST_F(SupervisorTest, SaysThatAProcessIsSilentAndWhenItIsBackButDoesNotEndIt) {

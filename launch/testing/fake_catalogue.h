@@ -17,15 +17,31 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
+/// An accelerator that refuses nothing, and that "auto" takes last.
+inline AcceleratorReport free_accelerator() {
+  return {
+      .devices = 64, .problem = "", .traits = {.precisions = {"32-true", "bf16-mixed", "16-mixed"}, .auto_rank = 1}};
+}
+
 /// Plugins that exist only as their description.
 class FakeCatalogue final : public Catalogue {
  public:
-  /// Adds a plugin without ports and parameters; the test fills in what it needs.
+  /// Adds a plugin without ports and parameters; the test fills in what it needs. It has the traits of plugins that
+  /// declare nothing; an accelerator has many devices and no rules.
   core::PluginInfo& add(const std::string& kind, const std::string& name) {
     core::PluginInfo& info = plugins_[{kind, name}];
     info.label = {kind, name, "1", "", ""};
     info.path = "/plugins/" + kind + "s/" + name + ".so";
+    if (info.traits.of_kind.index() != 0) return info;
+    info.traits = core::default_traits(kind);
+    if (kind == AcceleratorReport::kPluginKind) info.traits.of_kind = free_accelerator();
     return info;
+  }
+
+  /// Sets what an accelerator, a strategy, a model or a dataset says about itself.
+  template <class Traits>
+  void say(const std::string& name, Traits traits) {
+    add(Traits::kPluginKind, name).traits.of_kind = std::move(traits);
   }
 
   const core::PluginInfo& info(std::string_view kind, std::string_view name) override {
@@ -38,14 +54,14 @@ class FakeCatalogue final : public Catalogue {
     throw Error(Code::kNotFound, "no {} named '{}'{}", kind, name, suggestion(name, known));
   }
 
-  Facts facts(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override {
+  Answer ask(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override {
     if (anew) ++asked_anew;
-    const auto special = special_facts.find({std::string(name), parameters});
-    return special == special_facts.end() ? info(kind, name).facts : special->second;
+    const auto special = special_answers.find({std::string(name), parameters});
+    return special == special_answers.end() ? Answer{info(kind, name).traits, ""} : special->second;
   }
 
-  /// Facts by name and parameters. Everything else has the facts of its description.
-  std::map<std::pair<std::string, std::string>, Facts> special_facts;
+  /// Answers by name and parameters. Everything else answers what its description says.
+  std::map<std::pair<std::string, std::string>, Answer> special_answers;
   int asked_anew = 0;
 
   std::vector<PluginLabel> list() override {
@@ -88,8 +104,7 @@ inline void add_loader(FakeCatalogue& catalogue) {
   info.parameters = {parameter("dataset", ValueKind::kPlugin, "", plugin_kind("dataset")),
                      parameter("batch_size", ValueKind::kInteger, "64", positive()),
                      parameter("shard", ValueKind::kInteger, "-1"), parameter("shards", ValueKind::kInteger, "0")};
-  info.per_rank = true;
-  info.thread = "loader";
+  info.traits.of_kind = ComponentTraits{.per_rank = true, .thread = "loader", .restartable = false};
 }
 
 inline void add_host(FakeCatalogue& catalogue) {
@@ -115,8 +130,7 @@ inline void add_host(FakeCatalogue& catalogue) {
       parameter("precision", ValueKind::kString, R"("32-true")", one_of({"32-true", "bf16-mixed", "32", "bf16", "16"})),
       parameter("model", ValueKind::kPlugin, "", plugin_kind("model")),
       parameter("clip_norm", ValueKind::kNumber, "0.0", at_least(0))};
-  info.per_rank = true;
-  info.thread = "compute";
+  info.traits.of_kind = ComponentTraits{.per_rank = true, .thread = "compute", .restartable = false};
 }
 
 inline void add_optimizer(FakeCatalogue& catalogue) {
@@ -127,8 +141,7 @@ inline void add_optimizer(FakeCatalogue& catalogue) {
                   port("metrics", "Metrics", "/metrics")};
   info.parameters = {parameter("lr", ValueKind::kNumber, "0.001", positive()),
                      parameter("rule", ValueKind::kString, R"("adamw")", one_of({"adamw", "sgd"}))};
-  info.per_rank = true;
-  info.thread = "compute";
+  info.traits.of_kind = ComponentTraits{.per_rank = true, .thread = "compute", .restartable = false};
 }
 
 inline void add_manager(FakeCatalogue& catalogue) {
@@ -142,14 +155,15 @@ inline void add_manager(FakeCatalogue& catalogue) {
   info.outputs = {port("orders", "Order", "/orders"), port("metrics", "Metrics", "/metrics")};
   info.parameters = {parameter("max_steps", ValueKind::kInteger, "0", at_least(0)),
                      parameter("validate_every_steps", ValueKind::kInteger, "0", at_least(0))};
+  info.traits.of_kind = ComponentTraits{.restartable = false, .checks_parameters = true};
 }
 
 inline void add_observers(FakeCatalogue& catalogue) {
   core::PluginInfo& logger = catalogue.add("component", "logger");
   logger.inputs = {port("metrics", "Metrics", "/metrics"), optional_port("model", "ModelInfo", "/model")};
-  logger.inputs.front().policy = "drop_oldest";
+  logger.inputs.front().policy = Policy::kDropOldest;
   logger.parameters = {parameter("csv", ValueKind::kBool, "true")};
-  logger.thread = "logger";
+  logger.traits.of_kind = ComponentTraits{.thread = "logger"};
 
   core::PluginInfo& writer = catalogue.add("component", "checkpoint_writer");
   writer.inputs = {port("arena", "ArenaInfo"), port("optimizer_state", "OptimizerState"), port("snapshot", "Snapshot")};
@@ -163,23 +177,27 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("accelerator", "simulated");
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
                      parameter("memory_limit_bytes", ValueKind::kInteger, "0", at_least(0))};
-  Catalogue::Facts ipu{{"available", "true"},
-                       {"devices", "64"},
-                       {"device_counts", "1, 2, 4, 8, 16, 32, 64"},
-                       {"precisions", "32-true, 16-mixed"},
-                       {"gradient_clipping", "false"},
-                       {"rules", "ipu"}};
-  Catalogue::Facts hpu{{"available", "true"}, {"devices", "8"}, {"device_counts", "any"}, {"rules", "hpu"}};
-  catalogue.special_facts = {{{"simulated", R"({"kind":"ipu"})"}, ipu}, {{"simulated", R"({"kind":"hpu"})"}, hpu}};
+  AcceleratorReport custom = free_accelerator();
+  custom.traits.auto_rank = 0;
+  info.traits.of_kind = custom;
+  AcceleratorReport ipu = custom, hpu = custom;
+  ipu.traits.device_counts = {1, 2, 4, 8, 16, 32, 64};
+  ipu.traits.precisions = {"32-true", "16-mixed"};
+  ipu.traits.gradient_clipping = false;
+  ipu.traits.rules = "ipu";
+  hpu.devices = 8;
+  hpu.traits.rules = "hpu";
+  catalogue.special_answers[{"simulated", R"({"kind":"ipu"})"}] = {{ipu}, ""};
+  catalogue.special_answers[{"simulated", R"({"kind":"hpu"})"}] = {{hpu}, ""};
 }
 
 /// Adds one strategy for each thing that a strategy can say about itself.
 inline void add_strategies(FakeCatalogue& catalogue) {
-  catalogue.add("strategy", "single_device").facts = {{"min_ranks", "1"}, {"max_ranks", "1"}};
-  catalogue.add("strategy", "ddp").facts = {{"min_ranks", "1"}, {"max_ranks", "any"}};
+  catalogue.say("single_device", StrategyTraits{.max_ranks = 1});
+  catalogue.say("ddp", StrategyTraits{});
   catalogue.add("strategy", "ddp").parameters = {parameter("bucket_bytes", ValueKind::kInteger, "1024", positive())};
-  catalogue.add("strategy", "dp").facts = {{"one_process", "true"}};
-  catalogue.add("strategy", "pipeline").facts = {{"min_ranks", "2"}, {"max_ranks", "4"}, {"same_data", "true"}};
+  catalogue.say("dp", StrategyTraits{.one_process = true});
+  catalogue.say("pipeline", StrategyTraits{.min_ranks = 2, .max_ranks = 4, .same_data = true});
   catalogue.add("strategy", "silent");
 }
 
@@ -196,7 +214,9 @@ inline FakeCatalogue standard_catalogue() {
   add_simulated(catalogue);
   add_strategies(catalogue);
   catalogue.add("model", "mlp").parameters = {parameter("hidden", ValueKind::kIntegers, "[128]", positive())};
-  catalogue.add("dataset", "synthetic");
+  catalogue.say("mlp", ModelTraits{{TargetKind::kClass}});
+  catalogue.say("synthetic", DatasetTraits{TargetKind::kClass});
+  catalogue.say("text", DatasetTraits{TargetKind::kTokens});
   catalogue.add("dataset", "text").parameters = {parameter("path", ValueKind::kString, ""),
                                                  parameter("context", ValueKind::kInteger, "64", positive())};
   return catalogue;

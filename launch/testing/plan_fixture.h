@@ -32,7 +32,7 @@ strategy_manager = { plugin = "strategy_manager" }
 class PlanFixture : public ::testing::Test {
  protected:
   Plan plan(const std::string& text, const std::vector<std::string>& arguments = {}) {
-    return make_plan(folder_.write("a.toml", text), arguments, catalogue_);
+    return make_plan(folder_.write("a.toml", text), arguments, catalogue_, machine_);
   }
 
   /// Plans a file that includes the six components; `text` follows, from line 2 on.
@@ -68,12 +68,14 @@ class PlanFixture : public ::testing::Test {
     std::vector<std::string> out;
     for (const EdgePlan& edge : plan.edges) {
       if (plan.components[edge.to].name != component || edge.input != input) continue;
-      out.push_back(plan.components[edge.from].name + "." + edge.output + " " + edge.topic + " " + edge.transport);
+      out.push_back(plan.components[edge.from].name + "." + edge.output + " " + edge.topic + " " +
+                    std::string(name_of(edge.transport)));
     }
     return out;
   }
 
   FakeCatalogue catalogue_ = standard_catalogue();
+  Machine machine_{.memory_bytes = 16ull << 30};
   TemporaryFolder folder_;
 };
 

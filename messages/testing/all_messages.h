@@ -12,6 +12,7 @@
 #include "messages/plan.h"
 #include "messages/prediction.h"
 #include "messages/run_state.h"
+#include "messages/saved_state.h"
 #include "messages/step.h"
 #include "messages/subscription.h"
 #include "messages/testing/everything.h"
@@ -20,11 +21,11 @@ namespace trainyard::testing {
 
 /// A list of types that can be given to `using ... = ::testing::Types<...>` and to for_each_message.
 template <template <class...> class List>
-using AllMessages =
-    List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics, Order, OrderDone,
-         Prediction, Snapshot, SnapshotTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan, Hello,
-         Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished, PeerGone, Request, Reply,
-         Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
+using AllMessages = List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics,
+                         Order, OrderDone, Prediction, Snapshot, SnapshotTaken, StateRequest, StateAnswer,
+                         RestoredStates, StatesTaken, CheckpointDone, RunState, Gradients, Parameters, ProcessPlan,
+                         Hello, Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished,
+                         PeerGone, Request, Reply, Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
 /// Lets a program iterate over AllMessages.
 template <class... T>

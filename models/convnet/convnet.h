@@ -18,6 +18,7 @@ class Convnet final : public Model {
  public:
   explicit Convnet(ModelContext& context) : Model(context) {}
 
+  ModelTraits traits() const override { return {{TargetKind::kClass}}; }
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override;
   void set_training(bool training) override { training_ = training; }

@@ -25,6 +25,7 @@ class Gpt final : public Model {
  public:
   explicit Gpt(ModelContext& context) : Model(context) {}
 
+  ModelTraits traits() const override { return {{TargetKind::kTokens}}; }
   /// Draws new parameters from the default random generator. A checkpoint overwrites them in place later.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }

@@ -8,8 +8,6 @@
 #include <ATen/ops/tanh.h>
 #include <fmt/format.h>
 
-#include <map>
-
 #include "messages/error.h"
 #include "models/classification.h"
 #include "models/initialise.h"
@@ -17,16 +15,18 @@
 namespace trainyard {
 namespace {
 
-using Activation = at::Tensor (*)(const at::Tensor&);
-
-Activation activation_named(const std::string& name) {
-  static const std::map<std::string, Activation> known{
-      {"relu", [](const at::Tensor& x) { return at::relu(x); }},
-      {"gelu", [](const at::Tensor& x) { return at::gelu(x); }},
-      {"tanh", [](const at::Tensor& x) { return at::tanh(x); }},
-      {"sigmoid", [](const at::Tensor& x) { return at::sigmoid(x); }},
-  };
-  return known.at(name);  // The parameter's rule lets no other name through.
+at::Tensor activate(mlp::Activation activation, const at::Tensor& values) {
+  switch (activation) {
+    case mlp::Activation::kRelu:
+      return at::relu(values);
+    case mlp::Activation::kGelu:
+      return at::gelu(values);
+    case mlp::Activation::kTanh:
+      return at::tanh(values);
+    case mlp::Activation::kSigmoid:
+      break;
+  }
+  return at::sigmoid(values);
 }
 
 }  // namespace
@@ -35,7 +35,6 @@ Mlp::Mlp(ModelContext& context) : Model(context) {}
 
 void Mlp::build(const DatasetInfo& data) {
   const ClassificationSizes sizes = classification_sizes(data, where());
-  activate_ = activation_named(*activation_);
   vocabulary_ = data.vocabulary;
   std::vector<std::int64_t> widths{sizes.input_elements()};
   for (const std::int64_t width : *hidden_) {
@@ -61,7 +60,7 @@ std::vector<NamedTensor> Mlp::parameters() {
 /// The activation stands between layers, not behind the last.
 at::Tensor Mlp::apply_layer(std::size_t number, const at::Tensor& values) const {
   const Layer& layer = layers_[number];
-  return at::linear(number == 0 ? values : activate_(values), layer.weight, layer.bias);
+  return at::linear(number == 0 ? values : activate(*activation_, values), layer.weight, layer.bias);
 }
 
 /// Logits (B, classes).

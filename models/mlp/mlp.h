@@ -8,6 +8,14 @@
 
 #include "models/model.h"
 
+namespace trainyard::mlp {
+
+/// The functions that can stand between the layers.
+enum class Activation : std::uint8_t { kRelu, kGelu, kTanh, kSigmoid };
+constexpr auto words_of(Activation) { return words("activation", "relu", "gelu", "tanh", "sigmoid"); }
+
+}  // namespace trainyard::mlp
+
 namespace trainyard {
 
 /// A multi-layer perceptron for classification: linear layers with an activation between them, and cross entropy as the
@@ -18,6 +26,7 @@ class Mlp final : public Model {
  public:
   explicit Mlp(ModelContext& context);
 
+  ModelTraits traits() const override { return {{TargetKind::kClass}}; }
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override;
   void set_training(bool) override {}
@@ -40,11 +49,9 @@ class Mlp final : public Model {
 
   Parameter<std::vector<std::int64_t>> hidden_{*this, "hidden", std::vector<std::int64_t>{128},
                                                "sizes of the hidden layers, each >= 1"};
-  Parameter<std::string> activation_{*this, "activation", "relu", "activation between the layers",
-                                     one_of({"relu", "gelu", "tanh", "sigmoid"})};
+  Parameter<mlp::Activation> activation_{*this, "activation", mlp::Activation::kRelu, "activation between the layers"};
 
   std::vector<Layer> layers_;
-  at::Tensor (*activate_)(const at::Tensor&) = nullptr;
   std::vector<std::string> vocabulary_;
 };
 

@@ -23,6 +23,7 @@ class Resnet final : public Model {
  public:
   explicit Resnet(ModelContext& context) : Model(context) {}
 
+  ModelTraits traits() const override { return {{TargetKind::kClass}}; }
   /// Makes the layers. Throws kShapeMismatch for data other than images with classes.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "messages/error.h"
 #include "models/classification.h"
@@ -31,17 +30,10 @@ struct TorchScript::Module {
   torch::jit::Module script;
 };
 
-TorchScript::Loss TorchScript::loss_named(const std::string& name) {
-  static const std::map<std::string, Loss> named{{"cross_entropy", Loss::kCrossEntropy},
-                                                 {"nll", Loss::kNll},
-                                                 {"mse", Loss::kMse},
-                                                 {"l1", Loss::kL1},
-                                                 {"bce_with_logits", Loss::kBceWithLogits}};
-  return named.at(name);  // The parameter allows no other name.
-}
-
-TorchScript::TorchScript(ModelContext& context) : Model(context), chosen_loss_(loss_named(*loss_)) {}
+TorchScript::TorchScript(ModelContext& context) : Model(context) {}
 TorchScript::~TorchScript() = default;
+
+ModelTraits TorchScript::traits() const { return classifies() ? ModelTraits{{TargetKind::kClass}} : ModelTraits{}; }
 
 void TorchScript::build(const DatasetInfo& data) {
   if (data.fields.size() != 2) {
@@ -112,17 +104,17 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
 /// (B, 1).
 at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
   const at::Tensor output = at_least_float(result);
-  if (chosen_loss_ == Loss::kCrossEntropy) return classification_loss(output, target);
-  if (chosen_loss_ == Loss::kNll) return at::nll_loss(output, target.to(at::kLong).view(-1));
+  if (*loss_ == torchscript::Loss::kCrossEntropy) return classification_loss(output, target);
+  if (*loss_ == torchscript::Loss::kNll) return at::nll_loss(output, target.to(at::kLong).view(-1));
   if (output.numel() != target.numel()) {
     throw Error(Code::kShapeMismatch,
-                "{}: loss '{}' compares numbers one by one; forward returns {}, the target has {}", where(), *loss_,
-                to_text({output.sizes().data(), output.sizes().size()}),
+                "{}: loss '{}' compares numbers one by one; forward returns {}, the target has {}", where(),
+                name_of(*loss_), to_text({output.sizes().data(), output.sizes().size()}),
                 to_text({target.sizes().data(), target.sizes().size()}));
   }
   const at::Tensor wanted = target.to(output.scalar_type()).view_as(output);
-  if (chosen_loss_ == Loss::kMse) return at::mse_loss(output, wanted);
-  if (chosen_loss_ == Loss::kL1) return at::l1_loss(output, wanted);
+  if (*loss_ == torchscript::Loss::kMse) return at::mse_loss(output, wanted);
+  if (*loss_ == torchscript::Loss::kL1) return at::l1_loss(output, wanted);
   return at::binary_cross_entropy_with_logits(output, wanted);
 }
 

@@ -9,6 +9,14 @@
 
 #include "models/model.h"
 
+namespace trainyard::torchscript {
+
+/// How the loss is computed from the module's result and the target.
+enum class Loss : std::uint8_t { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
+constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "mse", "l1", "bce_with_logits"); }
+
+}  // namespace trainyard::torchscript
+
 namespace trainyard {
 
 /// A module that was exported from Python (`torch.jit.script(module).save("net.pt")`), trained here.
@@ -29,6 +37,8 @@ class TorchScript final : public Model {
   explicit TorchScript(ModelContext& context);
   ~TorchScript() override;
 
+  /// The losses of a regression accept whatever the module makes of the input.
+  ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }
@@ -40,10 +50,7 @@ class TorchScript final : public Model {
  private:
   struct Module;  // Keeps torch/script.h out of here.
 
-  enum class Loss { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
-
-  static Loss loss_named(const std::string& name);
-  bool classifies() const { return chosen_loss_ == Loss::kCrossEntropy || chosen_loss_ == Loss::kNll; }
+  bool classifies() const { return *loss_ == torchscript::Loss::kCrossEntropy || *loss_ == torchscript::Loss::kNll; }
   void load();
   void list_tensors();
   at::Tensor forward(const at::Tensor& input);
@@ -51,11 +58,9 @@ class TorchScript final : public Model {
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
   Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};
-  Parameter<std::string> loss_{*this, "loss", "cross_entropy",
-                               "how the loss is made of the module's result and the target",
-                               one_of({"cross_entropy", "nll", "mse", "l1", "bce_with_logits"})};
+  Parameter<torchscript::Loss> loss_{*this, "loss", torchscript::Loss::kCrossEntropy,
+                                     "how the loss is made of the module's result and the target"};
 
-  Loss chosen_loss_ = Loss::kCrossEntropy;  ///< What `loss` names, read once.
   std::unique_ptr<Module> module_;
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;

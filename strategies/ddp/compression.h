@@ -3,14 +3,29 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
+#include "core/state/state.h"
+#include "messages/words.h"
 #include "strategies/replica_strategy.h"
 
 namespace trainyard::ddp {
 
+/// The forms in which the ranks of ddp can send gradients to each other.
+enum class GradientForm : std::uint8_t {
+  kFull,      ///< As they are in the arena.
+  kFp16,      ///< Rounded to float16.
+  kBf16,      ///< Rounded to bfloat16.
+  kPowerSgd,  ///< As two thin matrices (power_sgd.h).
+};
+constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16", "bf16", "powersgd"); }
+
 /// The form in which the ranks of ddp send gradients to each other.
-class Compression {
+class Compression : public Stateful {
  public:
-  virtual ~Compression() = default;
+  /// By default a compression keeps nothing from step to step.
+  void save_state(StateWriter& /*into*/) const override {}
+  void restore_state(const StateReader& /*from*/) override {}
 
   /// The functions that ReplicaStrategy requires: `reduce` starts to average a bucket over all ranks, in place, and
   /// returns at once; `finish` completes it.

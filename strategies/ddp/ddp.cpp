@@ -8,12 +8,32 @@ namespace trainyard {
 
 std::unique_ptr<ddp::Compression> Ddp::make_compression() const {
   const at::Tensor& gradients = arena().gradients();
-  if (*compressed_ == "fp16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kHalf);
-  if (*compressed_ == "bf16") return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kBFloat16);
-  if (*compressed_ == "none") return nullptr;
+  switch (*form_) {
+    case ddp::GradientForm::kFull:
+      return nullptr;
+    case ddp::GradientForm::kFp16:
+      return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kHalf);
+    case ddp::GradientForm::kBf16:
+      return std::make_unique<ddp::HalfCompression>(world(), gradients, at::kBFloat16);
+    case ddp::GradientForm::kPowerSgd:
+      break;
+  }
   const ddp::PowerSgd::Options options{
       .rank = *powersgd_rank_, .start_step = static_cast<std::uint64_t>(*powersgd_start_step_), .seed = context().seed};
   return std::make_unique<ddp::PowerSgd>(world(), arena(), options);
+}
+
+void Ddp::save_state(StateWriter& into) const {
+  if (*compressed_ != "powersgd" || !compression_) return;
+  into.set("compression", kind());
+  compression_->save_state(into);
+}
+
+void Ddp::restore_state(const StateReader& from) {
+  if (*compressed_ != "powersgd" || !compression_) return;
+  if (from.text("compression") == kind()) return compression_->restore_state(from);
+  context().log->warn("{}: the checkpoint has the state of the compression '{}'; '{}' begins without it", where(),
+                      from.text("compression"), kind());
 }
 
 Work Ddp::reduce(const Bucket& bucket, const at::Tensor& gradients) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "strategies/ddp/compression.h"
 #include "strategies/replica_strategy.h"
@@ -19,6 +18,10 @@ class Ddp final : public ReplicaStrategy {
  public:
   explicit Ddp(StrategyContext& context) : ReplicaStrategy(context) {}
 
+  void save_state(StateWriter& into) const override;
+  /// A run with another compression than the checkpoint's begins without state, and warns.
+  void restore_state(const StateReader& from) override;
+
  protected:
   std::uint64_t bucket_bytes() const override { return bucket_size_.bytes(); }
   void prepare_reduction() override { compression_ = make_compression(); }
@@ -27,10 +30,11 @@ class Ddp final : public ReplicaStrategy {
 
  private:
   std::unique_ptr<ddp::Compression> make_compression() const;
+  /// Names the kind of compression whose state it is, with the parameters on which its shape depends.
+  std::string kind() const { return fmt::format("{} of rank {}", *compressed_, *powersgd_rank_); }
 
   BucketSize bucket_size_{*this};
-  Parameter<std::string> compressed_{*this, "compression", "none", "in what form gradients travel",
-                                     one_of({"none", "fp16", "bf16", "powersgd"})};
+  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull, "in what form gradients travel"};
   Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
                                          at_least(1)};
   Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,

@@ -12,6 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "tensors/bridge.h"
+
 namespace trainyard::ddp {
 
 PowerSgd::PowerSgd(RankGroup& ranks, const Arena& arena, const Options& options) : ranks_(ranks), options_(options) {
@@ -27,7 +29,8 @@ PowerSgd::Part PowerSgd::make_part(const ArenaEntry& entry, const at::Tensor& gr
   const std::int64_t rows = entry.shape.size() > 1 && count > 0 ? entry.shape.front() : 1;
   const std::int64_t columns = count / rows;
   const auto begin = static_cast<std::int64_t>(entry.offset_bytes) / gradients.element_size();
-  return {.offset_bytes = entry.offset_bytes,
+  return {.name = entry.name,
+          .offset_bytes = entry.offset_bytes,
           .gradient = gradients.narrow(0, begin, count).view({rows, columns}),
           .whole = options_.rank > std::min(rows, columns) || 2 * options_.rank * (rows + columns) > count};
 }
@@ -61,6 +64,31 @@ void PowerSgd::lay_out(at::ScalarType type) {
 void PowerSgd::draw_start(std::size_t part) {
   const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(options_.seed + part);
   parts_[part].q.copy_(at::randn(parts_[part].q.sizes(), generator, parts_[part].q.options()));
+}
+
+void PowerSgd::save_state(StateWriter& into) const {
+  const auto copy = [](const at::Tensor& tensor) {
+    return message_of(tensor.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true));
+  };
+  into.set("step", step_);
+  for (const Part& part : parts_) {
+    if (part.whole) continue;
+    into.set("q/" + part.name, copy(part.q));
+    into.set("error/" + part.name, copy(part.error), StateScope::kRank);
+  }
+}
+
+void PowerSgd::restore_state(const StateReader& from) {
+  const auto read = [&from](const std::string& name, at::Tensor& into) {
+    into.copy_(view_of(from.tensor(name, dtype_of(into.scalar_type()), into.sizes().vec())));
+  };
+  step_ = from.count("step");
+  for (Part& part : parts_) {
+    if (part.whole) continue;
+    read("q/" + part.name, part.q);
+    // A rank that the checkpoint's run did not have has not lost anything yet.
+    if (from.has("error/" + part.name)) read("error/" + part.name, part.error);
+  }
 }
 
 PowerSgd::Range PowerSgd::parts_of(const Bucket& bucket) const {

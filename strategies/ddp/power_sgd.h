@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "strategies/ddp/compression.h"
@@ -27,12 +28,16 @@ class PowerSgd final : public Compression {
  public:
   struct Options {
     std::int64_t rank = 2;  ///< The columns of P and Q.
-    /// Gradients of earlier steps are sent whole. Steps are counted from the start of this process.
+    /// Gradients of earlier steps are sent whole. Steps are counted from the start of the run.
     std::uint64_t start_step = 0;
     std::uint64_t seed = 0;  ///< The seed of the first Q, which is the same on all ranks.
   };
 
   PowerSgd(RankGroup& ranks, const Arena& arena, const Options& options);
+
+  /// The steps and Q are the same on all ranks, and the error is each rank's own.
+  void save_state(StateWriter& into) const override;
+  void restore_state(const StateReader& from) override;
 
   Work reduce(const Bucket& bucket, const at::Tensor& gradients) override;
   void finish(const Bucket& bucket, const at::Tensor& gradients) override;
@@ -40,6 +45,7 @@ class PowerSgd final : public Compression {
  private:
   /// What is kept for one parameter.
   struct Part {
+    std::string name;                ///< The name of the parameter.
     std::uint64_t offset_bytes = 0;  ///< The place in the block of gradients.
     at::Tensor gradient;             ///< The gradient as a matrix; a vector is one row.
     bool whole = false;  ///< True if it is sent as it is, in the place of `p`. The members below are then unused.

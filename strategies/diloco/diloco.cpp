@@ -4,6 +4,8 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros_like.h>
 
+#include "tensors/bridge.h"
+
 namespace trainyard {
 
 void Diloco::synchronise(ArenaEdit& edit) {
@@ -12,6 +14,22 @@ void Diloco::synchronise(ArenaEdit& edit) {
   anchor_ = parameters.to(c10::promoteTypes(parameters.scalar_type(), at::kFloat), /*non_blocking=*/false,
                           /*copy=*/true);
   velocity_ = at::zeros_like(anchor_);
+}
+
+/// The ranks have united before a snapshot, so the anchor is what the arena holds. Only in a type of fewer bits does
+/// something get lost there.
+void Diloco::save_state(StateWriter& into) const {
+  into.set("velocity", message_of(velocity_.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)));
+  if (anchor_.scalar_type() == arena().parameters().scalar_type()) return;
+  into.set("anchor", message_of(anchor_.to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)));
+}
+
+void Diloco::restore_state(const StateReader& from) {
+  const auto read = [&from](const char* name, at::Tensor& into) {
+    into.copy_(view_of(from.tensor(name, dtype_of(into.scalar_type()), {into.numel()})));
+  };
+  read("velocity", velocity_);
+  if (from.has("anchor")) read("anchor", anchor_);
 }
 
 /// Makes the step that torch.optim.SGD makes with nesterov=True.

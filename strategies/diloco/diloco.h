@@ -12,13 +12,16 @@ namespace trainyard {
 /// anchor).
 ///
 /// The anchor and the outer momentum are the same on every rank and are kept on each, which takes twice the memory of
-/// the parameters. They are not part of checkpoints: a resumed run begins with the restored parameters as its anchor
-/// and without momentum. The inner optimizer's state stays with its rank.
+/// the parameters. Checkpoints keep the momentum; the anchor is the parameters that they have. The inner optimizer's
+/// state stays with its rank.
 ///
 /// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023).
 class Diloco final : public LocalSteps {
  public:
   explicit Diloco(StrategyContext& context) : LocalSteps(context, 100) {}
+
+  void save_state(StateWriter& into) const override;
+  void restore_state(const StateReader& from) override;
 
  protected:
   void synchronise(ArenaEdit& edit) override;

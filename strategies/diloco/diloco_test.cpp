@@ -25,5 +25,28 @@ TEST(DilocoTest, WithoutMomentumTheAnchorMovesToTheMeanOfTheRanks) {
   EXPECT_TRUE(team.member(1).announced().equal(team.member(0).announced()));
 }
 
+TEST(DilocoTest, AResumedRunGoesOnWithTheMomentumOfTheOuterOptimizer) {
+  const char* parameters = R"({"every_steps": 2})";
+  const auto steps = [](RankTeam& team, std::uint64_t first, std::uint64_t last) {
+    team.each([&](std::uint32_t rank, TeamMember& member) {
+      for (std::uint64_t step = first; step <= last; ++step) member.step(step, made_up_rows(10 * step + rank, 4));
+    });
+  };
+  RankTeam whole(2, "diloco", parameters);
+  steps(whole, 1, 4);
+  RestoredStates saved{.path = "checkpoint", .step = 4, .ranks = 2};
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    for (const SavedState& state : whole.member(rank).save()) saved.states.push_back(state);
+  }
+  RankTeam resumed(2, "diloco", parameters);
+  const at::Tensor there = whole.member(0).announced();
+  resumed.each([&](std::uint32_t, TeamMember& member) { member.resume(there, saved); });
+  steps(whole, 5, 8);
+  steps(resumed, 5, 8);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    EXPECT_TRUE(resumed.member(rank).announced().equal(whole.member(rank).announced())) << "rank " << rank;
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::testing

@@ -7,7 +7,7 @@ namespace trainyard {
 
 void Horovod::prepare_reduction() {
   total_ = model().parameters().size();
-  if (*compression_ == "fp16") half_.emplace(world(), arena().gradients(), at::kHalf);
+  if (*form_ == horovod::GradientForm::kFp16) half_.emplace(world(), arena().gradients(), at::kHalf);
 }
 
 /// Records that one more gradient is ready.

@@ -12,6 +12,14 @@
 #include "strategies/half_gradients.h"
 #include "strategies/replica_strategy.h"
 
+namespace trainyard::horovod {
+
+/// The forms in which gradients can travel between ranks.
+enum class GradientForm : std::uint8_t { kFull, kFp16 };
+constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16"); }
+
+}  // namespace trainyard::horovod
+
 namespace trainyard {
 
 /// Data parallel with tensor fusion. Gradients are not cut into buckets beforehand; in every cycle, those that all
@@ -62,8 +70,8 @@ class Horovod final : public ReplicaStrategy {
   Parameter<double> fusion_mb_{*this, "fusion_mb", 64,
                                "gradients reduced as one at most; as many that are ready do not wait for the cycle",
                                positive() | in_unit("MiB")};
-  Parameter<std::string> compression_{*this, "compression", "none", "in what form gradients travel",
-                                      one_of({"none", "fp16"})};
+  Parameter<horovod::GradientForm> form_{*this, "compression", horovod::GradientForm::kFull,
+                                         "in what form gradients travel"};
 
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 

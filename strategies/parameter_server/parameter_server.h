@@ -6,6 +6,14 @@
 #include "strategies/parameter_server/worker_table.h"
 #include "strategies/replica_strategy.h"
 
+namespace trainyard::parameter_server {
+
+/// Who updates the server's parameters when; ParameterServer describes the modes.
+enum class Mode : std::uint8_t { kSync, kBounded, kAsync };
+constexpr auto words_of(Mode) { return words("mode of the parameter server", "sync", "bounded", "async"); }
+
+}  // namespace trainyard::parameter_server
+
 namespace trainyard {
 
 /// Keeps one copy of the parameters and of the optimizer's state, in shared memory that rank 0 makes: the server. All
@@ -47,8 +55,8 @@ class ParameterServer final : public ReplicaStrategy {
   std::unique_ptr<Evaluation> make_evaluation(ArenaEdit& edit) override;
 
  private:
-  bool is_sync() const { return *mode_ == "sync"; }
-  bool is_bounded() const { return *mode_ == "bounded"; }
+  bool is_sync() const { return *mode_ == parameter_server::Mode::kSync; }
+  bool is_bounded() const { return *mode_ == parameter_server::Mode::kBounded; }
   std::uint64_t bound() const { return static_cast<std::uint64_t>(*staleness_); }
 
   Buffer share(const std::string& name, std::size_t bytes) const;
@@ -57,8 +65,8 @@ class ParameterServer final : public ReplicaStrategy {
   void pull(ArenaEdit& edit);
   void gather(ArenaEdit& edit);
 
-  Parameter<std::string> mode_{*this, "mode", "sync", "who updates when: sync, bounded, async",
-                               one_of({"sync", "bounded", "async"})};
+  Parameter<parameter_server::Mode> mode_{*this, "mode", parameter_server::Mode::kSync,
+                                          "who updates when: sync, bounded, async"};
   Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how far the slowest worker may be behind",
                                      at_least(0) | in_unit("steps")};
 

@@ -117,7 +117,7 @@ std::vector<Pipeline::Part> Pipeline::cut(const MicroBatch& batch) const {
 }
 
 std::vector<pipeline::Action> Pipeline::schedule(std::size_t parts) const {
-  if (*schedule_ == "gpipe") return pipeline::gpipe(parts);
+  if (*schedule_ == pipeline::ScheduleKind::kGpipe) return pipeline::gpipe(parts);
   return pipeline::one_forward_one_backward(parts, segment_->rank(), segment_->ranks());
 }
 

@@ -54,9 +54,9 @@ class Pipeline final : public Strategy {
   void forward(Part& part);
   void backward(Part& part, const Part* next_forward);
 
-  Parameter<std::string> schedule_{*this, "schedule", "1f1b",
-                                   "1f1b holds few micro-batches at a time, gpipe all of them; the result is the same",
-                                   one_of({"1f1b", "gpipe"})};
+  Parameter<pipeline::ScheduleKind> schedule_{
+      *this, "schedule", pipeline::ScheduleKind::kOneForwardOneBackward,
+      "1f1b holds few micro-batches at a time, gpipe all of them; the result is the same"};
   Parameter<std::int64_t> micro_batches_{*this, "micro_batches", 0, "parts of a batch; 0 = as many as ranks",
                                          at_least(0)};
 

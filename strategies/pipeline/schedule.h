@@ -6,7 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "messages/words.h"
+
 namespace trainyard::pipeline {
+
+/// The pipeline schedules. They differ in how many micro-batches are held at once, not in the result.
+enum class ScheduleKind : std::uint8_t { kOneForwardOneBackward, kGpipe };
+constexpr auto words_of(ScheduleKind) { return words("pipeline schedule", "1f1b", "gpipe"); }
 
 /// The next action of a rank of a pipeline.
 struct Action {

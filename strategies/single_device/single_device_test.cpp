@@ -17,7 +17,7 @@ TEST(SingleDeviceTest, RefusesSeveralRanksAndNamesWhatServesThem) {
   const auto [code, text] = testing::error_of([&] { strategy.check_world_size(4); });
   EXPECT_EQ(code, Code::kUnsupported);
   EXPECT_EQ(text, "strategy 'single_device': it serves 1 rank, the run has 4; use strategy = 'ddp' for several");
-  EXPECT_EQ(strategy.facts().at("max_ranks"), "1");
+  EXPECT_EQ(strategy.traits().max_ranks, 1u);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ Buffer zeroed(std::size_t bytes) {
 
 }  // namespace
 
-TeamMember::TeamMember(const PluginContext& context, const std::string& strategy) {
+TeamMember::TeamMember(const PluginContext& context, const std::string& strategy) : rank_(context.rank) {
   PluginContext plain = context;
   plain.parameters = "{}";
   model_ = std::make_unique<StagedModel>(plain);
@@ -106,6 +106,21 @@ StepSummary TeamMember::step(std::uint64_t step, const ModelBatch& rows) {
   }
   strategy_->end_update(step);
   return summary;
+}
+
+std::vector<SavedState> TeamMember::save() {
+  strategy_->begin_snapshot();
+  StateWriter writer("strategy", rank_);
+  strategy_->save_state(writer);
+  return writer.take();
+}
+
+void TeamMember::resume(const at::Tensor& parameters, const RestoredStates& states) {
+  const at::NoGradGuard no_gradients;
+  at::Tensor(arena_->parameters()).copy_(parameters);
+  strategy_->start();
+  const StateReader reader(states, "strategy", rank_);
+  if (!reader.empty()) strategy_->restore_state(reader);
 }
 
 at::Tensor TeamMember::announced() const { return view_of(info_.blocks.at(0).data).clone(); }
@@ -164,6 +179,16 @@ at::Tensor RankTeam::whole_parameters() {
   }
   const auto whole = static_cast<std::int64_t>(members_[0]->arena().layout().parameter_bytes / sizeof(float));
   return elements == whole ? at::cat(parts) : parts.front();
+}
+
+at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks) {
+  at::Tensor sum;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    RankTeam alone(1, strategy);
+    alone.member(0).step(1, made_up_rows(rank, 4));
+    sum = sum.defined() ? sum + alone.member(0).gradients() : alone.member(0).gradients();
+  }
+  return sum / static_cast<double>(ranks);
 }
 
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows) {

@@ -30,6 +30,12 @@ class TeamMember {
   /// about its gradients; gradients() returns them afterwards.
   StepSummary step(std::uint64_t step, const ModelBatch& rows);
 
+  /// Returns the strategy's state as a checkpoint would keep it.
+  std::vector<SavedState> save();
+
+  /// Goes on from a checkpoint with these parameters and this state of all ranks.
+  void resume(const at::Tensor& parameters, const RestoredStates& states);
+
   /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
   const at::Tensor& gradients() const { return gradients_; }
 
@@ -37,6 +43,7 @@ class TeamMember {
   at::Tensor announced() const;
 
  private:
+  std::uint32_t rank_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<World> world_;
   std::unique_ptr<Passes> passes_;
@@ -71,6 +78,10 @@ class RankTeam {
   core::SharedPool pool_;
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
+
+/// Returns the mean of the gradients that every rank computes by itself, of `made_up_rows(rank, 4)`, added up in the
+/// order of the ranks.
+at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
 
 /// Makes up `rows` samples for the model of a member; none if `rows` is 0. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);

@@ -167,8 +167,9 @@ struct Side {
     core::RemoteEdge& edge = outlet.add_edge(player.out, "block", 1, Policy::kBlock, 64, 1ull << 30);
     player.out.add_edge(edge);
     inlet.on_connected([this] { connected = true; });
-    inlet.subscribe(player.in,
-                    {.id = 1, .topic = "block", .window_messages = 64, .window_bytes = 1ull << 30, .transport = "ipc"});
+    inlet.subscribe(
+        player.in,
+        {.id = 1, .topic = "block", .window_messages = 64, .window_bytes = 1ull << 30, .transport = Transport::kIpc});
     loop.add(outlet);
     loop.add(inlet);
   }

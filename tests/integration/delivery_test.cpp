@@ -163,6 +163,38 @@ class EndTest : public LaunchTest {
   std::vector<pid_t> family_;
 };
 
+TEST_F(LaunchTest, AComponentThatNeverReturnsEndsTheRunAndIsNamed) {
+  const auto command = launch(file(R"(
+[run]
+directory = "out"
+progress_timeout_s = 2
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+params = { count = 0 }
+[component.thrower]
+plugin = "thrower"
+params = { hangs = true }
+)"));
+  EXPECT_EQ(command->wait(), 1);
+  EXPECT_THAT(command->all(),
+              ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: component "
+                                       "'thrower' in process 'thrower' .* has been busy for"));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+TEST_F(EndTest, ASecondLaunchInTheSameDirectoryIsRefused) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  const auto second = launch((directory_ / "test.toml").string());
+  EXPECT_EQ(second->wait(), 2) << second->all();
+  EXPECT_THAT(second->all(), HasSubstr("belongs to run '"));
+  EXPECT_TRUE(command_->running()) << "the first one is not disturbed";
+  ::kill(-command_->pid(), SIGINT);
+  EXPECT_EQ(command_->wait(), 130) << command_->all();
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "out" / "run.lock"));
+}
+
 TEST_F(EndTest, KillingWhatTheUserStartedLeavesNoProcessAndNoDirectory) {
   ASSERT_NO_FATAL_FAILURE(start());
   command_->signal(SIGKILL);

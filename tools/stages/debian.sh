@@ -12,12 +12,13 @@ debian_in() {
     >"$debian_root.log" 2>&1 || { tail -n 20 "$debian_root.log" >&2; exit 1; }
   mount -t proc proc "$debian_root/proc"
   mount --bind /dev "$debian_root/dev"
+  mount --bind /dev/pts "$debian_root/dev/pts"  # Tests of the console open pseudo-terminals.
   mount -t tmpfs tmpfs "$debian_root/tmp"
   cp /etc/resolv.conf "$debian_root/etc/resolv.conf"
 }
 
 debian_away() {
-  umount "$debian_root/tmp" "$debian_root/dev" "$debian_root/proc" 2>/dev/null || true
+  umount "$debian_root/tmp" "$debian_root/dev/pts" "$debian_root/dev" "$debian_root/proc" 2>/dev/null || true
   # Never through a mount that is still there.
   mountpoint -q "$debian_root/dev" || mountpoint -q "$debian_root/proc" || rm -rf "$debian_root" "$debian_root.log"
 }

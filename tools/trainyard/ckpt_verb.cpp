@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -6,6 +8,7 @@
 #include <numeric>
 
 #include "checkpoints/checkpoint_reader.h"
+#include "messages/printable.h"
 #include "messages/tensor.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/table.h"
@@ -57,20 +60,20 @@ void print_tensors(const checkpoints::SafetensorsHeader& header) {
   std::printf("\n%s", table.text(use_colours()).c_str());
 }
 
+/// The names in a checkpoint are those of whoever made it, so they are shown without what could steer a terminal.
 void print(const checkpoints::CheckpointSummary& checkpoint, bool tensors) {
   const checkpoints::RunRecord& run = checkpoint.run;
-  std::printf("%s\n", checkpoint.path.c_str());
-  std::printf("step %llu, epoch %llu, %llu samples; saved %s, reason: %s\n", static_cast<unsigned long long>(run.step),
-              static_cast<unsigned long long>(run.epoch), static_cast<unsigned long long>(run.samples),
-              run.time.c_str(), run.reason.c_str());
-  std::printf("model %s: %zu tensors, %llu numbers; optimizer: %s\n", run.model.c_str(),
-              checkpoint.model.tensors.size(), static_cast<unsigned long long>(elements_of(checkpoint.model)),
-              run.optimizer.empty() ? "none" : run.optimizer.c_str());
-  for (const Scalar& metric : run.metrics) std::printf("%s: %g\n", metric.name.c_str(), metric.value);
+  fmt::print("{}\n", printable_line(checkpoint.path));
+  fmt::print("step {}, epoch {}, {} samples; saved {}, reason: {}\n", run.step, run.epoch, run.samples,
+             printable_line(run.time), printable_line(run.reason));
+  fmt::print("model {}: {} tensors, {} numbers; optimizer: {}\n", printable_line(run.model),
+             checkpoint.model.tensors.size(), elements_of(checkpoint.model),
+             run.optimizer.empty() ? "none" : printable_line(run.optimizer));
+  for (const Scalar& metric : run.metrics) fmt::print("{}: {:g}\n", printable_line(metric.name), metric.value);
   for (const auto& [name, digest] : checkpoint.manifest.files) {
     // Sixteen digits are enough to compare by eye.
-    std::printf("%-24s %12llu bytes  sha256 %.16s...\n", name.c_str(), static_cast<unsigned long long>(digest.bytes),
-                digest.sha256.c_str());
+    fmt::print("{:<24} {:>12} bytes  sha256 {:.16}...\n", printable_line(name), digest.bytes,
+               printable_line(digest.sha256));
   }
   if (tensors) print_tensors(checkpoint.model);
 }
@@ -92,9 +95,9 @@ int verify(const CheckpointArguments& arguments) {
   // A person may give a folder of checkpoints; the message names the one that was looked at.
   const std::string path = checkpoints::find_checkpoint(arguments.path);
   const std::vector<std::string> faults = checkpoints::verify_checkpoint(path);
-  for (const std::string& fault : faults) std::fprintf(stderr, "trainyard: %s\n", fault.c_str());
+  for (const std::string& fault : faults) fmt::print(stderr, "trainyard: {}\n", printable_line(fault));
   if (!faults.empty()) return kExitFailed;
-  std::printf("%s: whole\n", path.c_str());
+  fmt::print("{}: whole\n", printable_line(path));
   return kExitOk;
 }
 

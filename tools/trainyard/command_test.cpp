@@ -5,9 +5,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <thread>
 
 #include "core/testing/temporary_folder.h"
 #include "launch/plan/child_output.h"
+#include "launch/plan/machine.h"
 #include "tools/trainyard/exit_codes.h"
 
 namespace trainyard::tools {
@@ -91,6 +94,101 @@ TEST_F(CommandTest, RefusesWhatAnAcceleratorsRulesForbidBeforeAnythingStarts) {
     }
   }
   EXPECT_EQ(run({"plan", folder + "three_ipus.toml", "devices=1"}), kExitOk) << err_;
+}
+
+/// What used to be found out only after the start, and then ended the launch or stalled it.
+TEST_F(CommandTest, RefusesWhatCannotWorkBeforeAnythingStarts) {
+  const std::string six =
+      "include = [\"" + std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml\"]\n";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"[run]\nmax_steps = -1\n", "component.strategy_manager: the run has no end: give max_steps, max_epochs or"},
+      {"component.accelerator_host.params.model = \"gpt\"\n",
+       ":2: component.accelerator_host.params.model: the model gpt learns a token for each token, but the target of "
+       "the "
+       "dataset synthetic"},
+      {"component.data_loader.params.dataset = { plugin = \"csv\", path = \"x\", task = \"regression\" }\n",
+       "component.accelerator_host.params.model: the model mlp learns a class, but the target of the dataset csv"},
+      {"component.checkpoint_writer.respawn = \"always\"\n",
+       ":2: component.checkpoint_writer.respawn: \"always\" is not allowed"},
+  };
+  for (const auto& [text, refusal] : files) {
+    const std::string path = folder_.write("impossible.toml", six + text);
+    for (const char* verb : {"plan", "check", "launch"}) {
+      EXPECT_EQ(run({verb, path}), kExitUsage) << verb << " " << text;
+      EXPECT_THAT(err_, HasSubstr(refusal)) << verb;
+      EXPECT_EQ(std::ranges::count(err_, '\n'), 1) << err_;
+    }
+  }
+}
+
+TEST_F(CommandTest, RefusesRanksThatTheMemoryOfThisMachineCannotHold) {
+  const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
+  if (launch::this_machine().memory_bytes > 200ull << 30) GTEST_SKIP() << "skipped: this machine could hold them";
+  for (const char* verb : {"plan", "check", "launch"}) {
+    EXPECT_EQ(run({verb, path, "devices=4096"}), kExitUsage) << verb;
+    EXPECT_THAT(err_, HasSubstr("command line: topology.devices: 4096 needs at least "));
+    EXPECT_THAT(err_, HasSubstr("topology.overcommit = true"));
+  }
+}
+
+TEST_F(CommandTest, SaysWhatItHasChosenAndThatRanksShareCores) {
+  const std::string path = std::string(TRAINYARD_SOURCE_DIR) + "/tests/launch_errors/six.inc.toml";
+  ASSERT_EQ(run({"plan", path, "devices=-1"}), kExitOk) << err_;
+  EXPECT_THAT(out_, HasSubstr("(given as -1): a rank on every device of cpu\n"));
+  EXPECT_THAT(err_, IsEmpty());
+  const std::string more = std::to_string(std::thread::hardware_concurrency() + 1);
+  ASSERT_EQ(run({"plan", path, "devices=" + more}), kExitOk) << err_;
+  EXPECT_THAT(err_, HasSubstr("warning: " + more + " ranks share the "));
+  EXPECT_EQ(run({"check", path, "devices=-7"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("topology.devices: -7 is not allowed; a count from 1 to 4096"));
+}
+
+TEST_F(CommandTest, ListsEveryPluginOnceWhereThePathsOverlap) {
+  const std::string plugins = std::filesystem::path(TRAINYARD_COMMAND).parent_path().parent_path() / "plugins";
+  ::setenv("TRAINYARD_PLUGIN_PATH", (plugins + ":" + plugins + "/datasets").c_str(), 1);
+  EXPECT_EQ(run({"plugin", "list", "datasets"}), kExitOk) << err_;
+  const std::string listed = out_;
+  EXPECT_EQ(run({"plugin", "info", "syntetic"}), kExitNotFound);
+  ::unsetenv("TRAINYARD_PLUGIN_PATH");
+  EXPECT_EQ(listed.find("synthetic"), listed.rfind(" synthetic ") + 1) << listed;
+  EXPECT_EQ(err_.find(" synthetic,"), err_.rfind(" synthetic,")) << err_;
+}
+
+TEST_F(CommandTest, AnswersSlipsOnTheCommandLineWithWhatWasMeant) {
+  EXPECT_EQ(run({"check", "mlp.toml", "lr=0.1"}), kExitUsage);
+  EXPECT_EQ(err_,
+            "trainyard: command line: lr: no argument has this name; a parameter is given with its path: "
+            "component.optimizer.params.lr=0.1\n");
+  const std::string file =
+      folder_.write("slip.toml", "include = ['mlp.toml']\n[component.data_loder.params]\nbatch_size = 8\n");
+  EXPECT_EQ(run({"check", file}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("; did you mean 'data_loader'?"));
+}
+
+TEST_F(CommandTest, TakesTheThreadsOfTheProcessorAsANumber) {
+  const auto check = [&](const std::string& threads) {
+    return run({"check", "mlp.toml", "topology.accelerator={plugin=\"cpu\",threads=" + threads + "}"});
+  };
+  EXPECT_EQ(check("1"), kExitOk) << err_;
+  EXPECT_EQ(check("\"auto\""), kExitOk) << err_;
+  EXPECT_EQ(check("1.5"), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("accelerator.threads: 1.5 is not allowed; an integer or a string"));
+}
+
+TEST_F(CommandTest, APluginThatIsSwappedOnTheCommandLineLosesTheParametersOfTheOldOne) {
+  EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text",
+                 "component.data_loader.params.dataset.path=" + folder_.path()}),
+            kExitOk)
+      << err_;
+  EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text"}), kExitUsage);
+  EXPECT_THAT(err_, HasSubstr("command line: component.data_loader.params.dataset.path: must be given"));
+}
+
+TEST_F(CommandTest, ShowsOnlyExamplesOfParametersThatCanBeSet) {
+  EXPECT_EQ(run({"param", "--help"}), kExitOk);
+  EXPECT_THAT(out_, HasSubstr("param set optimizer lr"));
+  EXPECT_EQ(run({"plugin", "info", "optimizer"}), kExitOk);
+  EXPECT_THAT(out_, ::testing::ContainsRegex("  lr .*settable while it runs"));
 }
 
 TEST_F(CommandTest, CallsABrokenLaunchFileBadInputAndStartsNothing) {

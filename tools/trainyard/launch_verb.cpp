@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 
 #include "launch/run/guard.h"
 #include "launch/run/process_program.h"
 #include "launch/run/supervisor.h"
+#include "messages/error.h"
 #include "tools/trainyard/planning.h"
 #include "tools/trainyard/verbs.h"
 
@@ -13,9 +16,21 @@ namespace {
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  trainyard launch launch/files/quickstart.toml\n"
-    "  trainyard launch mnist.toml placement=processes component.data_loader.params.batch_size=128\n\n"
-    "Ctrl-C stops in order, with a checkpoint; a second one ends all processes at once.";
+    "  trainyard launch quickstart.toml\n"
+    "  trainyard launch mnist.toml folder=mnist placement=processes\n"
+    "  trainyard launch mlp.toml component.data_loader.params.batch_size=128\n\n"
+    "Ctrl-C stops the run in order, with a checkpoint; a second one ends all\n"
+    "processes at once.";
+
+/// Each of the launches would train the whole run, and write to the same files.
+void refuse_mpirun() {
+  const char* launches = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (launches == nullptr || std::string_view(launches) == "1") return;
+  throw Error(Code::kInvalidArgument,
+              "mpirun starts {} launches of the same run; call `trainyard launch` without it, with devices=N and, for "
+              "MPI between the ranks, collective=mpi",
+              launches);
+}
 
 /// Plans, then runs, in the guarded child. A mistake in the launch file is found before any process starts.
 int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
@@ -42,10 +57,11 @@ void add_launch(CLI::App& app, Action& chosen) {
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto name = std::make_shared<std::string>();
   arguments->add_to(*verb);
-  verb->add_option("--name", *name, "name of the run, for --run of other verbs (default: the file's)");
+  verb->add_option("--name", *name, "name of the run, for --run of other verbs");
   verb->callback([=, &chosen] {
     // The guard is there from the start, because planning may already start processes that describe plugins.
     chosen = [=] {
+      refuse_mpirun();
       return launch::run_guarded([&](const launch::GuardLink& guard) { return run_launch(*arguments, *name, guard); });
     };
   });

@@ -7,8 +7,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
+#include "messages/printable.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/verbs.h"
 
@@ -21,10 +22,11 @@ constexpr AddVerb kVerbs[] = {add_launch, add_plan,  add_check,   add_plugin, ad
 
 constexpr const char* kFooter =
     "Examples:\n"
-    "  trainyard launch launch/files/quickstart.toml\n"
+    "  trainyard launch quickstart.toml\n"
     "  trainyard topic echo /metrics\n"
     "  trainyard param set optimizer lr 0.0003\n\n"
-    "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout, 130 interrupted.\n"
+    "Exit codes: 0 ok, 1 the run failed, 2 bad input, 3 not found, 124 timeout,\n"
+    "130 interrupted.\n"
     "Every verb has its own --help.";
 
 /// The verbs of the command, or of a family such as `topic`.
@@ -52,6 +54,11 @@ int run(int argc, char** argv) {
   CLI::App app("Trainyard: training as a pipeline of components that exchange messages.", "trainyard");
   app.set_version_flag("--version", std::string("trainyard ") + TRAINYARD_VERSION);
   app.footer(kFooter);
+  // The verbs take the formatter over. Most of their help then fits into 80 columns, and "TEXT" tells nobody anything.
+  app.get_formatter()->column_width(22);
+  app.get_formatter()->label("TEXT", "");
+  app.get_formatter()->label("REQUIRED", "(required)");
+  app.get_formatter()->label("SUBCOMMAND", "VERB");
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
@@ -82,7 +89,8 @@ int main(int argc, char** argv) {
     return trainyard::tools::run(argc, argv);
   } catch (const trainyard::Error& error) {
     // Every error that a user can cause is an Error. Anything else is a bug, and is reported as one.
-    std::fprintf(stderr, "trainyard: %s\n", error.what());
+    // It may show names from files of others.
+    std::fprintf(stderr, "trainyard: %s\n", trainyard::printable(error.what()).c_str());
     return trainyard::tools::exit_code_of(error.code());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "trainyard: internal error: %s\n", error.what());

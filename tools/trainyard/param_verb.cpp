@@ -71,7 +71,8 @@ void add_param(CLI::App& app, Action& chosen) {
   CLI::App* family = app.add_subcommand("param", "Parameters of a running component")->require_subcommand(1);
   family->footer(
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
-      "  trainyard param set logger every_steps 10");
+      "  trainyard param set optimizer lr 0.0003\n\n"
+      "`param list` shows which parameters can be set while the run goes on; give the others in the launch file.");
   const auto arguments = std::make_shared<ParamArguments>();
   // The arguments are shared by pointer, because callbacks run after this function has returned.
   const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {
@@ -82,9 +83,12 @@ void add_param(CLI::App& app, Action& chosen) {
     return verb;
   };
   add("list", "All parameters with their values", list)->add_flag("--json", arguments->as_json, "for programs");
-  add("get", "One value", get)->add_option("NAME", arguments->name)->required();
-  CLI::App* setter = add("set", "Change one value while the run goes on", set);
-  setter->add_option("NAME", arguments->name)->required();
+  const auto add_name = [&](CLI::App* verb) {
+    verb->add_option("NAME", arguments->name, "as `trainyard param list` names it")->required();
+    return verb;
+  };
+  add_name(add("get", "One value", get));
+  CLI::App* setter = add_name(add("set", "Change a settable value while the run goes on", set));
   setter->add_option("VALUE", arguments->value, "JSON, or a string as it is")->required();
 }
 

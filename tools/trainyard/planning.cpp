@@ -2,6 +2,7 @@
 #include "tools/trainyard/planning.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "launch/plan/planner.h"
 #include "launch/run/process_program.h"
@@ -14,7 +15,9 @@ void LaunchArguments::add_to(CLI::App& verb) {
   // All further words are taken. Which of them is an argument is known only when the file has been read. The name that
   // is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
   verb.add_option("ARGUMENT", values,
-                  "name=value: arguments of the file, or keys of it: component.optimizer.params.lr=0.1");
+                  "NAME=VALUE: an argument of the file, a key of [run] or\n"
+                  "[topology], or any value by its path, such as\n"
+                  "component.optimizer.params.lr=0.1");
 }
 
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
@@ -25,7 +28,9 @@ std::unique_ptr<launch::ScannedCatalogue> open_catalogue() {
 
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue) {
   try {
-    return launch::make_plan(arguments.file, arguments.values, catalogue);
+    launch::Plan plan = launch::make_plan(arguments.file, arguments.values, catalogue);
+    for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    return plan;
   } catch (const Error& error) {
     // A plugin that is not found is bad input, too: for the caller, the file is what has to be corrected.
     throw Error(Code::kInvalidArgument, "{}", error.what());

@@ -45,11 +45,11 @@ void show(const Table& table, const nlohmann::json& json, bool as_json) {
 }
 
 /// What an accelerator says now, in a process of its own. A broken one is a row like any other.
-launch::Catalogue::Facts facts_now(launch::ScannedCatalogue& catalogue, const std::string& name) {
+AcceleratorReport report_now(launch::Catalogue& catalogue, const std::string& name) {
   try {
-    return catalogue.facts("accelerator", name, "{}", /*anew=*/true);
+    return catalogue.traits<AcceleratorReport>(name, "{}", /*anew=*/true);
   } catch (const Error& error) {
-    return {{"available", "false"}, {"devices", "0"}, {"problem", error.what()}};
+    return {.devices = 0, .problem = error.what(), .traits = {}};
   }
 }
 
@@ -59,14 +59,13 @@ int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators
   Table table({"name", "available", "devices", "version", "description"});
   nlohmann::json json = nlohmann::json::array();
   for (const core::PluginLoader::Found& found : accelerators) {
-    launch::Catalogue::Facts facts = facts_now(*catalogue, found.label.name);
-    const bool available = facts["available"] == "true";
-    const std::string why = facts["problem"].empty() ? "" : ": " + facts["problem"];
-    table.add({found.label.name, available ? "yes" : "no" + why, facts["devices"], found.label.version,
-               found.label.description});
+    const AcceleratorReport report = report_now(*catalogue, found.label.name);
+    const std::string why = report.problem.empty() ? "" : ": " + report.problem;
+    table.add({found.label.name, report.available() ? "yes" : "no" + why, std::to_string(report.devices),
+               found.label.version, found.label.description});
     json.push_back(to_json(found));
-    json.back().update({{"available", available}, {"devices", std::stoi("0" + facts["devices"])}});
-    if (!facts["problem"].empty()) json.back()["problem"] = facts["problem"];
+    json.back().update({{"available", report.available()}, {"devices", report.devices}});
+    if (!report.problem.empty()) json.back()["problem"] = report.problem;
   }
   show(table, json, as_json);
   return kExitOk;
@@ -115,9 +114,32 @@ void print_ports(const char* title, const std::vector<core::PortInfo>& ports) {
   Table table({"  name", "topic", "type", "policy", "meaning"});
   for (const core::PortInfo& port : ports) {
     table.add({"  " + port.name, port.topic.empty() ? port.name : port.topic, port.type,
-               port.policy + (port.optional ? ", optional" : "") + (port.every_rank ? ", every rank" : ""), port.help});
+               std::string(name_of(port.policy)) + (port.optional ? ", optional" : "") +
+                   (port.every_rank ? ", every rank" : "") + (port.same_loop ? ", same loop" : ""),
+               port.help});
   }
   std::fputs(table.text(false, terminal_width()).c_str(), stdout);
+}
+
+/// Shows a list without its brackets, and an empty one as the "any" that it stands for.
+std::string trait_text(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const nlohmann::json& element : value) text += (text.empty() ? "" : ", ") + trait_text(element);
+  return text.empty() ? "any" : text;
+}
+
+/// Prints every trait as a line of its own; those inside another one, without its name.
+void print_traits(const nlohmann::json& traits) {
+  if (!traits.is_object()) return;
+  for (const auto& [name, value] : traits.items()) {
+    if (value.is_object()) {
+      print_traits(value);
+    } else if (value != "") {
+      std::printf("%s: %s\n", name.c_str(), trait_text(value).c_str());
+    }
+  }
 }
 
 /// The declaration is the documentation: everything here comes from the plugin's own source.
@@ -125,7 +147,7 @@ void print(const core::PluginInfo& plugin) {
   std::printf("%s %s, version %s\n%s\n", plugin.label.kind.c_str(), plugin.label.name.c_str(),
               plugin.label.version.c_str(), plugin.label.description.c_str());
   std::printf("file: %s\nabi: %s\n", plugin.path.c_str(), plugin.label.abi_tag.c_str());
-  for (const auto& [name, value] : plugin.facts) std::printf("%s: %s\n", name.c_str(), value.c_str());
+  print_traits(to_json(plugin.traits));
   print_parameters(plugin.parameters);
   print_ports("inputs", plugin.inputs);
   print_ports("outputs", plugin.outputs);

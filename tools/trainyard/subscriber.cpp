@@ -12,9 +12,6 @@ namespace {
 /// The window is large enough that a reader at a terminal never has to wait.
 constexpr std::uint64_t kWindowMessages = 256;
 
-/// Bytes are not the limit, because payloads stay where they are. Their credit is never given back and never runs out.
-constexpr std::uint64_t kWindowBytes = 1ull << 62;
-
 }  // namespace
 
 Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints)
@@ -34,10 +31,9 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
     core::send_control(source.socket, "",
                        Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                                  .topic = topic,
-                                 .window_messages = kWindowMessages,
                                  // The other fields keep their defaults: a visitor that drops the oldest messages,
                                  // without payloads.
-                                 .window_bytes = kWindowBytes});
+                                 .window_messages = kWindowMessages});
   }
 }
 
@@ -54,6 +50,7 @@ std::optional<Subscriber::Received> Subscriber::next(std::chrono::milliseconds d
     for (std::uint32_t i = 0; i < sources_.size(); ++i) {
       if (auto received = take(sources_[i], i)) return received;
     }
+    if (ended()) return std::nullopt;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     if (left.count() <= 0) return std::nullopt;
     std::vector<zmq::pollitem_t> items;
@@ -78,14 +75,18 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
     received.body = frames[2].to_string();
     received.schema = &source.schema;
     // Credit is returned at once, for every message, which is simpler than half a window; nobody's speed depends on it.
-    core::send_control(source.socket, "", Credit{.subscription = subscription, .messages = 1, .bytes = 0});
+    core::send_control(source.socket, "",
+                       Credit{.subscription = subscription, .messages = 1, .bytes = received.body.size()});
     return received;
   }
   return std::nullopt;
 }
 
+bool Subscriber::ended() const { return std::ranges::all_of(sources_, &Source::ended); }
+
 // The schema comes before the first message, and it is all that is needed to decode what follows.
 void Subscriber::on_control(Source& source, const std::vector<zmq::message_t>& frames) {
+  if (frames[1].to_string_view() == Ended::kTypeName) source.ended = true;
   if (frames[1].to_string_view() != Subscribed::kTypeName) return;
   const auto answer = core::read_message<Subscribed>(frames[2]);
   if (!answer.error.empty()) {

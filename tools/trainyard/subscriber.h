@@ -39,10 +39,14 @@ class Subscriber {
   /// breaks the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
+  /// Returns true once every publisher has said that it has ended. What was under way has come by then.
+  bool ended() const;
+
  private:
   struct Source {
     zmq::socket_t socket;
     Schema schema;
+    bool ended = false;
   };
 
   std::optional<Received> take(Source& source, std::uint32_t subscription);

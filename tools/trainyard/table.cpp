@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "messages/printable.h"
+
 namespace trainyard::tools {
 
 namespace {
@@ -33,6 +35,12 @@ std::string folded(const std::string& text, std::size_t indent, std::size_t widt
 }
 
 }  // namespace
+
+// Some of the names come from files and programs of others.
+void Table::add(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable_line(cell);
+  rows_.push_back(std::move(cells));
+}
 
 // Widths are in bytes, because names and numbers here are ASCII.
 std::string Table::text(bool bold_heading, std::size_t width) const {

@@ -12,8 +12,8 @@ class Table {
  public:
   explicit Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 
-  /// Adds a row, which may have fewer cells than the heading.
-  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  /// Adds a row, which may have fewer cells than the heading. Control characters in them become '?'.
+  void add(std::vector<std::string> cells);
   /// Returns true if there is nothing but the heading.
   bool empty() const { return rows_.size() == 1; }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -41,12 +42,13 @@ struct TopicArguments {
 
 /// The log is published by processes, not by components; the process is named then.
 std::string names(const json& ends) {
-  std::string all;
+  std::vector<std::string> all;
   for (const json& end : ends) {
     const std::string component = end.value("component", "");
-    all += (all.empty() ? "" : ", ") + (component.empty() ? end.value("process", "") : component);
+    const std::string name = component.empty() ? end.value("process", "") : component;
+    if (std::ranges::find(all, name) == all.end()) all.push_back(name);
   }
-  return all;
+  return fmt::format("{}", fmt::join(all, ", "));
 }
 
 int list(const TopicArguments& arguments) {
@@ -81,8 +83,9 @@ void print_counters(const std::string& process, const json& counters, const std:
   constexpr std::uint64_t kNone = 0;
   for (const json& edge : counters.value("edges", json::array())) {
     if (edge.value("topic", "") != topic) continue;
-    fmt::print("edge {}: process {}, sent {}, dropped {}, waited {}\n", edge.value("edge", 0u), process,
-               edge.value("sent", kNone), edge.value("dropped", kNone), edge.value("blocked", kNone));
+    fmt::print("edge {}: {} -> {}, process {}, sent {}, dropped {}, waited {}\n", edge.value("edge", 0u),
+               edge.value("from", ""), edge.value("to", ""), process, edge.value("sent", kNone),
+               edge.value("dropped", kNone), edge.value("blocked", kNone));
   }
   for (const json& visitor : counters.value("visitors", json::array())) {
     if (visitor.value("topic", "") != topic) continue;
@@ -126,7 +129,7 @@ class Listener {
 
   /// The next message; empty if none came in time, or if the run has ended.
   std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
-    // Between two slices it checks whether the run still lives, because the end of a run sends no message.
+    // A run that ends in order says so. One that is killed does not, so that is checked between two slices.
     constexpr std::chrono::milliseconds kSlice{500};
     const auto until = Clock::now() + deadline;
     for (;;) {
@@ -137,14 +140,14 @@ class Listener {
     }
   }
 
-  bool run_ended() const { return !launch::is_alive(run_); }
+  bool run_ended() const { return subscriber_->ended() || !launch::is_alive(run_); }
 
  private:
   /// Where the topic is published. Waits for the processes of a run that is only starting.
   std::vector<std::string> endpoints(const std::string& topic) {
     constexpr std::chrono::seconds kDeadline{10};
     const auto until = Clock::now() + kDeadline;
-    while (Clock::now() < until && !run_ended()) {
+    while (Clock::now() < until && launch::is_alive(run_)) {
       std::vector<std::string> found;
       for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
         found.push_back(publisher.value("endpoint", ""));

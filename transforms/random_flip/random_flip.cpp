@@ -33,14 +33,13 @@ void mirror_columns(const ImageShape& image, std::span<const std::byte> input, s
 
 DatasetField RandomFlip::prepare(const DatasetField& input) {
   image_ = image_shape(input, where());
-  mirrored_ = *direction_ == "vertical" ? Direction::kVertical : Direction::kHorizontal;
   return input;
 }
 
 void RandomFlip::apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const {
   if (random == nullptr || random->unit() >= *probability_) {
     std::copy(input.begin(), input.end(), output.begin());
-  } else if (mirrored_ == Direction::kVertical) {
+  } else if (*direction_ == random_flip::Direction::kVertical) {
     mirror_columns(image_, input, output);
   } else if (image_.element_bytes == 1) {
     mirror_rows<std::uint8_t>(input, output, image_.width);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "transforms/image.h"
 #include "transforms/transform.h"
+
+namespace trainyard::random_flip {
+
+/// The direction in which an image is mirrored.
+enum class Direction : std::uint8_t { kHorizontal, kVertical };
+constexpr auto words_of(Direction) { return words("direction", "horizontal", "vertical"); }
+
+}  // namespace trainyard::random_flip
 
 namespace trainyard {
 
@@ -24,14 +32,10 @@ class RandomFlip final : public Transform {
 
  private:
   Parameter<double> probability_{*this, "probability", 0.5, "share of the images that are mirrored", between(0, 1)};
-  Parameter<std::string> direction_{*this, "direction", "horizontal",
-                                    "horizontal: left becomes right; vertical: top becomes bottom",
-                                    one_of({"horizontal", "vertical"})};
-
-  enum class Direction { kHorizontal, kVertical };
+  Parameter<random_flip::Direction> direction_{*this, "direction", random_flip::Direction::kHorizontal,
+                                               "horizontal: left becomes right; vertical: top becomes bottom"};
 
   ImageShape image_;
-  Direction mirrored_ = Direction::kHorizontal;  ///< What `direction` says, read once.
 };
 
 }  // namespace trainyard

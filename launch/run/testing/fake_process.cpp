@@ -5,7 +5,9 @@
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`
 //   finish  state at which it says that the run is finished; `success` says how
+//   repeat  "configured": it says a second time that it is configured, before it is connected
 //   abi     ABI tag that it claims to be of
+//   busy    what it says of busy loops when it is asked for its pulse
 //   print   lines for stdout at the start
 //   trace   file to which it adds a line for all that it is asked to do
 
@@ -14,11 +16,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <zmq.hpp>
 
 #include "core/plugin/abi.h"
+#include "core/transport/run_keys.h"
 #include "messages/control.h"
 #include "messages/message_type.h"
 #include "messages/plan.h"
@@ -33,6 +39,7 @@ class FakeProcess {
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {
     const char* given = std::getenv("FAKE");
     fake_ = nlohmann::json::parse(given != nullptr ? given : "{}");
+    core::present_as_member(socket_, core::RunKeys::read(std::string(std::istreambuf_iterator<char>(std::cin), {})));
     socket_.set(zmq::sockopt::routing_id, name_);
     socket_.set(zmq::sockopt::linger, 200);
     socket_.connect(endpoint);
@@ -74,13 +81,16 @@ class FakeProcess {
     for (const ComponentPlan& component : plan.components) open_ += component.process == name_;
     --open_;  // It started at one, to wait for the plan.
     trace("plan");
-    at("configured", [this] {
-      send(Configured{name_, {{name_ + "/main", "ipc:///nowhere"}, {name_ + "/gateway", "ipc:///gateway-" + name_}}});
-    });
+    at("configured", [this] { send_configured(); });
+  }
+
+  void send_configured() {
+    send(Configured{name_, {{name_ + "/main", "ipc:///nowhere"}, {name_ + "/gateway", "ipc:///gateway-" + name_}}});
   }
 
   void on_connect(const Connect& connect) {
     trace("connect " + std::to_string(connect.endpoints.size()));
+    if (std::exchange(fake_["repeat"], "") == "configured") send_configured();
     at("connected", [this] { send(Connected{name_}); });
   }
 
@@ -100,6 +110,12 @@ class FakeProcess {
   }
 
   void on_request(const Request& request) {
+    // It is asked for its pulse all the time.
+    if (request.method == "pulse") {
+      const nlohmann::json pulse = {
+          {"sent", 0}, {"sent_blocking", 0}, {"busy", fake_.value("busy", nlohmann::json::array())}};
+      return send(Reply{request.id, true, pulse.dump()});
+    }
     trace(request.method + " " + request.target);
     at(request.method, [&] {
       if (request.method == "stop" && !request.target.empty()) {

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "tests/integration/training/training_fixture.h"
@@ -31,6 +32,11 @@ class RanksTest : public TrainingTest {
     return losses(directory, 40);
   }
 
+  static bool has_plugin(const std::string& name) {
+    return std::filesystem::exists(std::filesystem::path(TRAINYARD_PROGRAM).parent_path().parent_path() / "plugins" /
+                                   (name + ".so"));
+  }
+
   pid_t pid_of(const std::string& component) const {
     const json found = node(component);
     return found.is_null() ? 0 : found.value("pid", 0);
@@ -44,6 +50,26 @@ TEST_F(RanksTest, LossesAreTheSameBitForBitWhereverTheRanksAre) {
   ASSERT_EQ(composed.size(), 40u);
   EXPECT_EQ(losses_with("ranks", {"devices=3", "strategy=ddp", "placement=ranks"}), composed);
   EXPECT_EQ(losses_with("processes", {"devices=3", "strategy=ddp", "placement=processes"}), composed);
+}
+
+/// The sum of two numbers has one value, whoever adds them.
+TEST_F(RanksTest, MpiIsLaunchedLikeEveryOtherCollectiveAndLeavesNothing) {
+  if (std::system("mpirun --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "mpirun is not installed";
+  if (!has_plugin("collectives/mpi")) GTEST_SKIP() << "the collective mpi is not built";
+  const auto expected = losses_with("shared", {"devices=2", "strategy=ddp"});
+  EXPECT_EQ(losses_with("mpi", {"devices=2", "strategy=ddp", "collective=mpi"}), expected);
+  EXPECT_TRUE(run_directories().empty());
+  const auto composed = train("composed", {"devices=2", "strategy=ddp", "collective=mpi", "placement=composed"});
+  EXPECT_EQ(composed->wait(), 1);
+  EXPECT_THAT(composed->all(), HasSubstr("ranks 0 and 1 share a process, and MPI needs one for each rank"));
+}
+
+TEST_F(RanksTest, ALaunchByMpirunIsRefusedBecauseItWouldBeSeveralLaunches) {
+  ::setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  const auto training = train("by_mpirun", {"devices=2", "strategy=ddp", "collective=mpi"});
+  ::unsetenv("OMPI_COMM_WORLD_SIZE");
+  EXPECT_EQ(training->wait(), 2);
+  EXPECT_THAT(training->all(), HasSubstr("mpirun starts 2 launches of the same run"));
 }
 
 /// Runs every strategy in one process and in several. tests/numerics checks what it computes.

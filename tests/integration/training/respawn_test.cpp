@@ -11,6 +11,7 @@ namespace {
 
 using testing::Command;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::TrainedStep;
 using testing::TrainingTest;
 
@@ -89,6 +90,30 @@ TEST_F(RespawnTest, ALoggerThatIsRequiredAndDiesEndsTheRun) {
   kill_process_of("logger");
   EXPECT_EQ(training->wait(), 1);
   EXPECT_THAT(training->all(), HasSubstr("process 'logger' (logger) was killed by signal 9"));
+  EXPECT_TRUE(run_directories().empty());
+}
+
+// The host holds batches of the dead loader back while it works on one.
+TEST_F(RespawnTest, AKilledDataLoaderTakesNobodyWithIt) {
+  for (int round = 0; round < 8; ++round) {
+    const std::string directory = "killed" + std::to_string(round);
+    const auto training = train(directory, {"placement=processes"});
+    ASSERT_TRUE(eventually([&] { return sent("/parameters") >= kEnough; })) << training->all();
+    kill_process_of("data_loader");
+    EXPECT_EQ(training->wait(), 1);
+    EXPECT_THAT(training->all(), HasSubstr("run failed: process 'data_loader' (data_loader) was killed by signal 9"));
+    EXPECT_THAT(training->all(), Not(HasSubstr("signal 11")));
+    EXPECT_TRUE(run_directories().empty());
+  }
+}
+
+TEST_F(RespawnTest, AStoppedOptimizerEndsTheRunAndIsNamed) {
+  const auto training = train("stopped", {"placement=processes", "devices=2", "progress_timeout_s=2"});
+  ASSERT_TRUE(eventually([&] { return sent("/metrics") >= kEnough; })) << training->all();
+  ::kill(node("rank1/optimizer").value("pid", 0), SIGSTOP);
+  EXPECT_EQ(training->wait(), 1);
+  EXPECT_THAT(training->all(), ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: "
+                                                        "process 'rank1_optimizer' .* was stopped by signal 19"));
   EXPECT_TRUE(run_directories().empty());
 }
 

@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Noise keeps the losses from running out of digits, which would make them equal for a poor reason.
+/// Noise and wrong labels keep the losses from running out of digits, which would make them equal for a poor reason.
 constexpr const char* kTraining = R"(
 include = [")" TRAINYARD_SOURCES R"(/launch/files/standard.toml"]
 [run]
@@ -60,10 +60,14 @@ json ask(const std::function<json(tools::RegistryClient&)>& question) {
 
 }  // namespace
 
+std::string TrainingTest::training_file(const std::string& directory, const std::string& more) {
+  return file(kTraining + more, directory + ".toml");
+}
+
 std::unique_ptr<Command> TrainingTest::train(const std::string& directory, std::vector<std::string> arguments,
                                              const std::string& more) {
   arguments.push_back("run.directory=" + directory);
-  return launch(file(kTraining + more, directory + ".toml"), std::move(arguments));
+  return launch(training_file(directory, more), std::move(arguments));
 }
 
 void TrainingTest::interrupt(Command& training) {

@@ -27,6 +27,9 @@ class TrainingTest : public LaunchTest {
   std::unique_ptr<Command> train(const std::string& directory, std::vector<std::string> arguments,
                                  const std::string& more = "");
 
+  /// Writes the launch file of such a training and returns its path.
+  std::string training_file(const std::string& directory, const std::string& more);
+
   /// Ends a training that has no end, as Ctrl-C does, and checks that it ended in order.
   void interrupt(Command& training);
 

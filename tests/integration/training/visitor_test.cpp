@@ -7,9 +7,15 @@
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <map>
+#include <set>
 #include <sstream>
+#include <zmq.hpp>
 
+#include "launch/run/run_directory.h"
 #include "tests/integration/training/training_fixture.h"
+#include "tools/trainyard/registry_client.h"
+#include "tools/trainyard/subscriber.h"
 
 namespace trainyard {
 namespace {
@@ -121,6 +127,90 @@ TEST_P(VisitorTest, AVisitorThatIsKilledWhileStoppedLeavesNothingBehind) {
   const std::uint64_t before = sent("/metrics");
   EXPECT_TRUE(eventually([&] { return sent("/metrics") >= before + kMany; })) << "training goes on";
   interrupt(*training);
+}
+
+/// Visitors that come when everything has long been said. They need no Python.
+class LateVisitorTest : public TrainingTest {
+ protected:
+  void SetUp() override {
+    training_ = train("visited", {"placement=processes"});
+    ASSERT_TRUE(eventually([&] { return sent("/metrics") > 100; })) << training_->all();
+  }
+
+  /// Where a topic is published, by its processes.
+  static std::vector<std::string> gateways(const std::string& topic) {
+    zmq::context_t context;
+    std::vector<std::string> found;
+    for (const auto& entry : tools::RegistryClient(context, launch::list_runs().front().registry).ask("topics")) {
+      if (entry.at("topic") != topic) continue;
+      for (const auto& publisher : entry.at("publishers")) found.push_back(publisher.at("endpoint"));
+    }
+    return found;
+  }
+
+  std::unique_ptr<Command> training_;
+};
+
+TEST_F(LateVisitorTest, ReceivesWhatWasSaidOnceAtTheStart) {
+  for (const char* topic : {"/model", "/dataset", "/run_state"}) {
+    for (int visitor = 0; visitor < 2; ++visitor) {
+      const auto echo = run({"topic", "echo", topic, "--count", "1", "--json", "--timeout", "20"});
+      EXPECT_EQ(echo->wait(), 0) << topic << echo->all();
+      EXPECT_THAT(echo->out(), ::testing::StartsWith("{")) << topic;
+    }
+  }
+  interrupt(*training_);
+}
+
+TEST_F(LateVisitorTest, IsToldOfTheEndOfTheRun) {
+  zmq::context_t context;
+  tools::Subscriber subscriber(context, "/metrics", gateways("/metrics"));
+  ASSERT_TRUE(subscriber.next(std::chrono::seconds(20)).has_value());
+  EXPECT_FALSE(subscriber.ended());
+  interrupt(*training_);
+  EXPECT_TRUE(eventually([&] {
+    subscriber.next(std::chrono::milliseconds(10));
+    return subscriber.ended();
+  }));
+}
+
+TEST_F(LateVisitorTest, CanFollowABatchByItsTraceThroughEveryHop) {
+  zmq::context_t context;
+  std::map<std::string, std::set<std::uint64_t>> traces;
+  std::map<std::string, std::unique_ptr<tools::Subscriber>> subscribers;
+  for (const char* topic : {"/batches", "/gradients", "/parameters", "/metrics"}) {
+    subscribers[topic] = std::make_unique<tools::Subscriber>(context, topic, gateways(topic));
+  }
+  const auto in_all = [&] {
+    std::size_t found = 0;
+    for (const std::uint64_t trace : traces["/batches"]) {
+      found += traces["/gradients"].contains(trace) && traces["/parameters"].contains(trace) &&
+               traces["/metrics"].contains(trace);
+    }
+    return found;
+  };
+  EXPECT_TRUE(eventually([&] {
+    for (const auto& [topic, subscriber] : subscribers) {
+      while (const auto message = subscriber->next(std::chrono::milliseconds(1))) {
+        EXPECT_NE(message->header.trace, 0u) << topic;
+        EXPECT_TRUE(traces[topic].insert(message->header.trace).second || topic != "/batches") << "one for each batch";
+        if (traces[topic].size() % 100 == 0) break;
+      }
+    }
+    return in_all() >= 20;
+  }));
+  interrupt(*training_);
+}
+
+TEST_F(LateVisitorTest, SeesEachSubscriberOnceAndTheEndsOfEveryEdge) {
+  const auto list = run({"topic", "list"});
+  EXPECT_EQ(list->wait(), 0) << list->all();
+  EXPECT_THAT(list->out(), HasSubstr("logger"));
+  EXPECT_THAT(list->out(), ::testing::Not(HasSubstr("logger, logger")));
+  const auto info = run({"topic", "info", "/batches"});
+  EXPECT_EQ(info->wait(), 0) << info->all();
+  EXPECT_THAT(info->out(), HasSubstr(": data_loader -> accelerator_host, process "));
+  interrupt(*training_);
 }
 
 }  // namespace

@@ -272,6 +272,7 @@ class _Publisher:
 
     def __init__(self, subscription, endpoint):
         self.wanted, self.endpoint, self.schema, self.messages, self.bytes = subscription, endpoint, None, 0, 0
+        self.ended = False  # The publisher has said that nothing more comes.
         self.socket = subscription.run.socket()
         self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         self.socket.connect(endpoint)
@@ -287,7 +288,7 @@ class _Publisher:
     def on_connected(self):
         """Subscribes with a new window, after libzmq has connected for the first time or again."""
         recv_monitor_message(self.monitor, zmq.NOBLOCK)
-        self.schema, self.messages, self.bytes, self.flushing = None, 0, 0, False
+        self.schema, self.messages, self.bytes, self.flushing, self.ended = None, 0, 0, False, False
         wanted = self.wanted
         self.send(b"Subscribe", struct.pack("<I", 0) + _text(wanted.topic) + struct.pack("<IQ", VISITOR, 0) +
                   _text("drop_oldest") + struct.pack("<QQ", wanted.window, wanted.window_bytes) +
@@ -316,6 +317,8 @@ class _Publisher:
         if kind == b"Flush":
             self.flushing = True
             self.return_credit()
+        elif kind == b"Ended":
+            self.ended = True
         elif kind == b"Subscribed":
             answer = SUBSCRIBED.decode(body)
             if answer["error"]:
@@ -354,7 +357,7 @@ class Subscription:
         """The next (header, dict), or None when the run has ended. Raises Timeout."""
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         while not self._ready:
-            ended = not self._publishers or not self.run.alive()
+            ended = all(one.ended for one in self._publishers) or not self.run.alive()
             if not self._poll(0 if ended else 0.2) and ended:
                 return None
             if not self._ready and time.monotonic() > deadline:

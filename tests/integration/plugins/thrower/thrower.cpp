@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A component for tests that throws where it is told to.
 
+#include <unistd.h>
+
 #include <csignal>
 #include <stdexcept>
 
@@ -18,6 +20,7 @@ class Thrower final : public Component {
   void at(const char* place) {
     if (*where_ != place) return;
     if (*by_signal_) std::raise(SIGSEGV);
+    while (*hangs_) ::pause();
     throw std::runtime_error("thrown in " + *where_);
   }
   void on_configure() override { at("configure"); }
@@ -27,6 +30,7 @@ class Thrower final : public Component {
   Parameter<std::string> where_{*this, "where", std::string("handler"), "where to throw",
                                 one_of({"configure", "activate", "handler", "deactivate"})};
   Parameter<bool> by_signal_{*this, "by_signal", false, "crash instead"};
+  Parameter<bool> hangs_{*this, "hangs", false, "never return instead"};
   Input<ArenaBlock> ticks_{*this, "ticks", "the handler's trigger", [this](const auto&) { at("handler"); }};
 };
 

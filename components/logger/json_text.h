@@ -6,10 +6,6 @@
 
 namespace trainyard {
 
-/// Makes text from outside safe to show: control characters other than line feed and tab become '?', so that text from
-/// a model or a component's log cannot control the terminal.
-std::string printable(std::string_view text);
-
 /// Appends a JSON string with its quotes. Bytes that are not valid UTF-8, which a model may generate, become U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 

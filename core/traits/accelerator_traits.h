@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cereal/cereal.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@ namespace trainyard {
 /// The published rules of one kind of hardware. A plan that breaks a rule is refused before anything starts, and the
 /// refusal names the rule.
 struct AcceleratorTraits {
+  static constexpr const char* kTypeName = "AcceleratorTraits";
+
   std::vector<int> device_counts;       ///< The numbers of devices that are allowed; empty means any number.
   std::vector<std::string> precisions;  ///< The precisions that are supported: "32-true", "64-true", "bf16-mixed", ...
 
@@ -35,6 +38,30 @@ struct AcceleratorTraits {
   /// accelerator with 0 is never chosen automatically, because it only simulates hardware or needs parameters. The
   /// processor has 1, real devices have more.
   int auto_rank = 50;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(device_counts), CEREAL_NVP(precisions), CEREAL_NVP(static_graph_only),
+            CEREAL_NVP(gradient_clipping), CEREAL_NVP(host_memory), CEREAL_NVP(shared_devices),
+            CEREAL_NVP(memory_limit_bytes), CEREAL_NVP(rules), CEREAL_NVP(auto_rank));
+  }
+};
+
+/// What an accelerator says about itself on this machine: the devices that it finds, and its rules.
+struct AcceleratorReport {
+  static constexpr const char* kTypeName = "AcceleratorReport";
+  static constexpr const char* kPluginKind = "accelerator";
+
+  int devices = 0;
+  std::string problem;  ///< The reason why there is no device, for people. It may be empty if there simply is none.
+  AcceleratorTraits traits;
+
+  bool available() const { return devices > 0; }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(devices), CEREAL_NVP(problem), CEREAL_NVP(traits));
+  }
 };
 
 }  // namespace trainyard

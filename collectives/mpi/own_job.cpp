@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/mpi/own_job.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <thread>
+
+#include "core/rendezvous/rendezvous.h"
+#include "messages/error.h"
+
+extern char** environ;
+
+namespace trainyard::collectives {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kLook = std::chrono::milliseconds(10);
+constexpr auto kPatience = std::chrono::seconds(5);
+
+/// What a place does: it writes down its environment, then waits. The one of rank 0 waits for the end of mpirun's
+/// input, and mpirun ends the others because it fails.
+constexpr const char* kPlace =
+    "place=$0/$OMPI_COMM_WORLD_RANK; env -0 > $place.new && mv $place.new $place; "
+    "if [ $OMPI_COMM_WORLD_RANK = 0 ]; then cat > /dev/null; exit 1; else exec sleep infinity; fi";
+
+/// True for a variable by which mpirun tells a process its place.
+bool is_of_mpi(std::string_view variable) {
+  return variable.starts_with("OMPI_") || variable.starts_with("PMIX_") || variable.starts_with("OPAL_");
+}
+
+std::string read_all(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string mpirun_in_path() {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    const std::string program = std::string(folder) + "/mpirun";
+    if (!folder.empty() && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return {};
+}
+
+/// A C array of strings, as exec wants it.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// An mpirun that this process has started. It ends when its input does, so it cannot outlive this process.
+class OwnMpirun {
+ public:
+  OwnMpirun(std::uint32_t places, const fs::path& folder) : folder_(folder) {
+    fs::create_directories(folder_);
+    int input[2];
+    if (::pipe2(input, O_CLOEXEC) != 0) throw Error(Code::kIo, "mpi: cannot make a pipe: {}", std::strerror(errno));
+    input_ = input[1];
+    const int failure = spawn(places, input[0]);
+    ::close(input[0]);
+    if (failure != 0) throw Error(Code::kIo, "mpi: cannot start mpirun: {}", std::strerror(failure));
+  }
+  OwnMpirun(const OwnMpirun&) = delete;
+  OwnMpirun& operator=(const OwnMpirun&) = delete;
+
+  ~OwnMpirun() {
+    ::close(input_);
+    const auto deadline = Clock::now() + kPatience;
+    while (!ended() && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+    if (!ended_) {
+      ::kill(-pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    std::error_code ignored;
+    fs::remove_all(folder_, ignored);
+  }
+
+  bool ended() {
+    if (!ended_) ended_ = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+    return ended_;
+  }
+
+  /// What it printed, in one line.
+  std::string log() const {
+    std::string text = read_all(folder_ / "log").substr(0, 2000);
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+  }
+
+ private:
+  int spawn(std::uint32_t places, int input) {
+    std::vector<std::string> command{"mpirun",
+                                     "-n",
+                                     std::to_string(places),
+                                     "--oversubscribe",
+                                     "--bind-to",
+                                     "none",
+                                     "--mca",
+                                     "plm",
+                                     "isolated",
+                                     "--mca",
+                                     "oob_tcp_if_include",
+                                     "lo",
+                                     "--mca",
+                                     "btl_vader_backing_directory",
+                                     folder_.string(),
+                                     "sh",
+                                     "-c",
+                                     kPlace,
+                                     folder_.string()};
+    std::vector<std::string> environment{"TMPDIR=" + folder_.string()};
+    // It refuses to work for root unless it is told twice that this is meant. A container often has no other user.
+    if (::geteuid() == 0) {
+      environment.insert(environment.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+    }
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      const bool setting = std::string_view(*variable).starts_with("OMPI_MCA_");  // The user's own.
+      if (setting || (!is_of_mpi(*variable) && !std::string_view(*variable).starts_with("TMPDIR="))) {
+        environment.emplace_back(*variable);
+      }
+    }
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, (folder_ / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                       0600);
+    ::posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    // A group of its own: signals for this process are not for it.
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes, &none);
+    ::posix_spawnattr_setsigdefault(&attributes, &all);
+    const int failure = ::posix_spawnp(&pid_, "mpirun", &files, &attributes, pointers_to(command).data(),
+                                       pointers_to(environment).data());
+    ::posix_spawnattr_destroy(&attributes);
+    ::posix_spawn_file_actions_destroy(&files);
+    return failure;
+  }
+
+  fs::path folder_;
+  pid_t pid_ = 0;
+  int input_ = -1;
+  bool ended_ = false;
+};
+
+/// The place of this process. There is one process for each rank, so there is one place.
+struct Place {
+  fs::path folder;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  std::unique_ptr<OwnMpirun> mpirun;  ///< On rank 0.
+};
+std::unique_ptr<Place> own_place;
+
+/// The environment of a place, without what has nothing to do with MPI.
+std::string environment_of_place(OwnMpirun& mpirun, const fs::path& file, Clock::time_point deadline) {
+  while (!fs::exists(file)) {
+    if (mpirun.ended()) throw Error(Code::kIo, "mpi: mpirun ended before it offered all places: {}", mpirun.log());
+    if (Clock::now() > deadline) throw Error(Code::kTimeout, "mpi: mpirun did not offer all places: {}", mpirun.log());
+    std::this_thread::sleep_for(kLook);
+  }
+  std::string wanted;
+  const std::string all = read_all(file);
+  for (std::size_t at = 0; at < all.size();) {
+    const std::string variable = all.c_str() + at;
+    if (is_of_mpi(variable)) wanted.append(variable).append(1, '\0');
+    at += variable.size() + 1;
+  }
+  return wanted;
+}
+
+std::string key_of(std::uint32_t rank) { return fmt::format("mpi/place{}", rank); }
+
+void offer_places(const CollectiveContext& context, Place& place) {
+  const auto deadline = Clock::now() + context.timeout;
+  place.mpirun = std::make_unique<OwnMpirun>(place.ranks, place.folder);
+  for (std::uint32_t rank = 0; rank < place.ranks; ++rank) {
+    context.rendezvous->put(key_of(rank),
+                            environment_of_place(*place.mpirun, place.folder / std::to_string(rank), deadline));
+  }
+}
+
+}  // namespace
+
+bool is_of_a_run() { return std::getenv("TRAINYARD_RUN_DIRECTORY") != nullptr; }
+
+void check_places(const CollectiveContext& context) {
+  if (!mpirun_in_path().empty()) return;
+  throw Error(Code::kUnsupported, "{}: mpirun is not in PATH; install openmpi-bin, or choose another collective",
+              context.where);
+}
+
+// Threads of one process would be the same process for MPI.
+void refuse_shared_process(const CollectiveContext& context) {
+  const std::vector<std::string> processes =
+      core::exchange(*context.rendezvous, context.name + "/mpi_process", context.rank, context.ranks,
+                     std::to_string(::getpid()), context.timeout);
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const auto twin = std::find(processes.begin() + static_cast<std::ptrdiff_t>(i) + 1, processes.end(), processes[i]);
+    if (twin == processes.end()) continue;
+    throw Error(Code::kUnsupported,
+                "{}: ranks {} and {} share a process, and MPI needs one for each rank; placement = \"ranks\" or "
+                "\"processes\", or another collective",
+                context.where, context.ranks[i], context.ranks[static_cast<std::size_t>(twin - processes.begin())]);
+  }
+}
+
+void take_place(const CollectiveContext& context) {
+  own_place = std::make_unique<Place>();
+  own_place->folder = fs::path(std::getenv("TRAINYARD_RUN_DIRECTORY")) / "mpi";
+  own_place->rank = context.rank;
+  own_place->ranks = context.world_size;
+  if (context.rank == 0) offer_places(context, *own_place);
+  const std::string environment = context.rendezvous->get(key_of(context.rank), context.timeout);
+  for (std::size_t at = 0; at < environment.size();) {
+    const std::string variable = environment.c_str() + at;
+    const std::size_t equals = variable.find('=');
+    ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+    at += variable.size() + 1;
+  }
+}
+
+void give_place_back() {
+  if (own_place == nullptr) return;
+  const auto left = [](std::uint32_t rank) { return own_place->folder / fmt::format("left{}", rank); };
+  if (own_place->rank != 0) {
+    std::ofstream(left(own_place->rank)).flush();
+  } else {
+    const auto deadline = Clock::now() + kPatience;
+    for (std::uint32_t rank = 1; rank < own_place->ranks; ++rank) {
+      while (!fs::exists(left(rank)) && Clock::now() < deadline) std::this_thread::sleep_for(kLook);
+    }
+  }
+  own_place.reset();
+}
+
+}  // namespace trainyard::collectives

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/component/state_port.h"
+
+#include <utility>
+
+#include "core/component/component.h"
+
+namespace trainyard {
+namespace {
+
+/// The name without the rank before it, because a resumed run may have another number of ranks.
+std::string state_owner(const Component& component) {
+  const std::string& name = component.name();
+  const std::string prefix = fmt::format("rank{}/", component.context().rank);
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+}  // namespace
+
+StatePort::StatePort(Component& owner, Take take)
+    : owner_(owner),
+      take_(std::move(take)),
+      restored_(
+          owner, "restored_states", "the state of the checkpoint that the run resumes",
+          [this](const auto& message) { this->take(*message); },
+          InputOptions{.optional = true, .topic = "/restored_states"}),
+      taken_(owner, "states_taken", "its part of that state is taken", {.topic = "/states_taken"}) {}
+
+StatePort::StatePort(Component& owner, Save save, Restore restore)
+    : StatePort(owner, [&owner, restore = std::move(restore)](const RestoredStates& restored) {
+        const StateReader reader(restored, state_owner(owner), owner.context().rank);
+        if (!reader.empty()) restore(reader);
+        return std::vector{state_owner(owner)};
+      }) {
+  save_ = std::move(save);
+  asked_.emplace(
+      owner, "state_request", "a checkpoint is made; what belongs to it?",
+      [this](const auto& message) { answer(*message); }, InputOptions{.optional = true, .topic = "/state_request"});
+  answers_.emplace(owner, "state", "the component's state, for a checkpoint", OutputOptions{.topic = "/states"});
+}
+
+void StatePort::answer(const StateRequest& request) {
+  StateWriter writer(state_owner(owner_), owner_.context().rank);
+  save_(writer);
+  answers_->send(StateAnswer{.order = request.order, .component = owner_.name(), .states = writer.take()});
+}
+
+void StatePort::take(const RestoredStates& restored) {
+  taken_.send(StatesTaken{.component = owner_.name(), .owners = take_(restored)});
+}
+
+}  // namespace trainyard

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cereal/cereal.hpp>
+#include <cstdint>
+
+#include "messages/words.h"
+
+namespace trainyard {
+
+/// How the gradients of the ranks are related when a step ends. It determines what the ranks have to tell each other
+/// about them.
+enum class GradientsOfRanks : std::uint8_t {
+  kEqual,        ///< Every rank has the same gradients.
+  kParts,        ///< Every rank has a part of the same gradients.
+  kOwn,          ///< Every rank has its own gradients, but a step that one rank skips is skipped by all.
+  kIndependent,  ///< Every rank has its own gradients and skips steps by itself.
+};
+constexpr auto words_of(GradientsOfRanks) {
+  return words("relation of gradients", "equal", "parts", "own", "independent");
+}
+
+/// What the planner and the accelerator host must know about a strategy before anything is started.
+struct StrategyTraits {
+  static constexpr const char* kTypeName = "StrategyTraits";
+  static constexpr const char* kPluginKind = "strategy";
+
+  std::uint32_t min_ranks = 1;
+  std::uint32_t max_ranks = 0;  ///< 0 means any number.
+  bool one_process = false;  ///< All ranks are threads of one process; a plan that places them in several is refused.
+  bool same_data = false;    ///< Every rank gets the same batches, instead of its own part of the data.
+  GradientsOfRanks gradients = GradientsOfRanks::kEqual;
+
+  /// Returns true if a run may have this many ranks.
+  bool serves(std::uint32_t ranks) const { return min_ranks <= ranks && (max_ranks == 0 || ranks <= max_ranks); }
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(min_ranks), CEREAL_NVP(max_ranks), CEREAL_NVP(one_process), CEREAL_NVP(same_data),
+            CEREAL_NVP(gradients));
+  }
+};
+
+}  // namespace trainyard

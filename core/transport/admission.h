@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zmq.hpp>
+
+#include "core/loop/event_loop.h"
+
+namespace trainyard::core {
+
+/// The address at which libzmq asks whether a key is admitted; it asks nowhere else.
+inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
+
+/// Decides who may connect to the members' sockets of one libzmq context: those whose public key is in a list. libzmq
+/// asks once for each connection, before anything else of it is read (ZAP, ZeroMQ RFC 27).
+///
+/// It is used on one event loop. While the loop is busy, new connections wait.
+class Admission final : public Source {
+ public:
+  /// `allowed` are public keys of 40 characters. There may be one Admission for a context; it must be made before the
+  /// first socket is bound. Throws kIo.
+  Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
+
+  /// Returns the number of connections that were turned away.
+  std::uint64_t refused() const { return refused_; }
+
+  bool poll() override;
+  bool has_work() const override { return false; }
+  void* socket() const override { return const_cast<zmq::socket_t&>(socket_).handle(); }
+
+ private:
+  void answer(std::string_view request_id, bool admitted);
+
+  zmq::socket_t socket_;
+  std::set<std::string> allowed_;  ///< As bytes.
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace trainyard::core

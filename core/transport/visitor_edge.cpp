@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transport/visitor_edge.h"
+
+#include <algorithm>
+
+#include "core/component/output.h"
+#include "messages/header.h"
+
+namespace trainyard::core {
+
+void EncodedMessage::encode(const Envelope& envelope) {
+  if (message_ == envelope.message) return;
+  auto body = std::make_shared<std::string>();
+  payloads_.clear();
+  envelope.type->encode(envelope.message.get(), *body, payloads_);
+  body_ = std::move(body);
+  message_ = envelope.message;
+}
+
+void EncodedMessage::clear() {
+  message_.reset();
+  body_.reset();
+  payloads_.clear();
+}
+
+VisitorEdge::VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
+                         std::shared_ptr<VisitorAccount> account, const Subscribe& request)
+    : Edge(output, request.edge, policy_named(request.policy), std::max<std::uint64_t>(request.window_messages, 1),
+           std::max<std::uint64_t>(request.window_bytes, 1)),
+      socket_(socket),
+      encoded_(encoded),
+      visitor_(std::move(visitor)),
+      account_(std::move(account)),
+      topic_(request.topic),
+      subscription_(request.subscription),
+      inline_payloads_(request.payloads == "inline") {}
+
+void VisitorEdge::open() {
+  open_ = true;
+  on_room();
+}
+
+void VisitorEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
+  // A visitor is never credited with more than it was sent, whatever it says.
+  returned_messages_ += std::min(messages, sent_messages_ - returned_messages_);
+  returned_bytes_ += std::min(bytes, sent_bytes_ - returned_bytes_);
+  on_room();
+}
+
+std::uint64_t VisitorEdge::dropped() const { return counters().dropped.load(std::memory_order_relaxed) + too_large_; }
+
+// Credits are what the visitor says; the ledger is what libzmq still holds. Both must allow the message.
+bool VisitorEdge::has_room() const {
+  return open_ && !gone_ && within_window(sent_messages_ - returned_messages_, sent_bytes_ - returned_bytes_) &&
+         socket_.ledger().has_room(*account_);
+}
+
+// What does not fit now is dropped, because the visitor may never make room for it. The gap shows in the sequence.
+void VisitorEdge::transmit(const Envelope& envelope) {
+  encoded_.encode(envelope);
+  std::uint64_t bytes = encoded_.body()->size();
+  if (inline_payloads_) {
+    for (const Buffer& payload : encoded_.payloads()) bytes += payload.size();
+  }
+  if (!socket_.ledger().fits(*account_, bytes)) {
+    ++too_large_;
+    return;
+  }
+  ++sent_messages_;
+  sent_bytes_ += bytes;
+  std::vector<zmq::message_t> frames = frames_of(envelope);
+  if (!socket_.send(frames)) gone_ = true;
+}
+
+std::vector<zmq::message_t> VisitorEdge::frames_of(const Envelope& envelope) const {
+  Header header;
+  header.payloads = static_cast<std::uint16_t>(encoded_.payloads().size());
+  header.fingerprint = envelope.type->fingerprint;
+  header.sequence = envelope.sequence;
+  header.source = envelope.source;
+  header.subscription = subscription_;
+  header.send_time_ns = envelope.send_time_ns;
+  header.trace = envelope.trace;
+  const auto charged = [this](std::shared_ptr<const void> owner, const void* data, std::size_t size,
+                              std::uint64_t more) {
+    return socket_.ledger().frame(account_, std::move(owner), data, size, size + more);
+  };
+  std::vector<zmq::message_t> frames;
+  frames.emplace_back(std::string_view(visitor_));
+  frames.emplace_back(std::string_view(topic_));
+  frames.emplace_back(&header, sizeof header);
+  const auto& body = encoded_.body();
+  frames.push_back(charged(body, body->data(), body->size(), VisitorLedger::kMessageBytes));
+  for (const Buffer& payload : encoded_.payloads()) {
+    frames.push_back(inline_payloads_ ? charged(payload.owner(), payload.data(), payload.size(), 0) : zmq::message_t());
+  }
+  return frames;
+}
+
+}  // namespace trainyard::core

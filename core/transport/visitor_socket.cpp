@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transport/visitor_socket.h"
+
+namespace trainyard::core {
+namespace {
+
+zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_frame, int backlog) {
+  zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
+  socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(largest_frame));
+  socket.set(zmq::sockopt::rcvhwm, backlog);
+  // A connection that says nothing is not kept for long.
+  constexpr int kHandshakeMilliseconds = 5000;
+  socket.set(zmq::sockopt::handshake_ivl, kHandshakeMilliseconds);
+  // Nobody can take the place of another visitor by using its name.
+  socket.set(zmq::sockopt::router_handover, false);
+  return socket;
+}
+
+}  // namespace
+
+VisitorSocket::VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame,
+                             int backlog)
+    : socket_(make_visitor_socket(context, largest_frame, backlog)), endpoint_(bind_socket(socket_, address)) {}
+
+std::shared_ptr<VisitorAccount> VisitorSocket::account(const std::string& visitor) {
+  forget_accounts();
+  std::weak_ptr<VisitorAccount>& known = accounts_[visitor];
+  std::shared_ptr<VisitorAccount> account = known.lock();
+  if (account == nullptr) known = account = std::make_shared<VisitorAccount>();
+  return account;
+}
+
+// What is unread lies in the queue of a connection, and is discarded with the connection. Without anything unread, the
+// only way to ask is to send: a ROUTER refuses to address a visitor that has disconnected.
+bool VisitorSocket::present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account) {
+  if (account->unread() != 0) return true;
+  Frames probe;
+  probe.emplace_back(std::string_view(visitor));
+  // It is charged, so a visitor that reads nothing is probed until its connection is full, and not for ever.
+  probe.push_back(ledger_.frame(account, nullptr, "", 0, VisitorLedger::kMessageBytes));
+  return send(probe);
+}
+
+void VisitorSocket::answer(const Frames& envelope, std::string text) {
+  const std::shared_ptr<VisitorAccount> account = this->account(envelope.front().to_string());
+  if (!ledger_.has_room(*account) || !ledger_.fits(*account, text.size())) return;
+  Frames frames;
+  for (const zmq::message_t& frame : envelope) frames.emplace_back(frame.to_string_view());
+  const auto kept = std::make_shared<const std::string>(std::move(text));
+  frames.push_back(
+      ledger_.frame(account, kept, kept->data(), kept->size(), kept->size() + VisitorLedger::kMessageBytes));
+  send(frames);
+}
+
+void VisitorSocket::forget_accounts() {
+  if (accounts_.size() < many_accounts_) return;
+  std::erase_if(accounts_, [](const auto& entry) { return entry.second.expired(); });
+  many_accounts_ = 2 * accounts_.size() + 64;
+}
+
+}  // namespace trainyard::core

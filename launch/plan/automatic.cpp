@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/plan/automatic.h"
+
+#include <algorithm>
+
+#include "launch/plan/device_request.h"
+#include "launch/plan/parameters.h"
+#include "launch/plan/plugin_choice.h"
+
+namespace trainyard::launch {
+namespace {
+
+constexpr const char* kAutomatic = "auto";
+constexpr const char* kOneRank = "single_device";
+constexpr const char* kManyRanks = "ddp";
+
+/// This is far above what will run on one machine; it bounds the size of a plan that somebody mistyped.
+constexpr std::int64_t kMostRanks = 4096;
+
+/// An accelerator that cannot be asked, because it is broken or from another build, is not chosen automatically.
+AcceleratorReport report_or_none(Catalogue& catalogue, const std::string& name, bool anew) {
+  try {
+    return catalogue.traits<AcceleratorReport>(name, "{}", anew);
+  } catch (const Error& error) {
+    return {.devices = 0, .problem = error.what(), .traits = {.auto_rank = 0}};
+  }
+}
+
+/// The names of the accelerators that may be chosen, the preferred one first.
+std::vector<std::string> preferred_accelerators(Catalogue& catalogue) {
+  std::vector<std::pair<int, std::string>> ranked;
+  for (const PluginLabel& label : catalogue.list()) {
+    if (label.kind != AcceleratorReport::kPluginKind) continue;
+    const int rank = report_or_none(catalogue, label.name, /*anew=*/false).traits.auto_rank;
+    if (rank > 0) ranked.emplace_back(-rank, label.name);
+  }
+  std::ranges::sort(ranked);
+  std::vector<std::string> names;
+  for (auto& [rank, name] : ranked) names.push_back(std::move(name));
+  return names;
+}
+
+/// Devices may have come or gone since the last launch, so those that are preferred are asked anew, one by one.
+std::string best_accelerator(const PluginChoice& choice, Catalogue& catalogue) {
+  for (const std::string& name : preferred_accelerators(catalogue)) {
+    if (report_or_none(catalogue, name, /*anew=*/true).available()) return name;
+  }
+  throw error_at(choice.place.value.origin, choice.place.key, "no accelerator is available on this machine",
+                 Code::kNotFound);
+}
+
+void settle_accelerator(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices) {
+  const PluginChoice now = plugin_choice(draft, AcceleratorReport::kPluginKind);
+  if (now.name != kAutomatic) return;
+  const std::string best = best_accelerator(now, catalogue);
+  set_choice(draft, now, best);
+  choices.push_back({"accelerator", kAutomatic, best, "of those that this machine has, the one that is preferred"});
+}
+
+void settle_devices(Draft& draft) {
+  const auto found = draft.given.find("devices");
+  if (found == draft.given.end() || plugin_choice(draft, AcceleratorReport::kPluginKind).declared == nullptr) return;
+  if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kIndices) return;
+  if (read_device_request(found->second.value).kind == DeviceRequest::Kind::kCount) return;
+  found->second.value.data = fmt::to_string(draft.plan.world_size);
+}
+
+void settle_strategy(Draft& draft, std::vector<Choice>& choices) {
+  const PluginChoice now = plugin_choice(draft, StrategyTraits::kPluginKind);
+  if (now.declared == nullptr) return;
+  const std::string fitting = draft.plan.world_size == 1 ? kOneRank : kManyRanks;
+  const bool given = draft.given.contains(now.declared->name);
+  const bool default_serves_one = !given && now.name == kOneRank && fitting != kOneRank;
+  if (now.name != kAutomatic && !default_serves_one) return;
+  set_choice(draft, now, fitting);
+  choices.push_back({"strategy", given ? kAutomatic : "", fitting,
+                     draft.plan.world_size == 1 ? "for one rank" : "for several ranks"});
+}
+
+/// The devices of the first component that has an accelerator; the ranks of a run have the same one.
+std::int64_t count_devices(const LaunchFile& file, const Value& devices, Catalogue& catalogue, std::string& name) {
+  for (Draft& draft : draft_components(file, 1, catalogue)) {
+    draft.given = gather_parameters(file, draft);
+    std::vector<Choice> unused;
+    settle_accelerator(draft, catalogue, unused);
+    const PluginChoice choice = plugin_choice(draft, AcceleratorReport::kPluginKind);
+    if (choice.name.empty()) continue;
+    name = choice.name;
+    try {
+      return catalogue.traits<AcceleratorReport>(choice.name, choice.parameters, /*anew=*/true).devices;
+    } catch (const Error& error) {
+      throw error_at(choice.place.value.origin, choice.place.key, error.what(), error.code());
+    }
+  }
+  throw error_at(devices.origin, "topology.devices", "-1 is not allowed, because no component has an accelerator");
+}
+
+Error no_such_devices(const Value& devices) {
+  return not_allowed(devices, "topology.devices",
+                     fmt::format("a count from 1 to {}, a list of device indices, \"auto\" for one rank, or -1 for a "
+                                 "rank on every device",
+                                 kMostRanks));
+}
+
+}  // namespace
+
+std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices) {
+  const auto found = file.topology.given.find("devices");
+  if (found == file.topology.given.end()) return 1;
+  Value& devices = found->second;
+  const DeviceRequest request = read_device_request(devices);
+  std::int64_t count = request.count;
+  if (request.kind == DeviceRequest::Kind::kAutomatic) {
+    count = 1;
+    choices.push_back({"devices", kAutomatic, "1", "one rank, on the first device"});
+  } else if (request.kind == DeviceRequest::Kind::kAll) {
+    std::string accelerator;
+    count = count_devices(file, devices, catalogue, accelerator);
+    choices.push_back({"devices", "-1", fmt::to_string(count), "a rank on every device of " + accelerator});
+    // An accelerator without devices is refused later, with its reason.
+    count = std::max<std::int64_t>(count, 1);
+  }
+  if (count < 1 || count > kMostRanks) throw no_such_devices(devices);
+  if (request.kind != DeviceRequest::Kind::kIndices) devices.data = count;
+  return static_cast<std::uint32_t>(count);
+}
+
+void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices) {
+  settle_accelerator(draft, catalogue, choices);
+  settle_devices(draft);
+  settle_strategy(draft, choices);
+}
+
+// Several ranks get a process each unless something speaks against it: they compute at the same time, and none of them
+// shares LibTorch's threads and random numbers with another.
+Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
+                           std::vector<Choice>& choices) {
+  if (file.topology.placement) return file.topology.placement->word;
+  const auto choose = [&](Placement chosen, const std::string& reason) {
+    if (ranks > 1) choices.push_back({"placement", "", std::string(name_of(chosen)), reason});
+    return chosen;
+  };
+  if (!needs.one_process.empty()) {
+    return choose(Placement::kComposed, "the ranks of the strategy " + needs.one_process + " share one process");
+  }
+  if (!file.topology.placed.empty()) return choose(Placement::kComposed, "the file places components itself");
+  return choose(Placement::kRanks, "a process for each rank");
+}
+
+}  // namespace trainyard::launch

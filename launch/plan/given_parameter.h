@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "launch/file/value.h"
+
+namespace trainyard::launch {
+
+/// A value for a parameter, with its place in the file, such as "run.max_steps" for a parameter "max_steps".
+struct GivenParameter {
+  Value value;
+  std::string key;
+};
+
+/// The values given for one plugin, by the names of its parameters.
+using Given = std::map<std::string, GivenParameter>;
+
+}  // namespace trainyard::launch

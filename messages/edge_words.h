@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "messages/words.h"
+
+namespace trainyard {
+
+/// What happens when the receiver is slower than the sender. The policy belongs to the edge, not to the output, because
+/// one output can feed a reader that needs every message and a viewer that does not.
+enum class Policy : std::uint8_t {
+  kBlock,       ///< Nothing is ever lost; the sender's component is held back.
+  kLatest,      ///< Only the newest undelivered message is kept.
+  kDropOldest,  ///< The queue is bounded and loses its oldest message; drops are counted.
+};
+constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }
+
+/// How the messages of an edge are carried, from the nearest to the farthest.
+enum class Transport : std::uint8_t {
+  kThread,   ///< Sender and receiver share an event loop.
+  kProcess,  ///< They are on two event loops of one process.
+  kIpc,      ///< They are in two processes of one machine.
+  kTcp,      ///< At least one of them has an address.
+};
+constexpr auto words_of(Transport) { return words("transport", "thread", "process", "ipc", "tcp"); }
+
+}  // namespace trainyard
