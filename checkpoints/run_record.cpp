@@ -48,6 +48,27 @@ std::vector<Scalar> metrics_from(const json& list, const std::string& where, con
   return metrics;
 }
 
+ordered_json settings_to(const std::vector<Setting>& settings) {
+  ordered_json list = ordered_json::array();
+  for (const Setting& setting : settings) {
+    list.push_back({{"component", setting.component},
+                    {"parameter", setting.parameter},
+                    {"value", setting.value},
+                    {"instead_of", setting.instead_of}});
+  }
+  return list;
+}
+
+std::vector<Setting> settings_from(const json& list, const std::string& where) {
+  std::vector<Setting> settings;
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'settings' is no list", where);
+  for (const json& item : list) {
+    settings.push_back({string_member(item, "component", where), string_member(item, "parameter", where),
+                        string_member(item, "value", where), string_member(item, "instead_of", where)});
+  }
+  return settings;
+}
+
 /// These are keyed by name, since the order of hyperparameters means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
@@ -165,6 +186,7 @@ std::string format_run_record(const RunRecord& record) {
       {"optimizer", record.optimizer},
       {"hyperparameters", std::move(hyperparameters)},
       {"metrics", metrics_to(record.metrics)},
+      {"settings", settings_to(record.settings)},
       {"states", states_to(record.states)},
   };
   // A reason that somebody typed may not be valid UTF-8, and must not make the checkpoint impossible.
@@ -186,6 +208,8 @@ RunRecord parse_run_record(const std::string& text, const std::string& where) {
   record.cursor.samples = unsigned_member(cursor, "samples", where);
   record.skipped_steps = unsigned_member(root, "skipped_steps", where);
   record.ranks = static_cast<std::uint32_t>(unsigned_member(root, "ranks", where));
+  // Nothing was changed in the runs of earlier versions.
+  if (root.contains("settings")) record.settings = settings_from(root["settings"], where);
   record.states = states_from(member(root, "states", where), where);
   return record;
 }

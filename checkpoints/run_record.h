@@ -9,6 +9,7 @@
 #include "messages/batch.h"
 #include "messages/saved_state.h"
 #include "messages/scalar.h"
+#include "messages/setting.h"
 
 namespace trainyard::checkpoints {
 
@@ -20,9 +21,10 @@ struct RunRecord {
   std::uint64_t samples = 0;  ///< The samples that all ranks have trained on.
   LoaderCursor cursor;
   std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used of the epoch.
-  std::uint64_t skipped_steps = 0;   ///< The steps that were skipped because gradients overflowed.
+  std::uint64_t skipped_steps = 0;   ///< The steps that were skipped because gradients were not finite.
   std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not say it.
   std::vector<Scalar> metrics;       ///< The newest validation metrics.
+  std::vector<Setting> settings;     ///< The parameters that were changed during the run.
   /// The state of everything that has some. Tensors have only their names here; their data is in `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...

@@ -10,6 +10,7 @@
 #include "messages/reduction.h"
 #include "messages/saved_state.h"
 #include "messages/scalar.h"
+#include "messages/setting.h"
 #include "messages/words.h"
 
 namespace trainyard {
@@ -21,9 +22,13 @@ enum class OrderKind : std::uint8_t {
   kPredict,     ///< Predict `batches` batches of `split`, or generate if `batches` is 0.
   kCheckpoint,  ///< Take a snapshot between two steps.
   kStop,        ///< End after the current step, and discard all earlier orders that are not done.
+  /// Interrupt the orders after a step on which the ranks agree. It overtakes all earlier orders, which go on with
+  /// kGoOn or are discarded by kStop.
+  kPause,
+  kGoOn,  ///< Continue after a pause.
 };
 constexpr auto words_of(OrderKind) {
-  return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop");
+  return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop", "pause", "go_on");
 }
 
 /// Tells the data loader and the accelerator host what to do next. The strategy manager sends it. Orders are carried
@@ -40,9 +45,10 @@ struct Order {
   std::uint64_t epoch = 0;
   /// The steps of the whole run, for learning-rate schedules and time estimates; 0 if unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;          ///< For training: the required position of the stream when this order begins.
-  std::string reason;           ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
-  std::vector<Scalar> metrics;  ///< For checkpoint: the newest validation metrics.
+  LoaderCursor cursor;            ///< For training: the required position of the stream when this order begins.
+  std::string reason;             ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
+  std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
+  std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
   /// For checkpoint: the state of the strategy manager at this point of the run, which becomes part of the checkpoint.
   std::vector<SavedState> states;
 
@@ -50,12 +56,13 @@ struct Order {
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(id), CEREAL_NVP(kind), CEREAL_NVP(split), CEREAL_NVP(batches), CEREAL_NVP(micro_batches),
             CEREAL_NVP(epoch), CEREAL_NVP(total_steps), CEREAL_NVP(cursor), CEREAL_NVP(reason), CEREAL_NVP(metrics),
-            CEREAL_NVP(states));
+            CEREAL_NVP(settings), CEREAL_NVP(states));
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers each order once, in sequence. Orders that a stop
-/// discarded are not answered; the answer to the stop stands for them, too. Each rank sends its own answer, and the
+/// The accelerator host's answer to an Order. The host answers each order once, in sequence, apart from a pause, which
+/// it answers when its rank has come to rest. Orders that a stop discarded are not answered; the answer to the stop
+/// stands for them, too. Each rank sends its own answer, and the
 /// strategy manager merges their metrics.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";

@@ -10,6 +10,7 @@
 #include "messages/batch.h"
 #include "messages/saved_state.h"
 #include "messages/scalar.h"
+#include "messages/setting.h"
 
 namespace trainyard {
 
@@ -34,13 +35,15 @@ struct Snapshot {
   std::uint64_t skipped_steps = 0;  ///< The steps that were skipped because gradients overflowed.
   /// The newest validation metrics, taken from the order. They rank checkpoints.
   std::vector<Scalar> metrics;
+  std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
   /// The state of this rank, and on rank 0 that of the order: random numbers, loss scale, strategy, early stopping.
   std::vector<SavedState> states;
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(rank), CEREAL_NVP(order), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics), CEREAL_NVP(states));
+            CEREAL_NVP(reason), CEREAL_NVP(cursor), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics),
+            CEREAL_NVP(settings), CEREAL_NVP(states));
   }
 };
 
@@ -95,11 +98,13 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
+  std::vector<Setting> settings;  ///< The parameters that were changed before; components take them up.
 
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(resumed), CEREAL_NVP(path), CEREAL_NVP(step), CEREAL_NVP(epoch), CEREAL_NVP(samples),
-            CEREAL_NVP(cursor), CEREAL_NVP(cursor_batches), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics));
+            CEREAL_NVP(cursor), CEREAL_NVP(cursor_batches), CEREAL_NVP(skipped_steps), CEREAL_NVP(metrics),
+            CEREAL_NVP(settings));
   }
 };
 

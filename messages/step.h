@@ -50,4 +50,31 @@ struct Parameters {
   }
 };
 
+/// Tells the readers of a rank's arena that it holds the result of a step. The next update, and with buffers the next
+/// forward pass, waits until every reader has answered with ArenaRead. A reader may map the memory by ArenaInfo.
+struct ArenaReadable {
+  static constexpr const char* kTypeName = "ArenaReadable";
+
+  std::uint32_t rank = 0;
+  std::uint64_t step = 0;  ///< The steps done since the run began.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(rank), CEREAL_NVP(step));
+  }
+};
+
+/// A reader's answer to ArenaReadable, with the same values: it no longer reads, and the arena may change.
+struct ArenaRead {
+  static constexpr const char* kTypeName = "ArenaRead";
+
+  std::uint32_t rank = 0;
+  std::uint64_t step = 0;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(rank), CEREAL_NVP(step));
+  }
+};
+
 }  // namespace trainyard

@@ -19,6 +19,7 @@ struct MicroBatch {
   /// Its place in the run, for errors.
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
+  std::uint64_t step = 0;
 
   bool empty() const { return samples == 0; }
 };

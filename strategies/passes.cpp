@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strategies/passes.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 
 #include <cmath>
@@ -29,11 +30,35 @@ at::Tensor Passes::backward(at::Tensor loss, double weight) {
 /// A loss of 16 bits is widened, because a loss scale, or a weight such as 1/3, does not fit into 16 bits.
 at::Tensor Passes::loss(at::Tensor loss, const MicroBatch& batch) const {
   if (loss.scalar_type() == at::kHalf || loss.scalar_type() == at::kBFloat16) loss = loss.to(at::kFloat);
-  if (!options_.detect_anomaly) return loss;
-  const auto value = loss.item<double>();
-  if (std::isfinite(value)) return loss;
-  throw Error(Code::kInvalidArgument, "{}: the loss is {} in batch {} of epoch {} ({}); it must be finite",
-              options_.where, value, batch.index, batch.epoch, batch.data.split);
+  if (options_.on_nan == OnNan::kIgnore) return loss;
+  // A finite loss is multiplied by 1, any other one by NaN.
+  if (options_.on_nan == OnNan::kSkip) return loss * (loss.detach() * 0 + 1);
+  if (!loss.device().is_cpu()) {
+    unchecked_.push_back({loss.detach(), batch.step, batch.epoch, batch.index, batch.data.split});
+    return loss;
+  }
+  const double value =
+      loss.scalar_type() == at::kFloat ? static_cast<double>(*loss.data_ptr<float>()) : loss.item<double>();
+  if (!std::isfinite(value)) check(value, {{}, batch.step, batch.epoch, batch.index, batch.data.split});
+  return loss;
+}
+
+void Passes::check_losses() const {
+  for (const Unchecked& one : unchecked_) check(one.loss.item<double>(), one);
+  unchecked_.clear();
+}
+
+void Passes::check(double value, const Unchecked& place) const {
+  if (std::isfinite(value)) return;
+  throw Error(
+      Code::kInvalidArgument,
+      "{}: the loss is {} in step {}, batch {} of epoch {} ({}); it must be finite. on_nan = 'skip' leaves such "
+      "steps out, and 'ignore' goes on",
+      options_.where,
+      std::isnan(value) ? "nan"
+      : value > 0       ? "inf"
+                        : "-inf",
+      place.step, place.index, place.epoch, place.split);
 }
 
 }  // namespace trainyard

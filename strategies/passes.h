@@ -3,15 +3,26 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "messages/words.h"
 #include "strategies/micro_batch.h"
 #include "strategies/step_trace.h"
 #include "tensors/autocast.h"
 #include "tensors/rank_generator.h"
 
 namespace trainyard {
+
+/// What happens when a loss is infinite or not a number.
+enum class OnNan : std::uint8_t {
+  kStop,    ///< The run ends with an error that names the step and the batch. No rank makes the update.
+  kSkip,    ///< The step is left out on all ranks: the gradients are dropped, and no update is made.
+  kIgnore,  ///< Training goes on with whatever comes out.
+};
+constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
 /// What is held while a forward pass runs: autocast, if the run uses it, and the rank's turn at random numbers, if the
 /// pass may draw some. A rank must not wait for another rank meanwhile.
@@ -36,7 +47,7 @@ class Passes {
     std::string where;  ///< The beginning of error messages.
     at::DeviceType device = at::kCPU;
     std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
-    bool detect_anomaly = false;             ///< True to refuse a loss that is not finite.
+    OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
     RankGenerator* generator = nullptr;      ///< Gives out turns to draw; if null, nobody waits for a turn.
     StepTrace* trace = nullptr;              ///< Records what was done when; null to record nothing.
   };
@@ -57,14 +68,29 @@ class Passes {
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, given the one that a model returned. Throws kInvalidArgument, naming the batch,
-  /// if anomalies are to be detected and the loss is not finite.
+  /// Returns the loss to differentiate, given the one that a model returned. If a loss that is not finite stops the
+  /// run, it throws kInvalidArgument, naming the step and the batch. On a device with memory of its own nobody waits
+  /// for the loss here; check_losses() looks at it later. If such a loss makes a step be skipped, all its gradients
+  /// become NaN, so that every rank notices.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
+  /// Throws what loss() throws, for the losses that it did not wait for. Called at the end of a step, when the device
+  /// is waited for anyway.
+  void check_losses() const;
+
  private:
+  /// A loss on a device, with its place in the run.
+  struct Unchecked {
+    at::Tensor loss;
+    std::uint64_t step, epoch, index;
+    std::string split;
+  };
+  void check(double value, const Unchecked& place) const;
+
   Options options_;
   at::Tensor weight_;        ///< The newest weight, as a tensor without dimensions.
   double weight_value_ = 0;  ///< The value that `weight_` holds.
+  mutable std::vector<Unchecked> unchecked_;
 };
 
 }  // namespace trainyard

@@ -69,12 +69,12 @@ std::vector<int> Cpu::own_cores() const {
   return {first, first + static_cast<std::ptrdiff_t>(share)};
 }
 
-/// Ranks of one host share its cores; all ranks are taken to be on this one.
+/// What is named in the launch file comes first, then what the user's environment says, then the cores.
 int Cpu::threads() const {
   if (*threads_ == "auto") {
     const std::size_t cores = own_cores().size();
     if (cores > 0) return static_cast<int>(cores);
-    return std::max(1, cpu::usable_cores() / static_cast<int>(context().world_size));
+    return cpu::automatic_threads(context().world_size);
   }
   int number = 0;
   const char* end = threads_->data() + threads_->size();
@@ -86,6 +86,17 @@ int Cpu::threads() const {
   return number;
 }
 
+/// Threads of one kernel wait for the slowest of them, which is the one that another program keeps from its core.
+void Cpu::warn_if_crowded() const {
+  const double load = cpu::recent_load();
+  if (context().rank != 0 || threads() == 1 || load < cpu::kCrowded * cpu::usable_cores()) return;
+  context().log->warn(
+      "{}: other programs have kept {:.1f} of {} cores busy during the last minute; {} threads that wait for each "
+      "other "
+      "may be slower than one: try accelerator = {{plugin = 'cpu', threads = '1'}} or OMP_NUM_THREADS=1",
+      where(), load, cpu::usable_cores(), threads());
+}
+
 /// Pinning comes first: memory that is touched later then lies near those cores.
 std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   const std::vector<int> cores = own_cores();
@@ -93,6 +104,7 @@ std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   cpu::keep_freed_memory();
   at::set_num_threads(threads());
   cpu::set_blas_threads(threads());
+  warn_if_crowded();
   const cpu::Blas blas = cpu::loaded_blas();
   if (blas.reference) {
     context().log->warn(

@@ -101,7 +101,16 @@ TEST_F(CpuTest, ThreadsComeFromTheParameter) {
   }
 }
 
+TEST_F(CpuTest, AutomaticThreadsAreThoseThatTheUserHasAskedFor) {
+  ::setenv("OMP_NUM_THREADS", "3,2", 1);
+  EXPECT_EQ(cpu::automatic_threads(1), 3);
+  EXPECT_EQ(cpu::automatic_threads(2), 3);
+  ::setenv("OMP_NUM_THREADS", "", 1);
+  EXPECT_EQ(cpu::automatic_threads(1), cpu::usable_cores());
+}
+
 TEST_F(CpuTest, AutomaticThreadsAreSharedByTheRanks) {
+  ::unsetenv("OMP_NUM_THREADS");
   AcceleratorContext context = context_with("{}");
   context.world_size = 1000;
   Cpu cpu(context);

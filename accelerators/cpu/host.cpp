@@ -82,6 +82,18 @@ int usable_cores() {
   return std::min(mask, quota_cores(mask));
 }
 
+int automatic_threads(std::uint32_t ranks) {
+  const char* wanted = std::getenv("OMP_NUM_THREADS");
+  // It may be a list, one number for each level of nesting; the first one counts.
+  const int number = wanted != nullptr ? std::atoi(wanted) : 0;
+  return number > 0 ? number : std::max(1, usable_cores() / static_cast<int>(ranks));
+}
+
+double recent_load() {
+  double load = 0;
+  return std::ifstream("/proc/loadavg") >> load ? load : 0;
+}
+
 void pin_to_cores(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,16 @@ namespace trainyard::cpu {
 /// Returns the number of cores that this process may use: those of its affinity mask, but no more than the quota of its
 /// control group, rounded up.
 int usable_cores();
+
+/// Returns the number of threads for the kernels of one rank, where the launch file names none: OMP_NUM_THREADS if the
+/// user has set it, otherwise an equal share of the cores. All ranks are taken to be on this host.
+int automatic_threads(std::uint32_t ranks);
+
+/// Returns how many threads of this host wanted to run on average during the last minute; 0 if the system does not say.
+double recent_load();
+
+/// With a load of this part of the cores, a rank that takes all of them has to wait for other programs.
+constexpr double kCrowded = 0.75;
 
 /// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument with the
 /// system's error text.

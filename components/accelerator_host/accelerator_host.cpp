@@ -22,6 +22,7 @@ RunnerOptions AcceleratorHost::runner_options() const {
       .precision = parse_precision(*precision_),
       .deterministic = *deterministic_,
       .detect_anomaly = *detect_anomaly_,
+      .on_nan = *on_nan_,
       .loss_scaling = {.initial = *loss_scale_, .growth_steps = static_cast<std::uint64_t>(*loss_scale_growth_steps_)},
       .timeline = *timeline_};
 }
@@ -29,12 +30,14 @@ RunnerOptions AcceleratorHost::runner_options() const {
 void AcceleratorHost::on_configure() {
   runner_ = std::make_unique<Runner>(runner_options(), context());
   snapshots_.emplace(*runner_, snapshot_, context().rank);
+  readers_.emplace(*runner_, arena_readable_, arena_read_, context().rank);
   reporter_.emplace(*runner_, position_, host::Reporter::Outputs{metrics_, rank_metrics_}, context(),
                     log_device_stats_);
   workplace_.emplace(host::Workplace{.context = context(),
                                      .runner = *runner_,
                                      .position = position_,
                                      .snapshots = *snapshots_,
+                                     .readers = *readers_,
                                      .reporter = *reporter_,
                                      .gradients = gradients_,
                                      .predictions = predictions_,
@@ -58,12 +61,19 @@ void AcceleratorHost::on_finalize() {
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
   reporter_->count_in(data.unit, data.units_per_sample);
   runner_->build(data);
+  if (context().world_size == 1) {
+    turnstile_.emplace();
+  } else {
+    turnstile_.emplace(context(), runner_options().collective_timeout);
+  }
   arena_.send(runner_->arena_info());
 }
 
 /// The arena holds the restored parameters already, and all state is back. What is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
+  take_settings(state.settings);
   position_ = host::position_of(state, context().rank);
+  runner_->restore_skipped_steps(state.skipped_steps);
   restored_.arrived();
 }
 
@@ -74,7 +84,15 @@ void AcceleratorHost::become_ready() {
 }
 
 void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
-  queue_.push(order);
+  if (order->kind == OrderKind::kPause) {
+    // From here on no rank begins a unit that none has begun yet.
+    turnstile_->close();
+    pause_ = order;
+  } else if (order->kind == OrderKind::kGoOn) {
+    resting_ = false;
+  } else {
+    queue_.push(order);
+  }
   proceed();
 }
 
@@ -101,8 +119,17 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 void AcceleratorHost::on_snapshot_taken() {
   snapshots_->taken();
   loop().set_trace(trace_);
-  if (order_ && !snapshots_->pending()) {
-    order_->on_snapshots_taken();
+  use_free_arena();
+}
+
+void AcceleratorHost::on_arena_read(const ArenaRead& answer) {
+  readers_->read(answer);
+  use_free_arena();
+}
+
+void AcceleratorHost::use_free_arena() {
+  if (order_ && !workplace_->arena_is_read()) {
+    order_->on_arena_free();
     finish_order_if_complete();
   }
   proceed();
@@ -112,35 +139,58 @@ void AcceleratorHost::on_snapshot_taken() {
 void AcceleratorHost::proceed() {
   if (queue_.closed()) return;
   while (can_compute()) {
-    if (stop_if_asked()) continue;
-    if (!order_) {
-      begin_order();
-    } else if (const std::shared_ptr<const Batch> batch = queue_.take_batch()) {
-      trace_ = offered_trace_;
-      loop().set_trace(trace_);
-      order_->consume(*batch);
-    } else {
-      break;
-    }
+    if (stop_if_asked() || pause_if_asked()) continue;
+    if (resting_ || !(order_ ? consume_batch() : begin_order())) break;
     finish_order_if_complete();
   }
   queue_.regulate_batches();
 }
 
 bool AcceleratorHost::can_compute() const {
-  if (!ready_.open() || snapshots_->hold_computing()) return false;
-  return order_ ? !order_->busy() : queue_.has_orders();
+  if (!ready_.open() || snapshots_->hold_computing() || readers_->hold_computing()) return false;
+  return order_ ? !order_->busy() : queue_.has_orders() || pause_;
 }
 
-void AcceleratorHost::begin_order() {
+/// Returns false if there is no order, or if the ranks pause before it.
+bool AcceleratorHost::begin_order() {
+  if (!queue_.has_orders() || (host::is_one_unit(queue_.front()) && !turnstile_->pass())) return false;
   order_ = host::make_active(queue_.pop(), *workplace_);
   order_->begin();
+  return true;
+}
+
+/// Returns false if there is no batch, or if the ranks pause before it. A rank that has not heard of the pause yet
+/// will.
+bool AcceleratorHost::consume_batch() {
+  if (!queue_.has_batch() || (order_->between_units() && !turnstile_->pass())) return false;
+  trace_ = offered_trace_;
+  loop().set_trace(trace_);
+  order_->consume(*queue_.take_batch());
+  return true;
+}
+
+/// Comes to rest when the last unit before the pause is done. The orders stay where they are.
+bool AcceleratorHost::pause_if_asked() {
+  if (!pause_ || !turnstile_->at_rest() || (order_ && !order_->between_units())) return false;
+  turnstile_->reopen();
+  resting_ = true;
+  order_done_.send(OrderDone{.order = std::exchange(pause_, nullptr)->id,
+                             .rank = context().rank,
+                             .kind = OrderKind::kPause,
+                             .split = {},
+                             .step = position_.step,
+                             .epoch = position_.epoch,
+                             .cursor = position_.cursor,
+                             .metrics = {},
+                             .reductions = {}});
+  return true;
 }
 
 /// A stop order overtakes everything before it, except a step whose gradients the optimizer has.
 bool AcceleratorHost::stop_if_asked() {
   const std::shared_ptr<const Order> stop = queue_.pop_stop();
   if (!stop) return false;
+  resting_ = false;
   order_ = std::make_unique<host::StopOrder>(stop, *workplace_, std::move(order_));
   order_->begin();
   finish_order_if_complete();

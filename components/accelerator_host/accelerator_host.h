@@ -6,11 +6,13 @@
 #include <string>
 
 #include "components/accelerator_host/active_order.h"
+#include "components/accelerator_host/arena_readers.h"
 #include "components/accelerator_host/order_queue.h"
 #include "components/accelerator_host/reporter.h"
 #include "components/accelerator_host/run_position.h"
 #include "components/accelerator_host/runner.h"
 #include "components/accelerator_host/snapshots.h"
+#include "components/accelerator_host/turnstile.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
 #include "core/component/state_port.h"
@@ -54,13 +56,17 @@ class AcceleratorHost final : public Component {
   void on_parameters(const Parameters& message);
   void on_run_state(const RunState& state);
   void on_snapshot_taken();
+  void on_arena_read(const ArenaRead& answer);
 
   // These functions decide what happens next.
   void become_ready();
   void proceed();
+  void use_free_arena();
   bool can_compute() const;
-  void begin_order();
+  bool begin_order();
+  bool consume_batch();
   bool stop_if_asked();
+  bool pause_if_asked();
   void finish_order_if_complete();
 
   RunnerOptions runner_options() const;
@@ -97,6 +103,8 @@ class AcceleratorHost final : public Component {
   Parameter<bool> deterministic_{*this, "deterministic", false, "refuse operations that may differ from run to run"};
   Parameter<bool> detect_anomaly_{*this, "detect_anomaly", false,
                                   "stop at the first loss or gradient that is not finite; slow"};
+  Parameter<OnNan> on_nan_{*this, "on_nan", OnNan::kStop,
+                           "a loss that is not finite: end the run (stop), leave out the step (skip), or go on"};
 
   Input<DatasetInfo> dataset_{*this, "dataset", "sizes, before the first batch",
                               [this](const auto& message) { on_dataset(*message); }};
@@ -120,7 +128,15 @@ class AcceleratorHost final : public Component {
                                        [this](const auto&) { on_snapshot_taken(); },
                                        {.optional = true}};
 
+  Input<ArenaRead> arena_read_{*this,
+                               "arena_read",
+                               "a reader of the arena is done",
+                               [this](const auto& message) { on_arena_read(*message); },
+                               {.optional = true}};
+
   Output<ArenaInfo> arena_{*this, "arena", "where parameters and gradients are"};
+  Output<ArenaReadable> arena_readable_{*this, "arena_readable",
+                                        "the arena holds a step's result; the next update waits for the readers"};
   Output<Gradients> gradients_{*this, "gradients", "gradients are complete"};
   Output<ModelInfo> model_info_{*this, "model", "ready to train", {.topic = "/model", .latched = true}};
   Output<OrderDone> order_done_{*this, "order_done", "answers to orders", {.topic = "/order_done"}};
@@ -142,8 +158,15 @@ class AcceleratorHost final : public Component {
   std::unique_ptr<Runner> runner_;
   host::RunPosition position_;
   std::optional<host::Snapshots> snapshots_;
+  std::optional<host::ArenaReaders> readers_;
   std::optional<host::Reporter> reporter_;
   std::optional<host::Workplace> workplace_;
+
+  /// Where the rank stands in a pause of all ranks: pause_ is the order that wants one, until the rank has come to
+  /// rest.
+  std::optional<host::Turnstile> turnstile_;
+  std::shared_ptr<const Order> pause_;
+  bool resting_ = false;
 
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.

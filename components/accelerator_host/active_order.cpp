@@ -47,6 +47,10 @@ void ActiveOrder::on_parameters(const Parameters& message) {
   update_made(message.learning_rate);
 }
 
+bool is_one_unit(const Order& order) {
+  return order.kind == OrderKind::kCheckpoint || (order.kind == OrderKind::kPredict && order.batches == 0);
+}
+
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace) {
   switch (order->kind) {
     case OrderKind::kTrain:
@@ -60,8 +64,12 @@ std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& ord
       return std::make_unique<CheckpointOrder>(order, workplace);
     case OrderKind::kStop:
       return std::make_unique<StopOrder>(order, workplace, nullptr);
+    case OrderKind::kPause:
+    case OrderKind::kGoOn:
+      break;  // These interrupt an order and are none themselves.
   }
-  throw Error(Code::kInternal, "{}: order {} has no kind", workplace.context.where, order->id);
+  throw Error(Code::kInternal, "{}: order {} ({}) is not carried out", workplace.context.where, order->id,
+              name_of(order->kind));
 }
 
 }  // namespace trainyard::host

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "components/accelerator_host/arena_readers.h"
 #include "components/accelerator_host/reporter.h"
 #include "components/accelerator_host/run_position.h"
 #include "components/accelerator_host/runner.h"
@@ -23,9 +24,14 @@ struct Workplace {
   Runner& runner;
   RunPosition& position;
   Snapshots& snapshots;
+  ArenaReaders& readers;
   Reporter& reporter;
   Output<Gradients>& gradients;
   Output<Prediction>& predictions;
+
+  /// Returns true while the optimizer must not change the arena.
+  bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
+
   /// The parameters below are read again in every step, because they may be changed during the run.
   const Parameter<double>& clip_norm;
   const Parameter<double>& clip_value;
@@ -57,6 +63,9 @@ class ActiveOrder {
   virtual bool busy() const { return false; }
   bool complete() const { return used_ == batches_ && !busy(); }
 
+  /// Returns true if it could be interrupted now, because what follows is a unit of its own (turnstile.h).
+  virtual bool between_units() const { return true; }
+
   /// Ends the order when it is complete, and returns its answer.
   OrderDone finish();
 
@@ -65,8 +74,9 @@ class ActiveOrder {
 
   /// Called when the optimizer has answered. Throws kInternal if it was not asked, or for another update.
   void on_parameters(const Parameters& message);
-  /// Called when every copy that the checkpoint writer was asked for is made.
-  virtual void on_snapshots_taken() {}
+  /// Called when nobody reads the arena any more: every copy that the checkpoint writer was asked for is made, and
+  /// every reader has answered.
+  virtual void on_arena_free() {}
 
   /// Returns the batches that it has used, and their samples.
   std::uint64_t used() const { return used_; }
@@ -92,6 +102,9 @@ class ActiveOrder {
   std::uint64_t used_ = 0;
   std::uint64_t samples_ = 0;
 };
+
+/// Returns true if the order is a unit as a whole, because it has no batches that could be counted.
+bool is_one_unit(const Order& order);
 
 /// Returns the object that carries this order out. A stop is carried out by StopOrder instead, which knows what it
 /// overtakes.

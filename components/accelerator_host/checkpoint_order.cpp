@@ -6,6 +6,7 @@
 namespace trainyard::host {
 
 void CheckpointOrder::begin() {
+  workplace().runner.check_parameters(workplace().position.step);
   if (workplace().snapshots.ask(order(), workplace().position)) return;
   workplace().context.log->warn("order {} asks for a checkpoint ('{}'), but nothing listens to 'snapshot'", order().id,
                                 order().reason);

@@ -2,6 +2,7 @@
 #include "components/accelerator_host/gradient_scaling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "messages/error.h"
@@ -9,6 +10,7 @@
 namespace trainyard {
 namespace {
 
+constexpr const char* kSkippedSteps = "skipped_steps";
 constexpr double kNormEpsilon = 1e-6;  ///< The value in torch.nn.utils.clip_grad_norm_, whose results are matched.
 
 }  // namespace
@@ -32,14 +34,16 @@ StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clippin
   check_allowed(clipping);
   const double loss_scale = scaler_ ? scaler_->scale() : 1;
   StepResult result{.scale = 1 / loss_scale, .norm = 0, .skipped = {}};
-  const StepSummary summary = strategy.end_step(
-      {.check_finite = scaler_.has_value(), .clip_value = clipping.value / result.scale, .norm = clipping.norm > 0});
+  const StepSummary summary = strategy.end_step({.check_finite = scaler_ || options_.skips_not_finite,
+                                                 .clip_value = clipping.value / result.scale,
+                                                 .norm = clipping.norm > 0});
   if (scaler_) scaler_->update(summary.finite);
   if (!summary.finite) {
     strategy.drop_step();
-    result.skipped = {loss_scale, scaler_->scale(), scaler_->skipped()};
+    result.skipped = skip(loss_scale);
     return result;
   }
+  skipped_in_a_row_ = 0;
   if (clipping.norm > 0) {
     result.norm = summary.norm * result.scale;
     result.scale *= std::min(1.0, clipping.norm / (result.norm + kNormEpsilon));
@@ -47,9 +51,18 @@ StepResult GradientScaling::end_step(Strategy& strategy, const Clipping& clippin
   return result;
 }
 
+SkippedStep GradientScaling::skip(double loss_scale) {
+  if (scaler_) return {true, loss_scale, scaler_->scale(), scaler_->skipped()};
+  ++skipped_;
+  if (++skipped_in_a_row_ < kMostSkippedInARow) return {false, 1, 1, skipped_};
+  throw Error(Code::kInvalidArgument, "{}: the gradients of {} steps in a row are not finite, and on_nan = 'skip'",
+              options_.where, skipped_in_a_row_);
+}
+
 std::vector<Scalar> GradientScaling::metrics() const {
-  if (!scaler_) return {};
-  return {{"loss_scale", scaler_->scale()}, {"skipped_steps", static_cast<double>(scaler_->skipped())}};
+  if (scaler_) return {{"loss_scale", scaler_->scale()}, {kSkippedSteps, static_cast<double>(scaler_->skipped())}};
+  if (skipped_ == 0) return {};
+  return {{kSkippedSteps, static_cast<double>(skipped_)}};
 }
 
 }  // namespace trainyard

@@ -18,8 +18,9 @@ struct Clipping {
   double value = 0;
 };
 
-/// A step that must not be applied, because its gradients overflowed at the loss scale with which it was computed.
+/// A step that must not be applied, because its gradients are not finite.
 struct SkippedStep {
+  bool overflow = false;       ///< True if the loss is scaled, so that the gradients have overflowed.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
@@ -41,6 +42,7 @@ class GradientScaling {
     std::string accelerator;  ///< The name of the accelerator, for error messages.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
+    bool skips_not_finite = false;    ///< True to skip steps whose gradients are not finite even so.
   };
 
   explicit GradientScaling(Options options);
@@ -49,7 +51,7 @@ class GradientScaling {
   double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
 
   /// Ends the step of a strategy. Throws kUnsupported for clipping that the accelerator does not allow, and
-  /// kInvalidArgument if even the smallest loss scale is too large.
+  /// kInvalidArgument if even the smallest loss scale is too large, or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
   /// Returns the loss scale and the skipped steps, for the training metrics.
@@ -58,11 +60,22 @@ class GradientScaling {
   /// Returns what scales the loss, which has state; null if nothing does.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
+  /// Returns the steps skipped since the run began.
+  std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
+  /// Continues to count the skipped steps of a run that is resumed. What scales the loss restores them by itself.
+  void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
+
  private:
+  /// After so many skipped steps in a row nothing will be learnt any more.
+  static constexpr std::uint64_t kMostSkippedInARow = 100;
+
   void check_allowed(const Clipping& clipping) const;
+  SkippedStep skip(double loss_scale);
 
   Options options_;
   std::optional<LossScaler> scaler_;
+  std::uint64_t skipped_ = 0;           ///< The steps skipped since the run began, if the loss is not scaled ...
+  std::uint64_t skipped_in_a_row_ = 0;  ///< ... and since the last one that was not.
 };
 
 }  // namespace trainyard

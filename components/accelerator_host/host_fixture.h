@@ -26,8 +26,9 @@ inline constexpr const char* kMlp =
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {
-    rig_.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + more + "}");
+    host_ = &rig_.add<AcceleratorHost>("accelerator_host", std::string("{") + kMlp + more + "}");
     rig_.start();
+    set_readers(0);
     DatasetInfo data;
     data.dataset = "made up";
     data.fields = {{"input", 7, {6}}, {"target", 4, {}}};
@@ -93,6 +94,13 @@ class AcceleratorHostTest : public ::testing::Test {
     }
   }
 
+  /// Sets how many readers of the arena the host sees.
+  void set_readers(std::size_t count) {
+    for (InputBase* input : host_->inputs()) {
+      if (input->name() == "arena_read") input->set_connections(count);
+    }
+  }
+
   template <class T>
   void send(const std::string& topic, T message) {
     rig_.send(topic, std::move(message));
@@ -113,6 +121,7 @@ class AcceleratorHostTest : public ::testing::Test {
   std::size_t done() const { return rig_.received<OrderDone>("/order_done").size(); }
 
   Rig rig_;
+  AcceleratorHost* host_ = nullptr;
   ArenaInfo arena_;
 };
 

@@ -22,6 +22,8 @@ class OrderQueue {
 
   void push(std::shared_ptr<const Order> order) { orders_.push_back(std::move(order)); }
   bool has_orders() const { return !orders_.empty(); }
+  /// Returns the next order. There must be one.
+  const Order& front() const { return *orders_.front(); }
   /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
   /// If there is a stop among the orders, drops every order before it and returns it; otherwise returns null.
@@ -29,6 +31,7 @@ class OrderQueue {
 
   /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
   bool offer(const std::shared_ptr<const Batch>& batch);
+  bool has_batch() const { return batch_ != nullptr; }
   /// Removes and returns the stored batch; null if there is none.
   std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
 

@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/anomaly_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "components/accelerator_host/make_plugins.h"
@@ -14,6 +15,7 @@
 #include "messages/error.h"
 #include "tensors/bridge.h"
 #include "tensors/half_emulation.h"
+#include "tensors/norm.h"
 #include "tensors/version.h"
 
 namespace trainyard {
@@ -66,7 +68,8 @@ void Runner::build(const DatasetInfo& data) {
       .where = context_.where,
       .accelerator = options_.accelerator.plugin,
       .clipping_allowed = traits.gradient_clipping,
-      .loss = options_.precision.scales_loss ? std::optional(options_.loss_scaling) : std::nullopt});
+      .loss = options_.precision.scales_loss ? std::optional(options_.loss_scaling) : std::nullopt,
+      .skips_not_finite = options_.on_nan == OnNan::kSkip});
   at::globalContext().setDeterministicAlgorithms(options_.deterministic, /*warn_only=*/false);
   torch::autograd::AnomalyMode::set_enabled(options_.detect_anomaly);
   random_.emplace(*device_, context_.seed, context_.rank);
@@ -94,11 +97,17 @@ void Runner::make_arena() {
   passes_.emplace(Passes::Options{.where = context_.where,
                                   .device = device_->torch_device().type(),
                                   .autocast = autocast_type(),
-                                  .detect_anomaly = options_.detect_anomaly,
+                                  .on_nan = on_nan(),
                                   .generator = &random_->generator(),
                                   .trace = trace});
   strategy_->set_up(
       {.model = model_.get(), .arena = arena_.get(), .world = &*world_, .passes = &*passes_, .trace = trace});
+}
+
+/// Where the loss is scaled, one that is not finite is an overflow, which has a rule of its own.
+OnNan Runner::on_nan() const {
+  if (options_.detect_anomaly) return OnNan::kStop;
+  return options_.precision.scales_loss ? OnNan::kIgnore : options_.on_nan;
 }
 
 /// The type of forward and loss if it differs from that of the parameters and LibTorch supports it.
@@ -209,14 +218,15 @@ void Runner::set_training(bool training) {
   training_ = training;
 }
 
-at::Tensor Runner::train(const Batch& batch, double weight, bool last) {
+at::Tensor Runner::train(const Batch& batch, std::uint64_t step, double weight, bool last) {
   set_training(true);
   at::Tensor loss = strategy_->train({.data = batches_->take(batch),
                                       .samples = batch.samples,
                                       .weight = scaling_->scaled(weight),
                                       .last = last,
                                       .epoch = batch.epoch,
-                                      .index = batch.index});
+                                      .index = batch.index,
+                                      .step = step});
   batches_->release();
   return loss;
 }
@@ -224,7 +234,15 @@ at::Tensor Runner::train(const Batch& batch, double weight, bool last) {
 StepResult Runner::end_step(const Clipping& clipping) {
   StepResult result = scaling_->end_step(*strategy_, clipping);
   if (!result.skipped) arena_->publish_gradients();
+  passes_->check_losses();
   return result;
+}
+
+void Runner::check_parameters(std::uint64_t step) const {
+  if (options_.on_nan == OnNan::kIgnore || std::isfinite(l2_norm(arena_->own_parameters()))) return;
+  throw Error(Code::kInvalidArgument,
+              "{}: parameters are not finite after step {}; no checkpoint is taken of them. on_nan = 'ignore' goes on",
+              context_.where, step);
 }
 
 void Runner::begin_evaluation() {

@@ -33,6 +33,7 @@ struct RunnerOptions {
   Precision precision;
   bool deterministic = false;
   bool detect_anomaly = false;
+  OnNan on_nan = OnNan::kStop;
   LossScaling loss_scaling;  ///< Used in 16-mixed only.
   bool timeline = false;     ///< True to record what is done when.
 };
@@ -55,11 +56,11 @@ class Runner {
   /// Starts to copy a batch that will be needed later to a device with separate memory. Does nothing for other devices.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Computes forward and backward of one micro-batch, and adds the gradients times `weight` to the arena. `last` says
-  /// that the step is complete after it. Returns the loss, or an undefined tensor for a batch of zero rows, for which
-  /// the rank only takes part in the communication. Throws kInvalidArgument if anomalies are to be detected and the
-  /// loss is not finite.
-  at::Tensor train(const Batch& batch, double weight, bool last);
+  /// Computes forward and backward of one micro-batch of a step, and adds the gradients times `weight` to the arena.
+  /// `last` says that the step is complete after it. Returns the loss, or an undefined tensor for a batch of zero rows,
+  /// for which the rank only takes part in the communication. Throws kInvalidArgument if the loss is not finite, unless
+  /// that is allowed (OnNan).
+  at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
   /// the gradients visible to the optimizer. Throws kInvalidArgument if no loss scale is small enough.
@@ -86,16 +87,23 @@ class Runner {
   /// Lets the model generate output without an input.
   Prediction generate(const std::string& split);
 
+  /// Throws kInvalidArgument if a parameter is not finite after this step, unless that is allowed (OnNan).
+  void check_parameters(std::uint64_t step) const;
+
   /// Makes memory that the optimizer does not change visible to the checkpoint writer.
   void begin_snapshot() { strategy_->begin_snapshot(); }
+
+  /// Makes the model's buffers visible to those who read the arena in host memory.
+  void publish_buffers() { arena_->publish_buffers(); }
 
   /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
   /// model's buffers and the strategy.
   std::vector<SavedState> states();
   /// Keeps the states of a checkpoint, which start() restores, and returns the owners of those that are its own.
   std::vector<std::string> restore(const RestoredStates& states);
-  /// Returns the number of steps skipped because gradients overflowed.
-  std::uint64_t skipped_steps() { return scaling_->loss_scaler() ? scaling_->loss_scaler()->skipped() : 0; }
+  /// Returns the number of steps skipped because gradients were not finite, and continues that of a resumed run.
+  std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
+  void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
   /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
   std::vector<Scalar> metrics() const;
@@ -116,6 +124,7 @@ class Runner {
   int device_index() const;
   void make_arena();
   std::optional<at::ScalarType> autocast_type() const;
+  OnNan on_nan() const;
   void emulate_half();
   void check_memory(const DatasetInfo& data) const;
   void set_training(bool training);

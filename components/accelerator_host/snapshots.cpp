@@ -21,6 +21,7 @@ bool Snapshots::ask(const Order& order, const RunPosition& position) {
                         .cursor = position.cursor,
                         .skipped_steps = runner_.skipped_steps(),
                         .metrics = order.metrics,
+                        .settings = order.settings,
                         .states = std::move(states)});
   return true;
 }

@@ -11,7 +11,7 @@
 namespace trainyard::host {
 
 void TrainOrder::enter(Phase next) {
-  const bool allowed = next == Phase::kCopying    ? phase_ == Phase::kAccumulating
+  const bool allowed = next == Phase::kHolding    ? phase_ == Phase::kAccumulating
                        : next == Phase::kUpdating ? phase_ != Phase::kUpdating
                                                   : phase_ != Phase::kAccumulating;
   if (!allowed)
@@ -24,6 +24,7 @@ void TrainOrder::enter(Phase next) {
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
   if (micro_batch_ == 0) begin_step();
+  batch_ = batch.index;
   accumulate(batch);
   workplace().position.epoch = batch.epoch;
   workplace().reporter.trained_on(batch.samples);
@@ -45,7 +46,7 @@ void TrainOrder::begin_step() {
 void TrainOrder::accumulate(const Batch& batch) {
   const bool last = micro_batch_ + 1 == micro_batches_;
   outcome_.samples += batch.samples;
-  at::Tensor loss = workplace().runner.train(batch, weight_of(batch), last);
+  at::Tensor loss = workplace().runner.train(batch, workplace().position.step + 1, weight_of(batch), last);
   if (reported_ && loss.defined()) outcome_.losses.push_back(std::move(loss));
 }
 
@@ -65,8 +66,8 @@ void TrainOrder::end_accumulation() {
   outcome_.result = workplace().runner.end_step({.norm = *workplace().clip_norm, .value = *workplace().clip_value});
   if (outcome_.result.skipped) {
     skip_step(*outcome_.result.skipped);
-  } else if (workplace().snapshots.pending()) {
-    enter(Phase::kCopying);
+  } else if (workplace().arena_is_read()) {
+    enter(Phase::kHolding);
   } else {
     hand_over_gradients();
   }
@@ -74,14 +75,22 @@ void TrainOrder::end_accumulation() {
 
 /// All ranks decide alike, so none of them waits for an update that does not come.
 void TrainOrder::skip_step(const SkippedStep& skipped) {
+  outcome_.losses.clear();
+  if (!skipped.overflow) {
+    workplace().context.log->warn(
+        "a step after step {} (with batch {} of epoch {}) is skipped: a loss or a gradient is not finite; {} skipped "
+        "so "
+        "far",
+        workplace().position.step, batch_, workplace().position.epoch, skipped.skipped);
+    return;
+  }
   workplace().context.log->warn(
       "a step after step {} is skipped: gradients overflowed at loss scale {}; the scale is {} now, {} skipped so far",
       workplace().position.step, skipped.loss_scale, skipped.next_loss_scale, skipped.skipped);
-  outcome_.losses.clear();
 }
 
-void TrainOrder::on_snapshots_taken() {
-  if (phase_ == Phase::kCopying) hand_over_gradients();
+void TrainOrder::on_arena_free() {
+  if (phase_ == Phase::kHolding) hand_over_gradients();
 }
 
 void TrainOrder::hand_over_gradients() {
@@ -103,6 +112,7 @@ void TrainOrder::hand_over_gradients() {
 void TrainOrder::end_step(double learning_rate) {
   if (phase_ != Phase::kAccumulating) enter(Phase::kAccumulating);
   workplace().runner.end_update(++workplace().position.step);
+  workplace().readers.show(workplace().position.step);
   outcome_.updated = update_ > 0;
   outcome_.learning_rate = learning_rate;
   if (reported_) workplace().reporter.report_step(order(), outcome_);

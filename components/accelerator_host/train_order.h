@@ -13,7 +13,7 @@ namespace trainyard::host {
 /// The last step of the order may have fewer.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
-///                  \--> kCopying: a snapshot is pending --^
+///                  \--> kHolding: the arena is being read --^
 ///
 /// A step whose scaled gradients overflow is skipped: the optimizer does not receive it, but its batches count as used.
 class TrainOrder final : public ActiveOrder {
@@ -22,14 +22,15 @@ class TrainOrder final : public ActiveOrder {
       : ActiveOrder(order, workplace, order->batches) {}
 
   bool busy() const override { return phase_ != Phase::kAccumulating; }
+  bool between_units() const override { return micro_batch_ == 0; }
   void abandon() override;
-  void on_snapshots_taken() override;
+  void on_arena_free() override;
 
  private:
   /// The phases of a step.
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
-    kCopying,       ///< The gradients are complete, but the optimizer would change what is being copied.
+    kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
     kUpdating,      ///< The parameters belong to the optimizer until it answers.
   };
   /// Changes the phase; nothing else does. Throws kInternal for a change that is not allowed.
@@ -51,6 +52,7 @@ class TrainOrder final : public ActiveOrder {
   // These members describe the current step.
   std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
+  std::uint64_t batch_ = 0;          ///< The index of its newest micro-batch.
   std::uint64_t update_ = 0;         ///< The number of its update for the optimizer; 0 if the optimizer gets none.
   bool reported_ = false;            ///< True if the step ends with metrics.
   StepOutcome outcome_;              ///< The outcome, whose losses are kept only if the step will be reported.

@@ -121,17 +121,115 @@ TEST_F(AcceleratorHostTest, AnOverflowEndsTheStepWithoutTheOptimizer) {
   EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->batches, 2u);
 }
 
-TEST_F(AcceleratorHostTest, AnInfiniteLossStopsTheRunIfAnomaliesAreLookedFor) {
-  start_ready(R"(, "detect_anomaly": true)");
+/// A batch whose loss is not a number.
+Batch broken(Batch batch) {
+  batch.tensors[0].as<float>()[0] = INFINITY;
+  return batch;
+}
+
+TEST_F(AcceleratorHostTest, ALossThatIsNotFiniteStopsTheRunBeforeTheUpdate) {
+  start_ready();
+  send("/orders", train(1, 3));
+  send("batches", batch(1, 0));
+  answer(1);
+  EXPECT_THAT([&] { send("batches", broken(batch(1, 1))); },
+              ::testing::ThrowsMessage<Error>(
+                  ::testing::HasSubstr("the loss is nan in step 2, batch 1 of epoch 0 (train); it must be finite")));
+  EXPECT_EQ(gradients(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, AStepWhoseLossIsNotFiniteIsSkippedIfThatIsWanted) {
+  start_ready(R"(, "on_nan": "skip")");
+  send("/orders", train(1, 2, 1));
+  send("batches", broken(batch(1, 0)));
+  EXPECT_EQ(gradients(), 0u);
+  EXPECT_EQ(view_of(arena_.blocks[1].data).abs().sum().item<float>(), 0) << "they are dropped";
+  send("batches", batch(1, 1));
+  ASSERT_EQ(gradients(), 1u);
+  EXPECT_EQ(rig_.received<Gradients>("gradients")[0]->step, 1u);
+  EXPECT_EQ(rig_.received<Gradients>("gradients")[0]->scale, 1);
+}
+
+TEST_F(AcceleratorHostTest, ALossThatIsFiniteIsNotChangedBySkipping) {
+  start_ready(R"(, "on_nan": "skip")");
+  Oracle expected = oracle();
   send("/orders", train(1, 1));
-  Batch broken = batch(1, 0);
-  broken.tensors[0].as<float>()[0] = INFINITY;
-  try {
-    send("batches", broken);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), ::testing::ContainsRegex("the loss is -?nan in batch 0 of epoch 0 \\(train\\)"));
-  }
+  send("batches", batch(1, 0));
+  expected.loss(batch(1, 0)).backward();
+  expect_gradients(expected);
+}
+
+TEST_F(AcceleratorHostTest, StepsThatAreAllSkippedEndTheRun) {
+  start_ready(R"(, "on_nan": "skip")");
+  send("/orders", train(1, 200));
+  EXPECT_THAT(
+      [&] {
+        for (std::uint64_t index = 0; index < 100; ++index) send("batches", broken(batch(1, index)));
+      },
+      ::testing::ThrowsMessage<Error>(::testing::HasSubstr("the gradients of 100 steps in a row are not finite")));
+}
+
+TEST_F(AcceleratorHostTest, ALossThatIsNotFiniteCanBeIgnored) {
+  start_ready(R"(, "on_nan": "ignore")");
+  send("/orders", train(1, 1));
+  send("batches", broken(batch(1, 0)));
+  EXPECT_EQ(gradients(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, NoCheckpointIsTakenOfParametersThatAreNotFinite) {
+  start_ready();
+  view_of(arena_.blocks[0].data)[0].fill_(NAN);
+  EXPECT_THAT([&] { send("/orders", Order{.id = 1, .kind = OrderKind::kCheckpoint}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("parameters are not finite after step 0")));
+  EXPECT_TRUE(rig_.received<Snapshot>("snapshot").empty());
+}
+
+TEST_F(AcceleratorHostTest, APauseKeepsTheOrderAndItsBatches) {
+  start_ready();
+  send("/orders", train(1, 4, 2));
+  send("batches", batch(1, 0));
+  send("/orders", Order{.id = 2, .kind = OrderKind::kPause});
+  EXPECT_EQ(done(), 0u) << "a step has begun";
+  send("batches", batch(1, 1));
+  EXPECT_EQ(done(), 0u) << "the optimizer has its gradients";
+  answer(1);
+  ASSERT_EQ(done(), 1u);
+  EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->kind, OrderKind::kPause);
+  EXPECT_EQ(rig_.received<OrderDone>("/order_done")[0]->step, 1u);
+  send("batches", batch(1, 2));
+  EXPECT_EQ(gradients(), 1u);
+  send("/orders", Order{.id = 3, .kind = OrderKind::kGoOn});
+  send("batches", batch(1, 3));
+  EXPECT_EQ(gradients(), 2u);
+  answer(2);
+  EXPECT_EQ(done(), 2u);
+}
+
+TEST_F(AcceleratorHostTest, AStopEndsAPause) {
+  start_ready();
+  send("/orders", train(1, 4));
+  send("/orders", Order{.id = 2, .kind = OrderKind::kPause});
+  send("/orders", Order{.id = 3, .kind = OrderKind::kStop});
+  ASSERT_EQ(done(), 2u);
+  EXPECT_TRUE(rig_.received<OrderDone>("/order_done")[1]->stopped);
+  send("/orders", Order{.id = 4, .kind = OrderKind::kCheckpoint, .reason = "interrupted"});
+  EXPECT_EQ(rig_.received<Snapshot>("snapshot").size(), 1u);
+}
+
+TEST_F(AcceleratorHostTest, TheNextUpdateWaitsForTheReadersOfTheArena) {
+  start_ready();
+  set_readers(1);
+  send("/orders", train(1, 2));
+  send("batches", batch(1, 0));
+  answer(1);
+  ASSERT_EQ(rig_.received<ArenaReadable>("arena_readable").size(), 1u);
+  EXPECT_EQ(rig_.received<ArenaReadable>("arena_readable")[0]->step, 1u);
+  send("batches", batch(1, 1));
+  EXPECT_EQ(gradients(), 1u) << "it is computed, but not handed over";
+  send("arena_read", ArenaRead{.rank = 7, .step = 1});
+  EXPECT_EQ(gradients(), 1u) << "that was the reader of another rank";
+  send("arena_read", ArenaRead{.rank = 0, .step = 1});
+  EXPECT_EQ(gradients(), 2u);
 }
 
 TEST_F(AcceleratorHostTest, ATrainingOrderWithoutBatchesIsDoneAtOnce) {

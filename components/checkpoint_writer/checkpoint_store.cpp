@@ -66,6 +66,7 @@ checkpoints::RunRecord CheckpointStore::record_of(const Snapshot& snapshot) cons
           .skipped_steps = snapshot.skipped_steps,
           .ranks = options_.ranks,
           .metrics = snapshot.metrics,
+          .settings = snapshot.settings,
           .states = snapshot.states,
           .reason = snapshot.reason,
           .model = model_,

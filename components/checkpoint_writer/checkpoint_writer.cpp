@@ -173,7 +173,8 @@ Resumed CheckpointWriter::restore() {
             .cursor = resumed.run.cursor,
             .cursor_batches = resumed.run.cursor_batches,
             .skipped_steps = resumed.run.skipped_steps,
-            .metrics = resumed.run.metrics};
+            .metrics = resumed.run.metrics,
+            .settings = resumed.run.settings};
   return resumed;
 }
 
@@ -220,7 +221,7 @@ void CheckpointWriter::serve_waiting() {
 
 void CheckpointWriter::copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
   // Components answer while the copy is made.
-  const bool asks = states_.connections() > 0;
+  const bool asks = state_answers_.connections() > 0;
   if (asks) state_request_.send(StateRequest{.order = snapshot.order, .step = snapshot.step});
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
@@ -233,7 +234,7 @@ void CheckpointWriter::copy_state(const Snapshot& snapshot, std::unique_ptr<Stat
     guarded([this] {
       deadline_.reset();
       give_up_copy(fmt::format("of {} components that have state, only these have given it in {} s: {}",
-                               states_.connections(), kDeadline.count(), fmt::join(copying_->answered, ", ")));
+                               state_answers_.connections(), kDeadline.count(), fmt::join(copying_->answered, ", ")));
       serve_waiting();
     });
   });
@@ -243,7 +244,7 @@ void CheckpointWriter::on_state(const StateAnswer& answer) {
   if (!copying_ || copying_->copy->snapshot().order != answer.order) return;  // It comes too late.
   if (!copying_->answered.insert(answer.component).second) return;
   copying_->copy->add(answer.states);
-  if (copying_->answered.size() < states_.connections()) return;
+  if (copying_->answered.size() < state_answers_.connections()) return;
   finish_copy();
   serve_waiting();
 }

@@ -125,11 +125,11 @@ class CheckpointWriter final : public Component {
                                          "the optimizer's memory",
                                          [this](const auto& m) { on_optimizer_state(m); },
                                          {.optional = true, .every_rank = true}};
-  Input<StateAnswer> states_{*this,
-                             "states",
-                             "state of components",
-                             [this](const auto& m) { on_state(*m); },
-                             {.optional = true, .topic = "/states", .every_rank = true}};
+  Input<StateAnswer> state_answers_{*this,
+                                    "states",
+                                    "state of components",
+                                    [this](const auto& m) { on_state(*m); },
+                                    {.optional = true, .topic = "/states", .every_rank = true}};
   Input<StatesTaken> states_taken_{*this,
                                    "states_taken",
                                    "components have taken their state back",

@@ -30,6 +30,8 @@ std::uint64_t BatchSequence::add(const Order& order) {
       // An order for 0 batches generates something.
       return order.batches == 0 ? 0 : append(evaluate(order));
     case OrderKind::kCheckpoint:
+    case OrderKind::kPause:
+    case OrderKind::kGoOn:
       return 0;
     case OrderKind::kStop:
       return stop();

@@ -12,6 +12,10 @@ namespace trainyard {
 
 // Files use std::to_chars, which is exact and needs no locale and no allocation. fmt and C format what people read.
 void append_exact(std::string& out, double value) {
+  if (std::isnan(value)) {
+    out += "nan";  // The sign of such a value means nothing.
+    return;
+  }
   char text[64];
   const bool whole = std::trunc(value) == value && std::abs(value) < 1e15;  // Counters should not read "2e+06".
   const auto end = whole ? std::to_chars(text, text + sizeof text, value, std::chars_format::fixed)

@@ -77,6 +77,7 @@ void Optimizer::send_state(const std::vector<std::string>& names, const std::vec
 
 void Optimizer::on_run_state(const RunState& state) {
   step_ = state.step;
+  take_settings(state.settings);
   first_step_known_.arrived();
 }
 

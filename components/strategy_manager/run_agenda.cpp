@@ -30,6 +30,8 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
       facts_(std::move(facts)),
       timeline_(settings_, epochs_of(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
+      pause_(facts_.ranks),
+      step_done_(start.step),
       // What a resumed run starts from is on disk already, and is not saved again before something has changed.
       planned_checkpoint_(timeline_.step()),
       taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.samples}) {
@@ -46,7 +48,9 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
 }
 
 std::optional<Order> RunAgenda::next() {
+  if (std::optional<Order> order = next_pause()) return order;
   if (stop_) return next_while_stopping();
+  if (!pause_.working()) return {};
   // Planning happens only when it is asked for, because what the plan depends on may still arrive.
   if (planned_.empty()) plan();
   if (planned_.empty() || open_.size() >= kOpenOrders) return {};
@@ -57,10 +61,24 @@ std::optional<Order> RunAgenda::next() {
   return issue(std::move(task));
 }
 
+std::optional<Order> RunAgenda::next_pause() {
+  const std::optional<OrderKind> kind = pause_.next(last_id_ + 1);
+  if (!kind) return {};
+  Order order = order_of(*kind);
+  order.id = ++last_id_;
+  return order;
+}
+
 std::optional<Order> RunAgenda::next_while_stopping() {
   if (!stop_->sent) {
-    // Several ranks finish what was ordered, so that all stop after the same step.
-    if (facts_.ranks > 1 && !open_.empty()) return {};
+    // A pause that is under way must come to its end first.
+    if (!pause_.working() && !pause_.resting()) return {};
+    // Several ranks come to rest first, so that all stop after the same step.
+    if (facts_.ranks > 1 && !open_.empty() && pause_.working()) {
+      pause_.want();
+      return next_pause();
+    }
+    pause_.drop();
     stop_->sent = true;
     Task task{order_of(OrderKind::kStop)};
     task.order.reason = stop_->reason;
@@ -79,6 +97,7 @@ Order RunAgenda::issue(Task task) {
   // The metrics are the current ones: planning came before the validation for which this checkpoint waited.
   if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
+    task.order.settings = changed_;
     task.order.states = states();
     const bool best = task.reason == CheckpointReason::kValidation && validation_.improved();
     task.order.reason = name_of(best ? CheckpointReason::kBest : task.reason);
@@ -207,6 +226,8 @@ bool RunAgenda::decision_pending() const {
 }
 
 void RunAgenda::order_done(const OrderDone& done) {
+  step_done_ = std::max(step_done_, done.step);
+  if (pause_.answered(done)) return;
   const auto task = std::ranges::find(open_, done.order, [](const Task& open) { return open.order.id; });
   if (task == open_.end()) {
     throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
@@ -289,12 +310,17 @@ bool RunAgenda::add_validation() {
 }
 
 std::string RunAgenda::why_over() const {
+  if (stop_ && settings_.mode == RunMode::kFit && step_done_ > 0) {
+    return fmt::format("{} after step {}", stop_->reason, step_done_);
+  }
   if (stop_) return stop_->reason;
   if (settings_.mode != RunMode::kFit) return fmt::format("{} done", name_of(settings_.mode));
   if (settings_.fast_dev_run) return "fast_dev_run done";
   if (timeline_.over()) return timeline_.why_over();
-  return fmt::format("early stopping: '{}' has not improved for {} validations; best {}", settings_.monitor,
-                     validation_.stopping().waited(), validation_.stopping().best().value_or(0));
+  const std::optional<double> best = validation_.stopping().best();
+  return fmt::format("early stopping: '{}' has not improved for {} validations; {}", settings_.monitor,
+                     validation_.stopping().waited(),
+                     best ? fmt::format("best {}", *best) : "it was never a finite number");
 }
 
 std::optional<RunAgenda::Outcome> RunAgenda::outcome() const {

@@ -8,7 +8,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "components/strategy_manager/pause.h"
 #include "components/strategy_manager/run_facts.h"
 #include "components/strategy_manager/run_settings.h"
 #include "components/strategy_manager/timeline.h"
@@ -62,14 +65,28 @@ class RunAgenda {
   void checkpoint_done(const CheckpointDone& done);
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
-  /// call has an effect, and none after the last order. With several ranks, the open orders are finished first, because
-  /// a rank that stopped inside a step would leave the others waiting for its gradients.
+  /// call has an effect, and none after the last order. Several ranks first come to rest after the same step, because a
+  /// rank that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
   /// Add an order that a user has requested; it is sent as soon as the open orders are done. Return false if the run is
   /// ending or cannot do it.
   bool add_checkpoint();
   bool add_validation();
+
+  /// Brings all ranks to rest between two steps, or lets them go on. Nothing new is sent meanwhile.
+  void pause() { pause_.want(); }
+  void go_on() {
+    if (!stop_) pause_.end();
+  }
+  /// Returns true if all ranks are at rest, or have nothing left to do.
+  bool resting() const { return pause_.resting() || outcome().has_value(); }
+
+  /// Sets what checkpoints record as changed during the run.
+  void record(std::vector<Setting> settings) { changed_ = std::move(settings); }
+
+  /// Returns the newest step that is known to be done.
+  std::uint64_t step_done() const { return step_done_; }
 
   /// How the run ended. `success` is false if its last checkpoint could not be written.
   struct Outcome {
@@ -109,6 +126,9 @@ class RunAgenda {
     bool answered = false;
   };
 
+  // Returns the order to pause or to go on, if one is due.
+  std::optional<Order> next_pause();
+
   // Puts the next piece on the agenda, if it can be known yet.
   void plan();
   void plan_start();
@@ -138,6 +158,9 @@ class RunAgenda {
   std::deque<Task> open_;     ///< Sent, but not answered by all ranks.
   std::uint64_t last_id_ = 0;
   bool ended_ = false;  ///< True when nothing more will be planned.
+  Pause pause_;
+  std::uint64_t step_done_ = 0;
+  std::vector<Setting> changed_;
   std::optional<Stop> stop_;
 
   std::optional<std::uint64_t> planned_checkpoint_;  ///< The step of the last one planned.

@@ -231,7 +231,7 @@ TEST(RunAgendaTest, AStopOvertakesWhatIsOpenAndSaves) {
   EXPECT_FALSE(agenda.outcome().has_value());
   host.run();
   ASSERT_TRUE(agenda.outcome().has_value());
-  EXPECT_EQ(agenda.outcome()->reason, "stopped by request");
+  EXPECT_EQ(agenda.outcome()->reason, "stopped by request after step 10");
   EXPECT_TRUE(agenda.outcome()->success);
 }
 
@@ -244,7 +244,7 @@ TEST(RunAgendaTest, AStopRightAfterACheckpointSavesNothingTwice) {
   host.take_orders();
   host.run();
   EXPECT_EQ(host.texts().back(), "stop enough");
-  EXPECT_EQ(agenda.outcome()->reason, "enough");
+  EXPECT_EQ(agenda.outcome()->reason, "enough after step 10");
 }
 
 TEST(RunAgendaTest, AStopThatDropsTheFinalCheckpointOrdersItAgain) {

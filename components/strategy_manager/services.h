@@ -3,6 +3,9 @@
 
 #include <cereal/cereal.hpp>
 #include <string>
+#include <vector>
+
+#include "messages/setting.h"
 
 namespace trainyard {
 
@@ -16,6 +19,18 @@ struct RunRequest {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(CEREAL_NVP(reason));
+  }
+};
+
+/// A request to the strategy manager to end a pause.
+struct GoOnRequest {
+  static constexpr const char* kTypeName = "GoOnRequest";
+
+  std::vector<Setting> settings;  ///< What was changed during the pause, for the record.
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(CEREAL_NVP(settings));
   }
 };
 

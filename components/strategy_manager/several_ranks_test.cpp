@@ -59,17 +59,5 @@ TEST_F(SeveralRanksTest, AnEvaluationIsThatOfAllSamples) {
   EXPECT_EQ(checkpoint->metrics[1].value, 5);
 }
 
-TEST_F(SeveralRanksTest, AStopWaitsForWhatIsOrdered) {
-  RunAgenda agenda(resolved({.max_steps = 6, .steps_per_order = 6}), of(2), {});
-  ASSERT_TRUE(agenda.next());
-  agenda.stop("enough");
-  EXPECT_FALSE(agenda.next().has_value()) << "a rank that stops alone would leave the other waiting";
-  for (int rank = 0; rank < 2; ++rank) agenda.order_done({.order = 1, .kind = OrderKind::kTrain, .step = 6});
-  EXPECT_EQ(text_of(*agenda.next()), "stop enough");
-  for (int rank = 0; rank < 2; ++rank)
-    agenda.order_done({.order = 2, .kind = OrderKind::kStop, .step = 6, .stopped = true});
-  EXPECT_EQ(text_of(*agenda.next()), "checkpoint interrupted");
-}
-
 }  // namespace
 }  // namespace trainyard::manager

@@ -42,6 +42,7 @@ void StrategyManager::on_model(const ModelInfo& info) {
 
 void StrategyManager::on_run_state(const RunState& state) {
   start_ = state;
+  changed_.insert(changed_.end(), state.settings.begin(), state.settings.end());
   start_known_.arrived();
 }
 
@@ -57,6 +58,8 @@ void StrategyManager::begin() {
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
+  agenda_->record(changed_);
+  if (pauses_ > 0) agenda_->pause();
   if (start_ && start_->resumed) log().info("resumed from {}", start_->path);
   log().info("{}", agenda_->describe());
   start_clock();
@@ -110,7 +113,7 @@ void StrategyManager::on_order_done(const OrderDone& done) {
                 done.order, begin_.missing());
   }
   agenda_->order_done(done);
-  merger_->answered(done);
+  if (done.kind != OrderKind::kPause) merger_->answered(done);
   send_merged_metrics();
   proceed();
 }
@@ -142,6 +145,7 @@ void StrategyManager::on_checkpoint(const CheckpointDone& done) {
 /// Sends every order whose time has come, and ends the run when there are no more.
 void StrategyManager::proceed() {
   while (std::optional<Order> order = agenda_->next()) orders_.send(std::move(*order));
+  report_rest();
   if (const auto outcome = agenda_->outcome()) finish(outcome->reason, outcome->success);
 }
 
@@ -150,6 +154,7 @@ void StrategyManager::finish(const std::string& reason, bool success) {
   // This happens once: what still arrives afterwards changes nothing.
   finished_ = true;
   log().info("the run is over: {}", reason);
+  report_rest();
   finish_run(reason, success);
 }
 
@@ -186,6 +191,50 @@ RunReply StrategyManager::validate() {
   }
   proceed();
   return {"a validation follows the steps that are ordered"};
+}
+
+// It is answered later: when the ranks have come to rest, or when there is nothing that could go on.
+void StrategyManager::pause(std::function<void(const RunReply&)> answer) {
+  ++pauses_;
+  waiting_for_rest_.push_back(std::move(answer));
+  if (agenda_ && !finished_) {
+    agenda_->pause();
+    proceed();
+  } else {
+    report_rest();
+  }
+}
+
+void StrategyManager::report_rest() {
+  if (agenda_ && !finished_ && !agenda_->resting()) return;
+  const RunReply reply{agenda_ ? fmt::format("resting after step {}", agenda_->step_done()) : "not begun"};
+  for (const auto& answer : std::exchange(waiting_for_rest_, {})) answer(reply);
+}
+
+RunReply StrategyManager::go_on(const GoOnRequest& request) {
+  if (pauses_ == 0) throw Error(Code::kInvalidArgument, "{}: there is no pause that could be ended", where());
+  const std::uint64_t step = agenda_ ? agenda_->step_done() : 0;
+  for (const Setting& changed : request.settings) {
+    const auto same = [&](const Setting& one) {
+      return one.component == changed.component && one.parameter == changed.parameter;
+    };
+    const auto known = std::ranges::find_if(changed_, same);
+    // What the launch file gave is that of the first change.
+    if (known == changed_.end()) {
+      changed_.push_back(changed);
+    } else {
+      known->value = changed.value;
+    }
+    std::erase_if(changed_, [](const Setting& one) { return one.value == one.instead_of; });
+    log().info("{}: {} = {} after step {}, instead of {}", changed.component, changed.parameter, changed.value, step,
+               changed.instead_of);
+  }
+  if (agenda_) agenda_->record(changed_);
+  if (--pauses_ == 0 && agenda_ && !finished_) {
+    agenda_->go_on();
+    proceed();
+  }
+  return {fmt::format("going on after step {}", step)};
 }
 
 manager::RunSettings StrategyManager::read_settings() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -61,6 +62,8 @@ class StrategyManager final : public Component {
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
+  void pause(std::function<void(const RunReply&)> answer);
+  RunReply go_on(const GoOnRequest& request);
 
   void begin();
   void check_data(RunState& start);
@@ -68,6 +71,8 @@ class StrategyManager final : public Component {
   // Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
+  // Answers those who wait for the ranks to come to rest, if they have.
+  void report_rest();
   void send_merged_metrics();
   // The parameters as plain data, for code that knows no components.
   manager::RunSettings read_settings() const;
@@ -105,6 +110,11 @@ class StrategyManager final : public Component {
                                             [this](const RunRequest&) { return checkpoint(); }};
   Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
                                           [this](const RunRequest&) { return validate(); }};
+  DeferredService<RunRequest, RunReply> pause_{
+      *this, "pause", "let all ranks rest after a step; answered when they do, and ended by go_on",
+      [this](const RunRequest&, auto answer) { pause(std::move(answer)); }};
+  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each pause needs one",
+                                        [this](const GoOnRequest& request) { return go_on(request); }};
 
   Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
   Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no bound",
@@ -176,6 +186,9 @@ class StrategyManager final : public Component {
   std::optional<manager::RunAgenda> agenda_;       ///< Set when the run begins.
   std::optional<core::EventLoop::TimerId> clock_;  ///< The timer of max_time_s.
   bool finished_ = false;
+  std::vector<Setting> changed_;  ///< The parameters that were changed, for checkpoints.
+  std::uint32_t pauses_ = 0;      ///< How many have asked for a pause that they have not ended.
+  std::vector<std::function<void(const RunReply&)>> waiting_for_rest_;
 };
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <nlohmann/json.hpp>
 
 #include "core/component/boundary.h"
 #include "core/config/nearest.h"
@@ -130,6 +131,22 @@ void Component::fail(const std::string& what) {
   if (on_error_) on_error_(what);
 }
 
+void Component::take_settings(const std::vector<Setting>& settings) {
+  const std::string own = name().substr(name().rfind('/') + 1);
+  for (const Setting& setting : settings) {
+    ParameterBase* parameter = setting.component == own ? find_parameter(setting.parameter) : nullptr;
+    if (parameter == nullptr) continue;
+    if (parameter->value().dump() != setting.instead_of) {
+      log().warn("{} = {}, as the launch file says now; the run that is continued had {}, set while it ran",
+                 setting.parameter, parameter->value().dump(), setting.value);
+      continue;
+    }
+    set_parameter(setting.parameter, nlohmann::json::parse(setting.value));
+    log().info("{} = {}, as it was set while the run went on, instead of {}", setting.parameter, setting.value,
+               setting.instead_of);
+  }
+}
+
 InputBase::InputBase(Component& owner, std::string name, std::string help, const MessageType& type,
                      InputOptions options, Unlisted)
     : owner_(owner), name_(std::move(name)), help_(std::move(help)), type_(type), options_(std::move(options)) {}
@@ -164,6 +181,13 @@ ServiceBase::ServiceBase(Component& owner, std::string name, std::string help, c
                          const MessageType& reply)
     : name_(std::move(name)), help_(std::move(help)), request_(request), reply_(reply) {
   owner.services_.push_back(this);
+}
+
+// The answer may come after this call has returned, so it has a place of its own.
+std::string ServiceBase::call(const std::string& json) {
+  const auto answer = std::make_shared<std::string>();
+  serve(json, [answer](std::string text) { *answer = std::move(text); });
+  return *answer;
 }
 
 }  // namespace trainyard

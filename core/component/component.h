@@ -15,6 +15,7 @@
 #include "core/edge/delivery.h"
 #include "core/plugin/plugin.h"
 #include "core/traits/component_traits.h"
+#include "messages/setting.h"
 
 namespace trainyard {
 
@@ -100,6 +101,10 @@ class Component : public Configurable {
   virtual void on_deactivate() {}
   /// Closes files. It runs last, when all messages sent to this component have been handled.
   virtual void on_finalize() {}
+
+  /// Takes up those of a resumed run's parameters (RunState::settings) that belong to this component. Where the launch
+  /// file has another value now than it had when the parameter was changed, that value stays, with a warning.
+  void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the log for people. Its lines carry the component's name, and any thread may write to it.
   spdlog::logger& log() const { return *context_.log; }

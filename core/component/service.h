@@ -25,9 +25,15 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// Returns the answer to a request; both are JSON. If the handler throws, the error is reported to the caller and the
-  /// component does not fail.
-  virtual std::string call(const std::string& json) = 0;
+  /// Takes the answer to a request, as JSON. It may be called on the component's loop only, and is called once.
+  using Reply = std::function<void(std::string json)>;
+
+  /// Handles a request, which is JSON, and passes the answer on, at once or later. If the handler throws, the error is
+  /// reported to the caller and the component does not fail.
+  virtual void serve(const std::string& json, Reply reply) = 0;
+
+  /// Returns the answer to a request, or an empty string if the answer does not come at once.
+  std::string call(const std::string& json);
 
  protected:
   ServiceBase(Component& owner, std::string name, std::string help, const MessageType& request,
@@ -49,10 +55,30 @@ class Service final : public ServiceBase {
       : ServiceBase(owner, std::move(name), std::move(help), message_type<Question>(), message_type<Answer>()),
         handler_(std::move(handler)) {}
 
-  std::string call(const std::string& json) override { return to_json(handler_(from_json<Question>(json))); }
+  void serve(const std::string& json, Reply reply) override { reply(to_json(handler_(from_json<Question>(json)))); }
 
  private:
   std::function<Answer(const Question&)> handler_;
+};
+
+/// A question that is answered when something has happened. The handler keeps `answer` and calls it once, in a later
+/// handler of the component. If it never does, the caller's deadline passes.
+template <Message Question, Message Answer>
+class DeferredService final : public ServiceBase {
+ public:
+  using Answering = std::function<void(const Answer&)>;
+
+  DeferredService(Component& owner, std::string name, std::string help,
+                  std::function<void(const Question&, Answering answer)> handler)
+      : ServiceBase(owner, std::move(name), std::move(help), message_type<Question>(), message_type<Answer>()),
+        handler_(std::move(handler)) {}
+
+  void serve(const std::string& json, Reply reply) override {
+    handler_(from_json<Question>(json), [reply = std::move(reply)](const Answer& answer) { reply(to_json(answer)); });
+  }
+
+ private:
+  std::function<void(const Question&, Answering)> handler_;
 };
 
 }  // namespace trainyard

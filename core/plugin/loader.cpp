@@ -124,8 +124,8 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
       }
     }
   }
-  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one that
-  // find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
+  // The sort is stable: of several plugins of one name, the one in the earlier folder comes first, which is the one
+  // that find() chooses. The others cannot be used, or are the same file, found again because folders overlap.
   const auto identity = [](const Found& f) { return std::pair(f.label.kind, f.label.name); };
   std::ranges::stable_sort(found, {}, identity);
   found.erase(std::ranges::unique(found, {}, identity).begin(), found.end());

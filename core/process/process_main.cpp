@@ -11,12 +11,14 @@
 #include "core/component/boundary.h"
 #include "core/plugin/describe.h"
 #include "core/plugin/loader.h"
+#include "core/process/denormals.h"
 #include "core/process/process.h"
 
 namespace {
 
 constexpr const char* kUsage =
-    "usage: trainyard-process --control ENDPOINT --process NAME   host components for a launcher\n"
+    "usage: trainyard-process --control ENDPOINT --process NAME [--denormals keep|flush]\n"
+    "                                                              host components for a launcher\n"
     "       trainyard-process --describe FILE [--parameters JSON]  print a plugin's declaration as JSON\n"
     "Started by `trainyard launch`; see `trainyard --help`.\n";
 
@@ -36,13 +38,14 @@ trainyard::core::RunKeys keys_of_run() {
 }
 
 int run(int argc, char** argv) {
-  std::string control, name, described, parameters;
+  std::string control, name, described, parameters, denormals;
   // The arguments are read by hand, because only our own programs start this one, and it links no parser.
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--describe") == 0) described = argv[i + 1];
     if (std::strcmp(argv[i], "--parameters") == 0) parameters = argv[i + 1];
     if (std::strcmp(argv[i], "--control") == 0) control = argv[i + 1];
     if (std::strcmp(argv[i], "--process") == 0) name = argv[i + 1];
+    if (std::strcmp(argv[i], "--denormals") == 0) denormals = argv[i + 1];
   }
   if (!described.empty()) return describe(described, parameters);
   if (control.empty() || name.empty()) {
@@ -52,6 +55,8 @@ int run(int argc, char** argv) {
   // A stop comes from the launcher as a message. The signals that the launcher sends after that keep their default
   // meaning, but Ctrl-C of the terminal concerns only the launcher.
   std::signal(SIGPIPE, SIG_IGN);
+  // There is one thread so far, from which all others inherit this.
+  if (denormals != "keep") trainyard::core::flush_denormals();
   return trainyard::core::Process(name, control, keys_of_run()).run();
 }
 

@@ -48,12 +48,14 @@ json list_parameters(const Component& component) {
   return all;
 }
 
-/// Returns the answer of a declared service. If the name is unknown, the error lists the built-in methods, too.
-std::string service_or_throw(Component& component, const Request& request) {
+/// Passes the request to a declared service. If the name is unknown, the error lists the built-in methods, too.
+void serve_or_throw(Component& component, const Request& request, ServiceBase::Reply reply) {
   std::vector<std::string> known;
   for (const auto& [word, question] : kParameterQuestions) known.emplace_back(word);
   for (ServiceBase* service : component.services()) {
-    if (service->name() == request.method) return service->call(request.body.empty() ? "{}" : request.body);
+    if (service->name() == request.method) {
+      return service->serve(request.body.empty() ? "{}" : request.body, std::move(reply));
+    }
     known.push_back(service->name());
   }
   throw Error(Code::kNotFound, "{} has no service '{}'{}", component.where(), request.method,
@@ -72,11 +74,11 @@ std::string answer_about_parameter(Component& component, const Request& request,
 }
 
 /// Runs on the component's own loop.
-std::string perform(Component& component, const Request& request) {
+void perform(Component& component, const Request& request, ServiceBase::Reply reply) {
   const std::optional<ParameterQuestion> question = parameter_question(request.method);
-  if (!question) return service_or_throw(component, request);
-  if (*question == ParameterQuestion::kList) return list_parameters(component).dump();
-  return answer_about_parameter(component, request, *question);
+  if (!question) return serve_or_throw(component, request, std::move(reply));
+  if (*question == ParameterQuestion::kList) return reply(list_parameters(component).dump());
+  reply(answer_about_parameter(component, request, *question));
 }
 
 /// The counters are read on the control thread while the edge counts on its own. Each number is right, but they may not
@@ -114,15 +116,15 @@ void RequestDesk::serve(const Request& request) {
 }
 
 void RequestDesk::answer(Component& component, const Request& request) {
+  const auto send = [this, id = request.id](bool ok, std::string body) {
+    control_.post([this, reply = Reply{id, ok, std::move(body)}] { reply_(reply); });
+  };
   // What goes wrong in a call is the error of the caller and does not fail the component.
-  Reply reply{.id = request.id};
   try {
-    reply.body = perform(component, request);
+    perform(component, request, [send](std::string body) { send(true, std::move(body)); });
   } catch (...) {
-    reply.ok = false;
-    reply.body = describe_current_exception();
+    send(false, describe_current_exception());
   }
-  control_.post([this, reply] { reply_(reply); });
 }
 
 std::string RequestDesk::counters() const {

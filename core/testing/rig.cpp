@@ -11,6 +11,7 @@
 #include "core/loop/event_loop.h"
 #include "core/memory/shared_pool.h"
 #include "core/plugin/loader.h"
+#include "core/process/denormals.h"
 #include "messages/error.h"
 
 namespace trainyard::testing {
@@ -131,7 +132,9 @@ struct Rig::Impl {
   }
 };
 
+// Rigs compute as the processes of a run do.
 Rig::Rig() : impl_(std::make_unique<Impl>()) {
+  core::flush_denormals();
   impl_->world.plugin_directories = core::PluginLoader::default_directories();
   impl_->log = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::stderr_sink_mt>());
 }

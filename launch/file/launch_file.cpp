@@ -58,6 +58,7 @@ RunSpec read_run(const Value& run, const std::string& path) {
   spec.name = table.name("name", default_run_name(path));
   spec.seed = static_cast<std::uint64_t>(table.integer("seed", 1, 0));
   spec.log_level = table.word("log_level", LogLevel::kInfo);
+  spec.flush_denormals = table.flag("flush_denormals", true);
   spec.directory = with_home(table, "directory", table.text("directory", "runs/" + spec.name));
   spec.start_timeout = seconds(table, "start_timeout_s", 30);
   spec.stop_timeout = seconds(table, "stop_timeout_s", 10);

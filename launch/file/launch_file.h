@@ -55,6 +55,7 @@ struct RunSpec {
   std::string directory;
   LogLevel log_level = LogLevel::kInfo;
   std::uint64_t seed = 1;
+  bool flush_denormals = true;  ///< True to treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
   std::chrono::milliseconds progress_timeout{};  ///< 0 if the run may stand still for ever.

@@ -46,6 +46,7 @@ TEST_F(LaunchFileTest, HasDefaultsForEverythingAboutTheRun) {
   EXPECT_EQ(run.name, "my_run");
   EXPECT_EQ(run.directory, "runs/my_run");
   EXPECT_EQ(run.log_level, LogLevel::kInfo);
+  EXPECT_TRUE(run.flush_denormals);
   EXPECT_EQ(run.seed, 1u);
   EXPECT_EQ(run.start_timeout, milliseconds(30'000));
   EXPECT_EQ(run.stop_timeout, milliseconds(10'000));
@@ -54,10 +55,14 @@ TEST_F(LaunchFileTest, HasDefaultsForEverythingAboutTheRun) {
 
 TEST_F(LaunchFileTest, SplitsRunBetweenLauncherAndManager) {
   const RunSpec run =
-      load("[run]\nname = 'b'\nseed = 7\nlog_level = 'debug'\nstop_timeout_s = 0.5\nmax_steps = 3\nother = 'x'").run;
+      load(
+          "[run]\nname = 'b'\nseed = 7\nlog_level = 'debug'\nflush_denormals = false\nstop_timeout_s = 0.5\n"
+          "max_steps = 3\nother = 'x'")
+          .run;
   EXPECT_EQ(run.name, "b");
   EXPECT_EQ(run.directory, "runs/b");
   EXPECT_EQ(run.seed, 7u);
+  EXPECT_FALSE(run.flush_denormals);
   EXPECT_EQ(run.stop_timeout, milliseconds(500));
   EXPECT_EQ(to_json(Value{run.manager, {}}).dump(), R"({"max_steps":3,"other":"x"})");
 }

@@ -151,7 +151,8 @@ const std::vector<std::string>& topology_keys() {
 
 const std::vector<std::string>& launcher_run_keys() {
   static const std::vector<std::string> keys{
-      "name", "seed", "directory", "log_level", "start_timeout_s", "stop_timeout_s", "progress_timeout_s"};
+      "name",           "seed", "directory", "log_level", "start_timeout_s", "stop_timeout_s", "progress_timeout_s",
+      "flush_denormals"};
   return keys;
 }
 

@@ -128,9 +128,10 @@ TEST_F(ParametersTest, RunGoesToTheStrategyManager) {
 }
 
 TEST_F(ParametersTest, RunIsCheckedWhereItStands) {
-  EXPECT_EQ(error_six("[run]\nmax_step = 100"),
-            "a.toml:3: run.max_step: unknown key; did you mean 'max_steps'? known: directory, log_level, max_steps, "
-            "name, progress_timeout_s, seed, start_timeout_s, stop_timeout_s, validate_every_steps");
+  EXPECT_EQ(
+      error_six("[run]\nmax_step = 100"),
+      "a.toml:3: run.max_step: unknown key; did you mean 'max_steps'? known: directory, flush_denormals, log_level, "
+      "max_steps, name, progress_timeout_s, seed, start_timeout_s, stop_timeout_s, validate_every_steps");
   EXPECT_EQ(error_six("[run]\nmax_steps = -1"), "a.toml:3: run.max_steps: -1 is not allowed; an integer >= 0");
   EXPECT_EQ(error_six("component.strategy_manager.params.max_steps = 1\n[run]\nmax_steps = 2"),
             "a.toml:4: run.max_steps: is given by component.strategy_manager.params.max_steps too (a.toml:2); only "
@@ -140,7 +141,8 @@ TEST_F(ParametersTest, RunIsCheckedWhereItStands) {
 TEST_F(ParametersTest, RunKeysWithoutAStrategyManagerAreErrors) {
   EXPECT_EQ(error("[component.a]\nplugin = 'optimizer'\n[run]\nmax_steps = 2"),
             "a.toml:4: run.max_steps: is for a component with plugin = \"strategy_manager\", and there is none; the "
-            "launcher's own keys: known: directory, log_level, name, progress_timeout_s, seed, start_timeout_s, "
+            "launcher's own keys: known: directory, flush_denormals, log_level, name, progress_timeout_s, seed, "
+            "start_timeout_s, "
             "stop_timeout_s");
 }
 

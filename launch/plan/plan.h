@@ -67,6 +67,7 @@ struct Plan {
   std::string output_directory;  ///< As written: relative to the working directory, unless it is absolute.
   std::uint64_t seed = 1;
   LogLevel log_level = LogLevel::kInfo;
+  bool flush_denormals = true;  ///< True if all threads treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
   std::chrono::milliseconds progress_timeout{300'000};  ///< How long the run may stand still; 0 for ever.

@@ -52,6 +52,7 @@ std::string to_json(const Plan& plan) {
   out["seed"] = plan.seed;
   out["world_size"] = plan.world_size;
   out["log_level"] = name_of(plan.log_level);
+  out["flush_denormals"] = plan.flush_denormals;
   out["start_timeout_ms"] = plan.start_timeout.count();
   out["stop_timeout_ms"] = plan.stop_timeout.count();
   out["progress_timeout_ms"] = plan.progress_timeout.count();

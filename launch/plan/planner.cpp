@@ -33,6 +33,7 @@ Plan copy_run(const LaunchFile& file) {
   plan.output_directory = file.run.directory;
   plan.seed = file.run.seed;
   plan.log_level = file.run.log_level;
+  plan.flush_denormals = file.run.flush_denormals;
   plan.start_timeout = file.run.start_timeout;
   plan.stop_timeout = file.run.stop_timeout;
   plan.progress_timeout = file.run.progress_timeout;

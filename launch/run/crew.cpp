@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launch/run/waiting_threads.h"
 #include "messages/error.h"
 
 namespace trainyard::launch {
@@ -51,9 +52,16 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
+    let_waiting_threads_sleep(options.environment);
     // Through a pipe: others can read command lines, and every child inherits the environment.
     options.input = options_.keys;
-    options.command = {options_.process_program, "--control", options_.control_endpoint, "--process", child.name()};
+    options.command = {options_.process_program,
+                       "--control",
+                       options_.control_endpoint,
+                       "--process",
+                       child.name(),
+                       "--denormals",
+                       options_.flush_denormals ? "flush" : "keep"};
     if (console_file_ >= 0) options.environment["TRAINYARD_CONSOLE_FD"] = std::to_string(console_file_);
   } else {
     options.command = child.planned().command;

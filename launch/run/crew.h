@@ -23,6 +23,7 @@ struct CrewOptions {
   std::string run;
   std::string run_directory;
   std::string keys;  ///< The keys of the run, as text, for processes with components.
+  bool flush_denormals = true;
 };
 
 /// All processes of a run. The crew starts them, prints their output, and detects when they end. The supervisor decides

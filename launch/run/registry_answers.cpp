@@ -114,8 +114,9 @@ void add_log_readers(const RunContext& run, Topics& topics) {
     if (plugin == nullptr) continue;
     for (const core::PortInfo& port : plugin->inputs) {
       if (!reads_log(port, topic_of(component, port.name))) continue;
-      add_once(topics[kLogTopic]["subscribers"],
-               {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
+      add_once(
+          topics[kLogTopic]["subscribers"],
+          {{"component", component.name}, {"process", component.process}, {"policy", name_of(Policy::kDropOldest)}});
     }
   }
 }

@@ -68,6 +68,7 @@ std::string body_of(const json& question) {
 
 RegistryServer::RegistryServer(RunContext& run)
     : run_(run),
+      parameters_(run),
       socket_(run.sockets, run.directory.endpoint("registry"), kMaxQuestionBytes, kBacklog),
       watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })) {}
 
@@ -155,13 +156,30 @@ void RegistryServer::serve_call(Envelope envelope, const json& question) {
   if (target.empty() && in_process.empty()) {
     return call_all_processes(std::move(envelope), id, method, body_of(question));
   }
-  // Throws for a name that does not exist, before anything is sent.
-  const std::string process_name = target.empty() ? process(in_process).name() : component(target).process;
+  // Throws for what does not exist or is not allowed, before anything is sent.
+  const std::string process_name = target.empty() ? process(in_process).name() : "";
+  if (!target.empty()) check_call(target, method);
   open_call(envelope.front().to_string());
-  run_.call(process_name, target, method, body_of(question), kCallDeadline,
-            [this, way_back = std::make_shared<Envelope>(std::move(envelope)), id](bool ok, const std::string& body) {
-              answer_call(*way_back, ok ? success(id, parsed(body)) : failure(id, body));
-            });
+  const auto reply = [this, way_back = std::make_shared<Envelope>(std::move(envelope)), id](bool ok,
+                                                                                            const std::string& body) {
+    answer_call(*way_back, ok ? success(id, parsed(body)) : failure(id, body));
+  };
+  if (!target.empty()) return call_component(target, method, body_of(question), reply);
+  run_.call(process_name, target, method, body_of(question), kCallDeadline, reply);
+}
+
+void RegistryServer::check_call(const std::string& target, const std::string& method) const {
+  const ComponentPlan& called = component(target);
+  if (method == "param.set" && parameters_.is_run_wide(called)) parameters_.check_all_ranks(target);
+}
+
+void RegistryServer::call_component(const std::string& target, const std::string& method, const std::string& body,
+                                    CallTable::Answer answer) {
+  const ComponentPlan& called = component(target);
+  if (method == "param.set" && parameters_.is_run_wide(called)) {
+    return parameters_.set(target, body, std::move(answer));
+  }
+  run_.call(called.process, called.name, method, body, kCallDeadline, std::move(answer));
 }
 
 void RegistryServer::call_all_processes(Envelope envelope, const json& id, const std::string& method,
@@ -197,15 +215,16 @@ void RegistryServer::forward(const std::string& from_process, const Request& req
   };
   try {
     if (request.target.empty()) return reply(true, describe(request.method).dump());
-    run_.call(component(request.target).process, request.target, request.method, request.body, kCallDeadline, reply);
+    check_call(request.target, request.method);
+    call_component(request.target, request.method, request.body, reply);
   } catch (const Error& error) {
     reply(false, error.what());
   }
 }
 
 const ComponentPlan& RegistryServer::component(const std::string& name) const {
-  const auto found = std::ranges::find(run_.plan.components, name, &ComponentPlan::name);
-  if (found != run_.plan.components.end()) return *found;
+  const std::vector<const ComponentPlan*> found = parameters_.named(name);
+  if (!found.empty()) return *found.front();
   throw Error(Code::kNotFound, "no component named '{}'{}", name, suggestion(name, component_names(run_.plan)));
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/transport/visitor_socket.h"
 #include "launch/run/run_context.h"
+#include "launch/run/run_wide_parameters.h"
 #include "messages/control.h"
 
 namespace trainyard::launch {
@@ -56,11 +57,19 @@ class RegistryServer {
   /// Returns the answer to an op. Throws kInvalidArgument for an op that does not exist.
   nlohmann::json describe(const std::string& op) const;
 
-  /// Returns the component with this name. Throws kNotFound, which suggests the nearest name.
+  /// Throws for a component that does not exist, and for a parameter that is to be set on one rank of several.
+  void check_call(const std::string& target, const std::string& method) const;
+  /// Calls a method of a component. A parameter of what is made for each rank is set on all ranks.
+  void call_component(const std::string& target, const std::string& method, const std::string& body,
+                      CallTable::Answer answer);
+
+  /// Returns the component with this name, or that of rank 0 if the name lacks the rank. Throws kNotFound, which
+  /// suggests the nearest name.
   const ComponentPlan& component(const std::string& name) const;
   const ChildProcess& process(const std::string& name) const;
 
   RunContext& run_;
+  RunWideParameters parameters_;
   core::VisitorSocket socket_;
   core::Frames frames_;
   std::map<std::string, std::size_t> open_calls_;  ///< By client; those without any are not in it.

@@ -55,7 +55,8 @@ RunContext::RunContext(const Plan& plan_in, const LaunchOptions& options_in, con
                 console.say(fmt::format("process '{}' sent {}", process, what));
               }),
       crew(loop, console, plan,
-           {options.process_program, control.endpoint(), directory.run(), directory.path(), keys.text()},
+           {options.process_program, control.endpoint(), directory.run(), directory.path(), keys.text(),
+            plan.flush_denormals},
            std::move(reports)),
       barrier(processes_with_components(plan)),
       states(plan.components.size(), State::kUnconfigured) {

@@ -24,6 +24,8 @@ namespace {
 
 constexpr int kLayers = 4, kHeads = 4, kWidth = 128, kContext = 64, kBatch = 12, kVocabulary = 65;
 constexpr int kBatches = 64;  // Distinct batches, which are used again and again.
+/// Distinct labels. A batch gets others every time, so that they cannot be learnt by heart and gradients do not vanish.
+constexpr int kLabels = 4096;
 
 /// nanoGPT's causal self-attention and perceptron, in ordinary operations.
 struct BlockImpl : torch::nn::Module {
@@ -109,10 +111,10 @@ std::function<void(int)> mlp_loop() {
   torch::nn::Sequential model(torch::nn::Linear(784, 128), torch::nn::ReLU(), torch::nn::Linear(128, 10));
   auto optimizer = std::make_shared<torch::optim::AdamW>(model->parameters(), torch::optim::AdamWOptions(1e-3));
   const auto inputs = torch::randn({kBatches, 64, 784});
-  const auto targets = torch::randint(10, {kBatches, 64});
+  const auto targets = torch::randint(10, {kLabels, 64});
   return [=](int i) mutable {
     optimizer->zero_grad();
-    torch::nn::functional::cross_entropy(model->forward(inputs[i % kBatches]), targets[i % kBatches]).backward();
+    torch::nn::functional::cross_entropy(model->forward(inputs[i % kBatches]), targets[i % kLabels]).backward();
     optimizer->step();
   };
 }
@@ -130,10 +132,10 @@ std::function<void(int)> gpt_loop() {
   groups.emplace_back(vectors, options(0));
   auto optimizer = std::make_shared<torch::optim::AdamW>(groups, torch::optim::AdamWOptions(1e-3));
   const auto inputs = torch::randint(kVocabulary, {kBatches, kBatch, kContext});
-  const auto targets = torch::randint(kVocabulary, {kBatches, kBatch, kContext});
+  const auto targets = torch::randint(kVocabulary, {kLabels, kBatch, kContext});
   return [=](int i) {
     optimizer->zero_grad();
-    model->loss(inputs[i % kBatches], targets[i % kBatches]).backward();
+    model->loss(inputs[i % kBatches], targets[i % kLabels]).backward();
     torch::nn::utils::clip_grad_norm_(model->parameters(), 1.0);
     optimizer->step();
   };
@@ -147,6 +149,7 @@ int main(int argc, char** argv) {
   const int runs = argc > 3 ? std::atoi(argv[3]) : 5;
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  at::globalContext().setFlushDenormal(true);  // As the processes of a run do.
   torch::set_num_threads(1);
   torch::manual_seed(1);
   const std::function<void(int)> step = which == "gpt" ? gpt_loop() : mlp_loop();

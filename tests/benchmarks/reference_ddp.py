@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's DistributedDataParallel over Gloo on a multi-layer perceptron: the other side of run.py's `ranks`.
 
-    reference_ddp.py RANKS STEPS HIDDEN...
+    reference_ddp.py RANKS STEPS keep|flush HIDDEN...
 
-One process and one thread per rank, 64 samples each that lie ready in memory, AdamW. Prints one JSON object: steps per second
-of rank 0, without the first tenth.
+One process and one thread per rank, 64 samples each that lie ready in memory, AdamW. The classes are drawn anew in every step, so
+that nothing can be learnt and the gradients do not vanish. The third argument says what becomes of denormal numbers. Prints one JSON
+object: steps per second of rank 0, without the first tenth.
 """
 import json
 import os
@@ -29,13 +30,14 @@ def perceptron(hidden):
     return nn.Sequential(*layers, nn.Linear(widths[-1], CLASSES))
 
 
-def work(rank, ranks, steps, hidden, store):
+def work(rank, ranks, steps, flush, hidden, store):
+    torch.set_flush_denormal(flush)  # First, because threads inherit it: the one of autograd and that of Gloo.
     torch.set_num_threads(1)
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
     torch.manual_seed(rank)
     inputs = [torch.randn(BATCH, FEATURES) for _ in range(16)]
-    targets = [torch.randint(CLASSES, (BATCH,)) for _ in range(16)]
+    targets = torch.randint(CLASSES, (steps + max(steps // 10, 3), BATCH))
     model = nn.parallel.DistributedDataParallel(perceptron(hidden))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loss_of = nn.CrossEntropyLoss()
@@ -44,7 +46,7 @@ def work(rank, ranks, steps, hidden, store):
         if step == skipped:
             began = time.perf_counter()
         optimizer.zero_grad()
-        loss_of(model(inputs[step % 16]), targets[step % 16]).backward()
+        loss_of(model(inputs[step % 16]), targets[step]).backward()
         optimizer.step()
     if rank == 0:
         print(json.dumps({"steps_per_second": steps / (time.perf_counter() - began)}), flush=True)
@@ -52,9 +54,12 @@ def work(rank, ranks, steps, hidden, store):
 
 
 def main():
-    ranks, steps, *hidden = map(int, sys.argv[1:])
+    ranks, steps, denormals, *hidden = sys.argv[1:]
+    if denormals not in ("keep", "flush"):
+        sys.exit(f"'{denormals}' is not allowed; keep or flush")
+    ranks, steps, hidden = int(ranks), int(steps), [int(width) for width in hidden]
     with tempfile.TemporaryDirectory() as folder:
-        mp.spawn(work, (ranks, steps, hidden, f"{folder}/store"), nprocs=ranks)
+        mp.spawn(work, (ranks, steps, denormals == "flush", hidden, f"{folder}/store"), nprocs=ranks)
 
 
 if __name__ == "__main__":

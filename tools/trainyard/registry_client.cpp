@@ -10,6 +10,8 @@ using nlohmann::json;
 
 /// A little longer than the launcher waits for a component, so that its error, which says more, comes first.
 constexpr std::chrono::seconds kDeadline{12};
+/// A parameter of all ranks is set between two steps, which may be long.
+constexpr std::chrono::seconds kDeadlineOfChange{72};
 
 }  // namespace
 
@@ -22,18 +24,19 @@ RegistryClient::RegistryClient(zmq::context_t& context, const std::string& endpo
   throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
 }
 
-json RegistryClient::ask(const std::string& op) { return exchange({{"op", op}}); }
+json RegistryClient::ask(const std::string& op) { return exchange({{"op", op}}, kDeadline); }
 
 json RegistryClient::call(const std::string& target, const std::string& method, const json& body) {
-  return exchange({{"op", "call"}, {"target", target}, {"method", method}, {"body", body}});
+  return exchange({{"op", "call"}, {"target", target}, {"method", method}, {"body", body}},
+                  method == "param.set" ? kDeadlineOfChange : kDeadline);
 }
 
-json RegistryClient::exchange(json question) {
+json RegistryClient::exchange(json question, std::chrono::seconds deadline) {
   const std::uint64_t id = next_id_++;
   question["id"] = id;
   socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
   // The question has one deadline, however many stray answers come meanwhile.
-  const auto until = std::chrono::steady_clock::now() + kDeadline;
+  const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
     if (left.count() <= 0) break;
@@ -47,7 +50,7 @@ json RegistryClient::exchange(json question) {
     const bool unknown = reply.value("code", std::string()) == name_of(Code::kNotFound);
     throw Error(unknown ? Code::kNotFound : Code::kInvalidArgument, "{}", reply.value("error", "no reason given"));
   }
-  throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", kDeadline.count());
+  throw Error(Code::kTimeout, "the launcher did not answer within {} s; is it stopped?", deadline.count());
 }
 
 }  // namespace trainyard::tools

@@ -28,7 +28,7 @@ class RegistryClient {
                       const nlohmann::json& body = nlohmann::json::object());
 
  private:
-  nlohmann::json exchange(nlohmann::json question);
+  nlohmann::json exchange(nlohmann::json question, std::chrono::seconds deadline);
 
   zmq::socket_t socket_;
   std::uint64_t next_id_ = 1;

@@ -10,7 +10,9 @@
 #include <zmq.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +78,24 @@ SystemCheck check_memfd() {
   ::close(file);
   if (!readable) return {Verdict::kBad, "memfd", path + " cannot be opened", "mount /proc without hidepid"};
   return {Verdict::kGood, "memfd", "shared memory by handle works", ""};
+}
+
+/// The variables that change how kernels are computed; they are the user's, and Trainyard leaves them as they are.
+SystemCheck check_thread_variables() {
+  std::string set;
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "OPENBLAS_NUM_THREADS",
+                           "MKL_NUM_THREADS", "OPENBLAS_CORETYPE"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) set += fmt::format("{}{}={}", set.empty() ? "" : " ", name, value);
+  }
+  return {Verdict::kFact, "variables", set.empty() ? "none is set that concerns threads" : set, ""};
+}
+
+SystemCheck check_threads() {
+  double load = 0;
+  std::ifstream("/proc/loadavg") >> load;
+  const char* policy = std::getenv("OMP_WAIT_POLICY");
+  return judge_threads(std::thread::hardware_concurrency(), load, policy != nullptr ? policy : "");
 }
 
 SystemCheck check_open_files() {
@@ -151,6 +171,20 @@ SystemCheck judge_blas(const std::string& resolved_path) {
           "sudo apt-get install libopenblas0-pthread"};
 }
 
+SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy) {
+  constexpr double kCrowded = 0.75;  // Of the cores.
+  const std::string finding = fmt::format("{} cores, {:.1f} busy during the last minute", cores, load);
+  if (load < kCrowded * cores) return {Verdict::kGood, "threads", finding, ""};
+  std::string policy = wait_policy;
+  std::ranges::transform(policy, policy.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (policy == "active") {
+    return {Verdict::kWarning, "threads", finding + ", and OMP_WAIT_POLICY=active lets waiting threads keep a core",
+            "unset OMP_WAIT_POLICY"};
+  }
+  return {Verdict::kWarning, "threads", finding + ": a kernel waits for the slowest of its threads",
+          "OMP_NUM_THREADS=1, or accelerator = {plugin = \"cpu\", threads = \"1\"}"};
+}
+
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard) {
   constexpr std::uint64_t kComfortable = 1024;
   const std::string finding = fmt::format("{} (at most {})", soft, hard);
@@ -175,7 +209,9 @@ std::vector<SystemCheck> check_system() {
       {Verdict::kFact, "compiler", TRAINYARD_COMPILER, ""},
       {Verdict::kFact, "ABI tag", std::string(host_abi_tag()), ""},
       {Verdict::kFact, "system", system_text(), ""},
+      check_thread_variables(),
       check_blas(),
+      check_threads(),
       check_memfd(),
       check_shared_memory(),
       check_open_files(),

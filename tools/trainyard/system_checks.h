@@ -31,6 +31,10 @@ std::vector<SystemCheck> check_system();
 /// BLAS is a warning, because a matrix product takes some thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
+/// Judges whether threads that compute have cores of their own. `load` is the average number of threads that wanted to
+/// run during the last minute; `wait_policy` is OMP_WAIT_POLICY, or empty.
+SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
+
 /// Judges the limit of open files. Each process needs some for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 

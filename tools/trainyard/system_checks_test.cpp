@@ -32,11 +32,19 @@ TEST(SystemChecksTest, WarnsOfTheSmallMemoryOfContainers) {
   EXPECT_EQ(judge_shared_memory(1024 * kMiB, 900 * kMiB).verdict, Verdict::kGood);
 }
 
+TEST(SystemChecksTest, WarnsOfCoresThatOthersUse) {
+  EXPECT_EQ(judge_threads(4, 1.0, "active").verdict, Verdict::kGood);
+  EXPECT_EQ(judge_threads(4, 3.5, "").verdict, Verdict::kWarning);
+  EXPECT_EQ(judge_threads(4, 3.5, "").finding,
+            "4 cores, 3.5 busy during the last minute: a kernel waits for the slowest of its threads");
+  EXPECT_EQ(judge_threads(4, 3.5, "ACTIVE").advice, "unset OMP_WAIT_POLICY");
+}
+
 TEST(SystemChecksTest, LooksAtEverythingThatWasAskedFor) {
   std::vector<std::string> names;
   for (const SystemCheck& check : check_system()) names.push_back(check.name);
   for (const char* name :
-       {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "shared memory", "memfd", "open files"}) {
+       {"Trainyard", "LibTorch", "libzmq", "compiler", "BLAS", "shared memory", "memfd", "open files", "threads"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
   }
 }

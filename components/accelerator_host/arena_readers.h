@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "components/accelerator_host/runner.h"
+#include "core/component/input.h"
+#include "core/component/output.h"
+#include "messages/step.h"
+
+namespace trainyard::host {
+
+/// The readers of the arena that have been told of a step and have not answered yet.
+///
+/// Until all of them have answered, the next step may be computed but not applied; if the model has buffers, not even
+/// computed, because a forward pass would change them. Without readers, nothing is done.
+class ArenaReaders {
+ public:
+  /// Every sender that `answers` is connected to is a reader. Visitors that listen to `output` are not.
+  ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
+      : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
+
+  /// Tells the readers that the arena holds the result of this step.
+  void show(std::uint64_t step);
+
+  /// Records one answer. Throws kInternal for one that was not asked for.
+  void read(const ArenaRead& answer);
+
+  bool pending() const { return pending_ > 0; }
+  bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
+
+ private:
+  Runner& runner_;
+  Output<ArenaReadable>& output_;
+  const InputBase& answers_;
+  std::uint32_t rank_;
+  std::uint64_t step_ = 0;
+  std::size_t pending_ = 0;
+};
+
+}  // namespace trainyard::host

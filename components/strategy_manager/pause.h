@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "messages/order.h"
+
+namespace trainyard::manager {
+
+/// Brings all ranks to rest after a step on which they agree, and lets them go on. What they were doing is continued or
+/// dropped afterwards.
+///
+///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
+class Pause {
+ public:
+  enum class State : std::uint8_t { kWorking, kWanted, kComing, kResting, kLeaving };
+
+  explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
+
+  /// Asks for a pause, unless there is one.
+  void want();
+  /// Ends the pause, or withdraws the wish. A pause that is under way ends when all ranks have come to rest.
+  void end();
+  /// Records that the pause is over because the orders were dropped.
+  void drop() { state_ = State::kWorking; }
+
+  /// Returns the kind of the order that is to be sent now, and takes it as sent under this id.
+  std::optional<OrderKind> next(std::uint64_t id);
+
+  /// Returns true if this was an answer to the pause. Throws kInternal if the ranks rest after different steps.
+  bool answered(const OrderDone& done);
+
+  bool working() const { return state_ == State::kWorking; }
+  bool resting() const { return state_ == State::kResting; }
+  /// Returns the step after which the ranks rest.
+  std::uint64_t step() const { return step_; }
+
+ private:
+  std::uint32_t ranks_;
+  State state_ = State::kWorking;
+  bool ends_at_once_ = false;  ///< True if it was ended before all ranks had come to rest.
+  std::uint64_t id_ = 0;       ///< The order that asked for the last pause.
+  std::uint32_t answers_ = 0;
+  std::uint64_t step_ = 0;
+};
+
+}  // namespace trainyard::manager

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/process/denormals.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+
+namespace trainyard::core {
+namespace {
+
+/// Half of the smallest normal number; the compiler may not compute it.
+float half_of_the_smallest() {
+  volatile float smallest = std::numeric_limits<float>::min();
+  return smallest * 0.5F;
+}
+
+TEST(DenormalsTest, AreFlushedOnAThreadAndOnThoseThatItStarts) {
+  std::thread([] {
+    EXPECT_GT(half_of_the_smallest(), 0) << "the processor computes with them unless it is told otherwise";
+    flush_denormals();
+    if (!flushes_denormals()) GTEST_SKIP() << "not on this processor";
+    EXPECT_EQ(half_of_the_smallest(), 0);
+    std::thread([] {
+      EXPECT_TRUE(flushes_denormals());
+      EXPECT_EQ(half_of_the_smallest(), 0);
+    }).join();
+  }).join();
+}
+
+}  // namespace
+}  // namespace trainyard::core

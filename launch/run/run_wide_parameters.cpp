@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/run/run_wide_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/config/bounded_json.h"
+#include "messages/error.h"
+
+namespace trainyard::launch {
+namespace {
+
+using nlohmann::json;
+
+/// For a component to answer about its parameters.
+constexpr std::chrono::seconds kParameterDeadline{10};
+/// For the ranks to come to rest, which takes up to two steps.
+constexpr std::chrono::seconds kPauseDeadline{60};
+
+std::string without_rank(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+bool has_service(const core::PluginInfo& plugin, const char* name) {
+  return std::ranges::any_of(plugin.services, [&](const core::ServiceInfo& service) { return service.name == name; });
+}
+
+}  // namespace
+
+/// One change, from the question to the answer.
+struct RunWideParameters::Change {
+  std::vector<const ComponentPlan*> components;
+  std::string name;
+  std::string body;
+  CallTable::Answer answer;
+
+  const ComponentPlan* director = nullptr;
+  json before;     ///< The value that the parameter had.
+  bool ok = true;  ///< What the answer will be, with its text.
+  std::string text;
+  std::size_t open = 0;  ///< The calls that are not answered.
+  std::vector<const ComponentPlan*> changed;
+};
+
+std::vector<const ComponentPlan*> RunWideParameters::named(const std::string& target) const {
+  std::vector<const ComponentPlan*> all;
+  for (const ComponentPlan& component : run_.plan.components) {
+    const bool of_rank = component.name == fmt::format("rank{}/{}", component.rank, target);
+    if (component.name == target || of_rank) all.push_back(&component);
+  }
+  return all;
+}
+
+bool RunWideParameters::is_run_wide(const ComponentPlan& component) const {
+  const auto plugin = run_.options.plugins.find(component.plugin);
+  return component.name.find('/') != std::string::npos ||
+         (plugin != run_.options.plugins.end() && plugin->second.component_traits().per_rank);
+}
+
+void RunWideParameters::check_all_ranks(const std::string& target) const {
+  const std::string all = without_rank(target);
+  if (all == target) return;
+  const std::size_t ranks = named(all).size();
+  if (ranks < 2) return;
+  throw Error(Code::kInvalidArgument,
+              "'{}' is one of {} that must stay alike, so a parameter is set for all ranks at once; set it for '{}'",
+              target, ranks, all);
+}
+
+/// By the names of the services, not of the component: whatever directs the run can be asked.
+const ComponentPlan* RunWideParameters::director() const {
+  for (const ComponentPlan& component : run_.plan.components) {
+    const auto plugin = run_.options.plugins.find(component.plugin);
+    if (plugin == run_.options.plugins.end() || run_.states[component.index] != State::kActive) continue;
+    if (has_service(plugin->second, "pause") && has_service(plugin->second, "go_on")) return &component;
+  }
+  return nullptr;
+}
+
+void RunWideParameters::set(const std::string& target, const std::string& body, CallTable::Answer answer) {
+  const std::optional<json> question = parse_bounded_json(body);
+  if (!question || !question->is_object() || !question->contains("value") || !question->contains("name") ||
+      !question->at("name").is_string()) {
+    return answer(false,
+                  fmt::format("param.set of '{}': {} is not allowed; {{\"name\": ..., \"value\": ...}}", target, body));
+  }
+  auto change = std::make_shared<Change>();
+  change->components = named(without_rank(target));
+  change->name = question->at("name").get<std::string>();
+  change->body = body;
+  change->answer = std::move(answer);
+  changes_.push_back(change);
+  if (changes_.size() == 1) begin(change);
+}
+
+/// The old value is needed for the record. An unknown name is refused here, before anything is paused.
+void RunWideParameters::begin(const std::shared_ptr<Change>& change) {
+  const ComponentPlan& first = *change->components.front();
+  run_.call(first.process, first.name, "param.get", json{{"name", change->name}}.dump(), kParameterDeadline,
+            [this, change](bool ok, const std::string& body) {
+              const std::optional<json> parameter = parse_bounded_json(body);
+              if (ok && parameter && parameter->is_object()) {
+                change->before = parameter->value("value", json());
+                return pause(change);
+              }
+              change->ok = false;
+              change->text = body;
+              finish(change);
+            });
+}
+
+void RunWideParameters::pause(const std::shared_ptr<Change>& change) {
+  change->director = director();
+  if (change->director == nullptr) return set_everywhere(change);
+  run_.call(change->director->process, change->director->name, "pause", "{}", kPauseDeadline,
+            [this, change](bool ok, const std::string& body) {
+              if (ok) return set_everywhere(change);
+              change->ok = false;
+              change->text =
+                  fmt::format("'{}' was not changed, because the ranks did not come to rest: {}", change->name, body);
+              go_on(change, "{}");
+            });
+}
+
+void RunWideParameters::set_everywhere(const std::shared_ptr<Change>& change) {
+  change->open = change->components.size();
+  for (const ComponentPlan* component : change->components) {
+    run_.call(component->process, component->name, "param.set", change->body, kParameterDeadline,
+              [this, change, component](bool ok, const std::string& body) {
+                if (ok) change->changed.push_back(component);
+                // The first refusal counts, otherwise any answer.
+                if (change->ok) change->text = body;
+                change->ok = change->ok && ok;
+                if (--change->open == 0) conclude(change);
+              });
+  }
+}
+
+void RunWideParameters::conclude(const std::shared_ptr<Change>& change) {
+  if (!change->ok) return take_back(change);
+  const json now = parse_bounded_json(change->text).value_or(json());
+  const std::string value = now.is_object() ? now.value("value", json()).dump() : std::string("null");
+  json settings = json::array();
+  settings.push_back({{"component", without_rank(change->components.front()->name)},
+                      {"parameter", change->name},
+                      {"value", value},
+                      {"instead_of", change->before.dump()}});
+  go_on(change, json{{"settings", settings}}.dump());
+}
+
+/// A value that one rank refuses is kept by none.
+void RunWideParameters::take_back(const std::shared_ptr<Change>& change) {
+  change->open = change->changed.size();
+  if (change->open == 0) return go_on(change, "{}");
+  for (const ComponentPlan* component : change->changed) {
+    run_.call(component->process, component->name, "param.set",
+              json{{"name", change->name}, {"value", change->before}}.dump(), kParameterDeadline,
+              [this, change](bool, const std::string&) {
+                if (--change->open == 0) go_on(change, "{}");
+              });
+  }
+}
+
+void RunWideParameters::go_on(const std::shared_ptr<Change>& change, const std::string& body) {
+  if (change->director == nullptr) return finish(change);
+  run_.call(change->director->process, change->director->name, "go_on", body, kParameterDeadline,
+            [this, change](bool ok, const std::string& answer) {
+              if (change->ok && !ok) {
+                change->ok = false;
+                change->text = answer;
+              }
+              finish(change);
+            });
+}
+
+void RunWideParameters::finish(const std::shared_ptr<Change>& change) {
+  change->answer(change->ok, change->text);
+  changes_.pop_front();
+  if (!changes_.empty()) begin(changes_.front());
+}
+
+}  // namespace trainyard::launch
