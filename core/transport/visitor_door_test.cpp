@@ -129,7 +129,7 @@ TEST_F(VisitorDoorTest, WhatAVisitorMayNotAskForIsRefusedWithWhatIsAllowed) {
   };
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.window_messages = kHuge; }),
-            "window_messages = 18446744073709551615 is too much; at most 4096");
+            "window_messages = 18446744073709551615 is too much; at most 1024");
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.window_bytes = kHuge; }),
             "window_bytes = 18446744073709551615 is too much; at most 67108864");
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.policy = "foo"; }),
