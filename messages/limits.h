@@ -18,7 +18,7 @@ constexpr std::size_t kMaxControlBytes = 4096;      ///< One frame of a control 
 constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< One question to the registry.
 /// What a visitor may ask for: the messages and bytes under way on one subscription, and the subscriptions of one
 /// connection.
-constexpr std::uint64_t kMaxVisitorWindow = 4096;
+constexpr std::uint64_t kMaxVisitorWindow = 1024;
 constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
 constexpr std::size_t kMaxVisitorSubscriptions = 64;
 constexpr std::uint32_t kNoPayload = 0xffff'ffff;  ///< The payload index of a tensor without bytes.

@@ -120,6 +120,7 @@ Gateway::Gateway(ComponentContext& context, zmq::context_t& zmq, const std::stri
     : Component(context), find_(std::move(find)), door_(zmq, address, door_owner()) {
   // Everything from here on runs on the gateway's own loop, on the control thread.
   loop().add(door_);
+  loop().add(door_.connections());
   loop().after(kSweepInterval, [this] { sweep(); });
   // The gateway is a component only in so far as it has ports and a loop: it is in no plan, and nobody else will
   // activate it.

@@ -36,6 +36,8 @@ class VisitorDoor final : public Source {
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
+  /// Returns the source that watches the number of connections, which must be added to the same loop.
+  Source& connections() { return socket_.connections(); }
 
   /// Sends a message to one visitor after another without encoding it each time.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);

@@ -70,8 +70,14 @@ class VisitorDoorTest : public ::testing::Test {
     Output<ArenaBlock> out{*this, "blocks", ""};
   };
 
-  VisitorDoorTest() { pipe_.loop.add(door_); }
-  ~VisitorDoorTest() override { pipe_.loop.remove(door_); }
+  VisitorDoorTest() {
+    pipe_.loop.add(door_);
+    pipe_.loop.add(door_.connections());
+  }
+  ~VisitorDoorTest() override {
+    pipe_.loop.remove(door_);
+    pipe_.loop.remove(door_.connections());
+  }
 
   Stranger stranger() { return Stranger(zmq_, door_.endpoint()); }
 
@@ -129,7 +135,7 @@ TEST_F(VisitorDoorTest, WhatAVisitorMayNotAskForIsRefusedWithWhatIsAllowed) {
   };
   constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.window_messages = kHuge; }),
-            "window_messages = 18446744073709551615 is too much; at most 4096");
+            "window_messages = 18446744073709551615 is too much; at most 1024");
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.window_bytes = kHuge; }),
             "window_bytes = 18446744073709551615 is too much; at most 67108864");
   EXPECT_EQ(refusal([](Subscribe& asked) { asked.policy = "foo"; }),
@@ -225,6 +231,22 @@ TEST_F(VisitorDoorTest, AMessageThatIsTooLargeForAVisitorIsDroppedAndTheNextOneC
     return visitor.messages == 1;
   });
   EXPECT_EQ(visitor.payload_bytes, 5u);
+}
+
+TEST_F(VisitorDoorTest, AGiantMessageThatNobodyReadsLeavesRoomForTheOthers) {
+  Stranger lazy = stranger();
+  EXPECT_EQ(answer_to(lazy, request()).error, "");
+  run_until([&] { return door_.unread() == 0; });
+  send(VisitorLedger::kBytes + 1);
+  pipe_.run_until_idle();
+  EXPECT_GT(door_.unread(), VisitorLedger::kBytes / 4);
+  Stranger good = stranger();
+  EXPECT_EQ(answer_to(good, request()).error, "");
+  send(5);
+  run_until([&] {
+    good.read();
+    return good.messages == 1;
+  });
 }
 
 TEST_F(VisitorDoorTest, NonsenseIsNotAnsweredAndDisturbsNobody) {

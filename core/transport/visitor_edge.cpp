@@ -81,9 +81,12 @@ std::vector<zmq::message_t> VisitorEdge::frames_of(const Envelope& envelope) con
   header.subscription = subscription_;
   header.send_time_ns = envelope.send_time_ns;
   header.trace = envelope.trace;
-  const auto charged = [this](std::shared_ptr<const void> owner, const void* data, std::size_t size,
-                              std::uint64_t more) {
-    return socket_.ledger().frame(account_, std::move(owner), data, size, size + more);
+  // A message larger than the whole passes alone; the others must still find room beside it.
+  std::uint64_t chargeable = VisitorLedger::kBytes / 2;
+  const auto charged = [&](std::shared_ptr<const void> owner, const void* data, std::size_t size, std::uint64_t more) {
+    const std::uint64_t bytes = std::min(size + more, chargeable);
+    chargeable -= bytes;
+    return socket_.ledger().frame(account_, std::move(owner), data, size, bytes);
   };
   std::vector<zmq::message_t> frames;
   frames.emplace_back(std::string_view(visitor_));

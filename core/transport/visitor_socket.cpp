@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transport/visitor_socket.h"
 
+#include <algorithm>
+
 namespace trainyard::core {
 namespace {
+
+/// A connection takes a descriptor, and the process needs others.
+std::size_t most_connections() {
+  constexpr std::size_t kMost = 1024;
+  return std::min(kMost, raise_descriptor_limit() / 4);
+}
 
 zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_frame, int backlog) {
   zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
@@ -20,7 +28,9 @@ zmq::socket_t make_visitor_socket(zmq::context_t& context, std::size_t largest_f
 
 VisitorSocket::VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame,
                              int backlog)
-    : socket_(make_visitor_socket(context, largest_frame, backlog)), endpoint_(bind_socket(socket_, address)) {}
+    : socket_(make_visitor_socket(context, largest_frame, backlog)), limit_(context, socket_, most_connections()) {
+  limit_.bind(address);
+}
 
 std::shared_ptr<VisitorAccount> VisitorSocket::account(const std::string& visitor) {
   forget_accounts();

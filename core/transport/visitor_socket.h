@@ -8,6 +8,7 @@
 #include <string_view>
 #include <zmq.hpp>
 
+#include "core/transport/connection_limit.h"
 #include "core/transport/frames.h"
 #include "core/transport/visitor_ledger.h"
 
@@ -16,7 +17,8 @@ namespace trainyard::core {
 /// The socket at which visitors knock: a bound ROUTER for programs of which nothing is known.
 ///
 /// Whatever they send, it takes a bounded amount of memory: frames have a largest size, and libzmq stops reading from a
-/// visitor whose messages are not handled fast enough. Whatever they leave unread is bounded by the ledger.
+/// visitor whose messages are not handled fast enough. Whatever they leave unread is bounded by the ledger, and so is
+/// the number of their connections.
 class VisitorSocket {
  public:
   /// Binds the address, which must be on this host. `largest_frame` is the size of the largest frame that a visitor may
@@ -25,8 +27,10 @@ class VisitorSocket {
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog);
 
   /// Returns the address to connect to.
-  const std::string& endpoint() const { return endpoint_; }
+  const std::string& endpoint() const { return limit_.endpoint(); }
   void* handle() { return socket_.handle(); }
+  /// Returns what watches the number of connections. It must be polled by the same loop.
+  ConnectionLimit& connections() { return limit_; }
   const VisitorLedger& ledger() const { return ledger_; }
 
   /// Receives one message without waiting, as receive_frames() does. The first frame is the visitor's name.
@@ -52,7 +56,7 @@ class VisitorSocket {
   void forget_accounts();
 
   zmq::socket_t socket_;
-  std::string endpoint_;
+  ConnectionLimit limit_;
   VisitorLedger ledger_;
   std::map<std::string, std::weak_ptr<VisitorAccount>> accounts_;
   std::size_t many_accounts_ = 64;  ///< With this many, those that nobody holds are looked for.

@@ -70,9 +70,14 @@ RegistryServer::RegistryServer(RunContext& run)
     : run_(run),
       parameters_(run),
       socket_(run.sockets, run.directory.endpoint("registry"), kMaxQuestionBytes, kBacklog),
-      watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })) {}
+      watch_(run.loop.watch_socket(socket_.handle(), [this] { receive(); })),
+      connections_watch_(
+          run.loop.watch_socket(socket_.connections().socket(), [this] { socket_.connections().poll(); })) {}
 
-RegistryServer::~RegistryServer() { run_.loop.cancel(watch_); }
+RegistryServer::~RegistryServer() {
+  run_.loop.cancel(watch_);
+  run_.loop.cancel(connections_watch_);
+}
 
 // libzmq takes turns among the clients, so one that asks much does not keep the others waiting.
 void RegistryServer::receive() {

@@ -75,6 +75,7 @@ class RegistryServer {
   std::map<std::string, std::size_t> open_calls_;  ///< By client; those without any are not in it.
   std::size_t all_open_calls_ = 0;
   PollLoop::Id watch_;
+  PollLoop::Id connections_watch_;
 };
 
 }  // namespace trainyard::launch

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
+#include <zmq.hpp>
 
 #include "launch/run/testing/launched_run.h"
 
@@ -29,11 +30,13 @@ class RegistryServerTest : public ::testing::Test {
 
   /// c0 listens to what c1 publishes; c2 publishes to nobody.
   static Plan plan() {
-    Plan plan = with_program(fake_plan({"{}", "{}", "{}"}), "viewer", {"sleep", "1000"});
+    Plan plan = with_program(fake_plan({"{}", "{}", R"({"hang": "slow"})"}), "viewer", {"sleep", "1000"});
     plan.components[0].topics = {{"in", "/numbers"}, {"out", "/others"}};
     plan.components[1].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
     plan.components[2].topics = {{"in", "/nothing"}, {"out", "/numbers"}};
     plan.edges.push_back({.id = 0, .topic = "/numbers", .from = 1, .output = "out", .to = 0, .input = "in"});
+    // Two edges, because the topic has two publishers, and still one subscriber.
+    plan.edges.push_back({.id = 1, .topic = "/numbers", .from = 2, .output = "out", .to = 0, .input = "in"});
     return plan;
   }
 
@@ -52,6 +55,26 @@ class RegistryServerTest : public ::testing::Test {
   json ask_text(const std::string& text) { return json::parse(run_.ask(text), nullptr, false); }
 
   LaunchedRun run_{plan(), options()};
+};
+
+/// A client that sends whatever it likes and reads when it likes.
+class RawClient {
+ public:
+  explicit RawClient(const LaunchedRun& run) {
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::sndhwm, 0);
+    socket_.set(zmq::sockopt::rcvtimeo, 20'000);
+    socket_.connect(list_runs(run.base()).front().registry);
+  }
+  void send(const std::string& question) { socket_.send(zmq::buffer(question), zmq::send_flags::none); }
+  json receive() {
+    zmq::message_t reply;
+    return socket_.recv(reply) ? json::parse(reply.to_string(), nullptr, false) : json();
+  }
+
+ private:
+  zmq::context_t context_;
+  zmq::socket_t socket_{context_, zmq::socket_type::dealer};
 };
 
 TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
@@ -114,6 +137,28 @@ TEST_F(RegistryServerTest, NamesTheNearestForWhatItDoesNotKnow) {
   EXPECT_EQ(component["code"], "not found");
   const json process = ask({{"op", "call"}, {"process", "viewer"}, {"method", "m"}});
   EXPECT_THAT(process["error"].get<std::string>(), HasSubstr("no process named 'viewer'"));
+}
+
+TEST_F(RegistryServerTest, OneClientHasABoundedNumberOfOpenCalls) {
+  RawClient greedy(run_);
+  for (int i = 0; i < 33; ++i) greedy.send(R"({"id": 1, "op": "call", "target": "c2", "method": "slow"})");
+  const json refused = greedy.receive();
+  EXPECT_EQ(refused["error"], "32 calls of this client are not answered yet, which is the most");
+  EXPECT_EQ(refused["code"], "unsupported");
+  EXPECT_EQ(ask({{"op", "call"}, {"target", "c1"}, {"method", "quick"}})["ok"], true) << "others can still call";
+}
+
+TEST_F(RegistryServerTest, AClientThatDoesNotReadItsAnswersKeepsNobodyWaiting) {
+  RawClient lazy(run_);
+  for (int i = 0; i < 17'500; ++i) lazy.send(R"({"id": 1, "op": "topics"})");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
+  EXPECT_EQ(lazy.receive()["ok"], true) << "it is served as well, as far as it reads";
+}
+
+TEST_F(RegistryServerTest, ClosesTheConnectionOfAQuestionThatIsTooLong) {
+  RawClient talker(run_);
+  talker.send(std::string(3 << 20, ' '));
+  EXPECT_EQ(ask({{"op", "run"}})["ok"], true);
 }
 
 TEST_F(RegistryServerTest, SurvivesNonsense) {

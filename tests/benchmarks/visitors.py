@@ -56,7 +56,7 @@ def text(value):
     return struct.pack("<I", len(value)) + value
 
 
-def subscribe(subscription, topic, policy=b"drop_oldest", messages=4096, size=64 << 20, payloads=b"inline"):
+def subscribe(subscription, topic, policy=b"drop_oldest", messages=1024, size=64 << 20, payloads=b"inline"):
     return [b"", b"Subscribe", struct.pack("<I", subscription) + text(topic) + struct.pack("<IQ", 0xFFFFFFFF, 0) +
             text(policy) + struct.pack("<QQ", messages, size) + text(payloads) + struct.pack("<I", 0)]
 
@@ -86,7 +86,7 @@ class Attack:
 
     def endless_window(self, first):
         if first:
-            for messages, size in ((2**64 - 1, 2**64 - 1), (4096, 64 << 20)):
+            for messages, size in ((2**64 - 1, 2**64 - 1), (1024, 64 << 20)):
                 self.connect(self.gateway).send_multipart(subscribe(0, b"/batches", messages=messages, size=size))
         time.sleep(0.1)
 

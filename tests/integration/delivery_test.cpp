@@ -4,6 +4,13 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <zmq.hpp>
+
+#include "core/transport/frames.h"
+#include "messages/subscription.h"
 #include "tests/integration/launch_fixture.h"
 
 namespace trainyard {
@@ -57,6 +64,67 @@ params = { finish_after = 500 }
 )"));
   EXPECT_EQ(command->wait(), 0) << command->all();
   EXPECT_EQ(read("out/tally.count"), "500") << command->all();
+}
+
+/// The ports on which a process listens for TCP, as any user of the host can find them.
+std::vector<int> listening_ports(pid_t process) {
+  std::set<std::string> sockets;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator each("/proc/" + std::to_string(process) + "/fd", gone), end;
+       !gone && each != end; each.increment(gone)) {
+    sockets.insert(std::filesystem::read_symlink(each->path(), gone).string());
+  }
+  std::vector<int> ports;
+  std::ifstream table("/proc/net/tcp");
+  std::string line;
+  for (std::getline(table, line); std::getline(table, line);) {
+    std::istringstream fields(line);
+    std::string number, local, remote, state, skipped, inode;
+    fields >> number >> local >> remote >> state;
+    for (int i = 0; i < 5; ++i) fields >> skipped;
+    fields >> inode;
+    constexpr const char* kListening = "0A";
+    if (state == kListening && sockets.contains("socket:[" + inode + "]")) {
+      ports.push_back(std::stoi(local.substr(local.find(':') + 1), nullptr, 16));
+    }
+  }
+  return ports;
+}
+
+TEST_F(LaunchTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
+  const auto command = launch(file(R"(
+[run]
+name = "tcp"
+directory = "out"
+[topology]
+placement = "processes"
+[component.ticker]
+plugin = "ticker"
+host = "127.0.0.1"
+params = { count = 2000, tensor_bytes = 5000, interval_ms = 1 }
+[component.tally]
+plugin = "tally"
+params = { finish_after = 2000 }
+)"));
+  std::vector<int> ports;
+  ASSERT_TRUE(eventually([&] {
+    for (const pid_t process : descendants(command->pid())) {
+      for (const int port : listening_ports(process)) ports.push_back(port);
+    }
+    return !ports.empty() || !command->running();
+  }));
+  zmq::context_t context;
+  zmq::socket_t thief = core::make_socket(context, zmq::socket_type::dealer);
+  for (const int port : ports) thief.connect("tcp://127.0.0.1:" + std::to_string(port));
+  // Again and again, until the run has ended: the planned receiver comes later than the first attempts.
+  EXPECT_TRUE(eventually([&] {
+    for (std::uint32_t edge = 0; edge < 4; ++edge) {
+      core::send_control(thief, {}, Subscribe{.topic = "/ticks", .edge = edge, .payloads = "inline"});
+    }
+    return !command->running();
+  })) << command->all();
+  EXPECT_EQ(command->wait(), 0) << command->all();
+  EXPECT_EQ(read("out/tally.count"), "2000") << command->all();
 }
 
 class ThrowTest : public LaunchTest, public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};

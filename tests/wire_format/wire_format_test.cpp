@@ -102,6 +102,7 @@ TEST(WireFormatPageTest, ItsSchemasAndFingerprintAreThoseInForce) {
   EXPECT_THAT(text, HasSubstr(indented_schema<Credit>()));
   EXPECT_THAT(text, HasSubstr(indented_schema<Flush>()));
   EXPECT_THAT(text, HasSubstr(indented_schema<Unsubscribe>()));
+  EXPECT_THAT(text, HasSubstr(indented_schema<Ended>()));
 }
 
 TEST(WireFormatPageTest, ItsBoundsAreThoseInForce) {
@@ -112,6 +113,11 @@ TEST(WireFormatPageTest, ItsBoundsAreThoseInForce) {
   EXPECT_THAT(text, HasSubstr(fmt::format("bytes of a body | {} MiB |", kMaxBodyBytes >> 20)));
   EXPECT_THAT(text, HasSubstr(fmt::format("types inside types | {} |", kMaxNesting)));
   EXPECT_THAT(text, HasSubstr(fmt::format("bytes of a schema text | {} |", kMaxSchemaBytes)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("`window_messages` of a visitor | {} |", kMaxVisitorWindow)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("`window_bytes` of a visitor | {} MiB |", kMaxVisitorWindowBytes >> 20)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("subscriptions of one connection | {} |", kMaxVisitorSubscriptions)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("a client sends to a publisher | {} |", kMaxControlBytes)));
+  EXPECT_THAT(text, HasSubstr(fmt::format("one question to the registry | {} MiB |", kMaxQuestionBytes >> 20)));
 }
 
 TEST(WireFormatPageTest, ItsDtypesAreThoseInForce) {

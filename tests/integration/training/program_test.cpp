@@ -15,6 +15,7 @@ namespace {
 
 using testing::Command;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using testing::TrainingTest;
 
@@ -67,10 +68,23 @@ TEST_F(ProgramTest, TheExternalLoggerAsAPartOfALaunchFilePrintsAndEndsWithTheRun
   ASSERT_TRUE(eventually([&] { return training->out().find("[external_logger] train  step ") != std::string::npos; }))
       << training->all();
   EXPECT_THAT(training->out(), HasSubstr("[external_logger] attached to training-"));
-  // It listens to both possible senders: the host and, in a run of several ranks, the manager.
-  EXPECT_EQ(visitors("/metrics")["visitors"], 2);
+  // One subscription brings both possible senders: the host and, in a run of several ranks, the manager.
+  EXPECT_EQ(visitors("/metrics")["visitors"], 1);
   interrupt(*training);
   EXPECT_THAT(training->out(), ::testing::ContainsRegex("\\[external_logger\\] (stopped|the run has ended): "));
+  EXPECT_THAT(training->all(), Not(HasSubstr("Traceback")));
+}
+
+// The end of the run, the launcher's signals and the end of the program come close together here.
+TEST_F(ProgramTest, TheExternalLoggerEndsAShortRunWithoutATraceback) {
+  if (!testing::has_pyzmq()) GTEST_SKIP() << "the external logger needs pyzmq (Debian: python3-zmq)";
+  const std::string program = "[component.external_logger]\ncommand = [\"/usr/bin/python3\", \"-B\", \"" +
+                              testing::external_logger_path() + "\"]\n";
+  for (const char* steps : {"max_steps=1", "max_steps=300", "max_steps=3000"}) {
+    const auto training = train("out", {steps}, program);
+    EXPECT_EQ(training->wait(), 0) << training->all();
+    EXPECT_THAT(training->all(), Not(HasSubstr("Traceback"))) << steps;
+  }
 }
 
 TEST_F(ProgramTest, AProgramThatFailsEndsTheRunUnlessItIsNotRequired) {

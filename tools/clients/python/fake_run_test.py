@@ -62,9 +62,9 @@ class Server(threading.Thread):
 class Publisher:
     """Serves one sample again and again, `count` times per subscription, as credits allow."""
 
-    def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False):
+    def __init__(self, endpoint, sample, count=0, refusal="", header=None, flush=False, ends=False):
         self.sample, self.count, self.refusal, self.header = sample, count, refusal, header or sample["header"]
-        self.flush = flush
+        self.flush, self.ends = flush, ends
         self.heard, self.sent, self.credited, self.credited_bytes, self.most_under_way = [], 0, 0, 0, 0
         self.gone = threading.Event()
         self.server = Server(endpoint, self.handle)
@@ -111,6 +111,8 @@ class Publisher:
             self.server.socket.send_multipart([peer, self.topic, header, self.sample["body"], *payloads])
             self.sent += 1
             self.most_under_way = max(self.most_under_way, self.sent - self.credited)
+        if self.ends and self.sent == self.count:
+            self.server.socket.send_multipart([peer, b"", b"Ended", struct.pack("<I", 0)])
 
 
 class FakeRun:

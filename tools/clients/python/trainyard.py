@@ -271,8 +271,7 @@ class _Publisher:
     """One endpoint of a subscription: its socket, its schema, and the credit that it is owed."""
 
     def __init__(self, subscription, endpoint):
-        self.wanted, self.endpoint, self.schema, self.messages, self.bytes = subscription, endpoint, None, 0, 0
-        self.ended = False  # The publisher has said that nothing more comes.
+        self.wanted, self.endpoint, self.schema, self.ended = subscription, endpoint, None, False
         self.socket = subscription.run.socket()
         self.monitor = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED)
         self.socket.connect(endpoint)
@@ -288,8 +287,7 @@ class _Publisher:
     def on_connected(self):
         """Subscribes with a new window, after libzmq has connected for the first time or again."""
         recv_monitor_message(self.monitor, zmq.NOBLOCK)
-        self.schema, self.messages, self.bytes, self.flushing, self.ended = None, 0, 0, False, False
-        wanted = self.wanted
+        self.schema, self.messages, self.bytes, self.flushing, self.ended, wanted = None, 0, 0, False, False, self.wanted
         self.send(b"Subscribe", struct.pack("<I", 0) + _text(wanted.topic) + struct.pack("<IQ", VISITOR, 0) +
                   _text("drop_oldest") + struct.pack("<QQ", wanted.window, wanted.window_bytes) +
                   _text(wanted.payloads) + struct.pack("<I", 0))
@@ -318,10 +316,9 @@ class _Publisher:
             self.flushing = True
             self.return_credit()
         elif kind == b"Ended":
-            self.ended = True
+            self.ended = True  # Nothing more comes.
         elif kind == b"Subscribed":
-            answer = SUBSCRIBED.decode(body)
-            if answer["error"]:
+            if (answer := SUBSCRIBED.decode(body))["error"]:
                 raise TrainyardError(f"topic '{answer['topic']}' at {self.endpoint}: {answer['error']}")
             self.schema, self.fingerprint = Schema(answer["schema"]), answer["fingerprint"]
 

@@ -147,6 +147,12 @@ class SubscribeTest(unittest.TestCase):
         self.assertLessEqual(len(list(subscription)), 3)
         self.assertIsNone(subscription.receive(10))
 
+    def test_iteration_ends_when_every_publisher_says_so_although_the_run_still_lives(self):
+        self.fake.publish("/metrics", sample("Metrics"), count=3, ends=True)
+        self.fake.publish("/metrics", sample("Metrics"), count=2, ends=True)
+        self.assertEqual(len(list(self.run_.subscribe("/metrics", timeout=None))), 5)
+        self.assertTrue(self.run_.alive())
+
     def test_a_publisher_that_comes_back_is_subscribed_to_again(self):
         publisher = self.fake.publish("/metrics", sample("Metrics"), count=2)
         subscription = self.run_.subscribe("/metrics")

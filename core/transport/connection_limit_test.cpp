@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transport/connection_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/testing/pipe.h"
+#include "core/testing/temporary_folder.h"
+#include "core/transport/frames.h"
+
+namespace trainyard::core {
+namespace {
+
+using testing::Pipe;
+
+class ConnectionLimitTest : public ::testing::Test {
+ protected:
+  ConnectionLimitTest() {
+    limit_.bind("ipc://" + folder_.path() + "/door");
+    pipe_.loop.add(limit_);
+  }
+  ~ConnectionLimitTest() override { pipe_.loop.remove(limit_); }
+
+  zmq::socket_t connection() {
+    zmq::socket_t made = make_socket(zmq_, zmq::socket_type::dealer);
+    made.connect(limit_.endpoint());
+    return made;
+  }
+
+  testing::TemporaryFolder folder_;
+  zmq::context_t zmq_;
+  Pipe pipe_;
+  zmq::socket_t door_ = make_socket(zmq_, zmq::socket_type::router);
+  ConnectionLimit limit_{zmq_, door_, 8};
+};
+
+TEST_F(ConnectionLimitTest, StopsListeningAtTheLimitAndListensAgainWhenOthersHaveGone) {
+  zmq::socket_t first = connection();
+  pipe_.run_until([&] { return limit_.connections() == 1; });
+  std::vector<zmq::socket_t> others;
+  for (int i = 0; i < 20; ++i) {
+    others.push_back(connection());
+    pipe_.run_until_idle();
+  }
+  pipe_.run_until([&] { return !limit_.listening(); });
+  EXPECT_LE(limit_.connections(), 21u);
+  // Whoever is connected is still heard.
+  Frames hello;
+  hello.emplace_back(std::string_view("hello"));
+  send_frames(first, hello);
+  Frames heard;
+  pipe_.run_until([&] { return receive_frames(door_, heard); });
+  EXPECT_EQ(heard[1].to_string(), "hello");
+  others.clear();
+  pipe_.run_until([&] { return limit_.listening(); });
+  zmq::socket_t late = connection();
+  send_frames(late, hello);
+  pipe_.run_until([&] { return receive_frames(door_, heard); });
+}
+
+TEST(DescriptorLimitTest, IsRaisedToTheMostThatTheSystemAllows) { EXPECT_GE(raise_descriptor_limit(), 256u); }
+
+}  // namespace
+}  // namespace trainyard::core
