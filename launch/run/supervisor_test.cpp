@@ -351,6 +351,21 @@ TEST_F(SupervisorTest, EndsARunThatStandsStillAndNamesWhoIsBusy) {
   EXPECT_THAT(run.output(), HasSubstr("run failed: the run has made no progress for "));
 }
 
+TEST_F(SupervisorTest, LetsARunStandStillThatIsAtRest) {
+  Plan plan = fake_plan({"{}", "{}"});
+  plan.edges.push_back({.id = 0, .topic = "/t", .from = 0, .output = "out", .to = 1, .input = "in"});
+  plan.progress_timeout = std::chrono::seconds(2);
+  LaunchedRun run(plan);
+  ASSERT_TRUE(run.reaches("c1", "active"));
+  EXPECT_THAT(run.ask(R"({"id": 1, "op": "call", "target": "c0", "method": "pause"})"), HasSubstr("you_said"));
+  const auto until = std::chrono::steady_clock::now() + 2 * plan.progress_timeout;
+  ASSERT_TRUE(eventually([&] { return std::chrono::steady_clock::now() > until; }));
+  EXPECT_THAT(run.output(), Not(HasSubstr("no progress")));
+  EXPECT_THAT(run.ask(R"({"id": 2, "op": "call", "target": "c0", "method": "go_on"})"), HasSubstr("you_said"));
+  EXPECT_EQ(run.exit_code(), 1);
+  EXPECT_THAT(run.output(), HasSubstr("run failed: the run has made no progress for "));
+}
+
 TEST_F(SupervisorTest, LetsARunStandStillForEverIfTheLaunchFileSaysSo) {
   Plan plan = fake_plan({trace(), trace()});
   plan.edges.push_back({.id = 0, .topic = "/t", .from = 0, .output = "out", .to = 1, .input = "in"});
