@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/checkpoint_writer/checkpoint_writer.h"
 
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "checkpoints/checkpoint_reader.h"
@@ -110,47 +110,30 @@ void CheckpointWriter::begin_run() {
   if (!resume_->empty()) resumed = restore();
   // This comes before the first write and still on this thread, because the writer has nothing to do yet.
   if (*existing_ == Existing::kReplace || continues_here(start_.path)) store_->adopt(start_.step);
-  if (!resumed || states_taken_.connections() == 0) return start_run();
-  send_states(*resumed);
+  if (!resumed) return start_run();
+  give_states_back(*resumed);
 }
 
-// The arena is filled and all state is back before anybody is told, because everything starts from it.
-void CheckpointWriter::start_run() {
-  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
-  for (const std::string& owner : saved_owners_) {
-    log().warn("{} has the state of '{}', which nothing in this run takes back", start_.path, owner);
-  }
-  run_state_.send(std::move(start_));
-}
-
-void CheckpointWriter::send_states(Resumed& resumed) {
+void CheckpointWriter::give_states_back(Resumed& resumed) {
   const std::uint32_t ranks = resumed.run.ranks;
-  bool of_ranks = false;
-  for (const SavedState& state : resumed.run.states) {
-    saved_owners_.insert(state.owner);
-    of_ranks = of_ranks || state.per_rank;
-  }
-  if (ranks != 0 && ranks != context().world_size && of_ranks) {
+  if (ranks != 0 && ranks != context().world_size) {
     log().warn(
         "{} was made by {} ranks, this run has {}: what a rank has for itself, such as its random numbers, goes to the "
         "rank of the same number, and begins anew where there was none",
         resumed.path, ranks, context().world_size);
   }
-  restored_states_.send(RestoredStates{
-      .path = resumed.path, .step = resumed.run.step, .ranks = ranks, .states = std::move(resumed.run.states)});
-  deadline_ = loop().after(kDeadline, [this] {
-    guarded([this] {
-      deadline_.reset();
-      throw Error(Code::kTimeout, "{}: of {} components that have state, only these have taken it back in {} s: {}",
-                  where(), states_taken_.connections(), kDeadline.count(), fmt::join(taken_by_, ", "));
-    });
+  RestoredStates states{
+      .path = resumed.path, .step = resumed.run.step, .ranks = ranks, .states = std::move(resumed.run.states)};
+  components_.give_back(std::move(states), [this](const std::set<std::string>& left) {
+    for (const std::string& owner : left) {
+      log().warn("{} has the state of '{}', which nothing in this run takes back", start_.path, owner);
+    }
+    start_run();
   });
 }
 
-void CheckpointWriter::on_states_taken(const StatesTaken& taken) {
-  for (const std::string& owner : taken.owners) saved_owners_.erase(owner);
-  if (taken_by_.insert(taken.component).second && taken_by_.size() == states_taken_.connections()) start_run();
-}
+// The arena is filled and all state is back before anybody is told, because everything starts from it.
+void CheckpointWriter::start_run() { run_state_.send(std::move(start_)); }
 
 /// True if the run continues a checkpoint of this very directory, and so owns what is in it.
 bool CheckpointWriter::continues_here(const std::string& path) const {
@@ -220,50 +203,31 @@ void CheckpointWriter::serve_waiting() {
 }
 
 void CheckpointWriter::copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
-  // Components answer while the copy is made.
-  const bool asks = state_answers_.connections() > 0;
-  if (asks) state_request_.send(StateRequest{.order = snapshot.order, .step = snapshot.step});
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
   copy->take(*layout_, snapshot);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
-  copying_ = {std::move(copy), {}};
-  if (!asks) return finish_copy();
-  deadline_ = loop().after(kDeadline, [this] {
-    guarded([this] {
-      deadline_.reset();
-      give_up_copy(fmt::format("of {} components that have state, only these have given it in {} s: {}",
-                               state_answers_.connections(), kDeadline.count(), fmt::join(copying_->answered, ", ")));
-      serve_waiting();
-    });
+  copying_ = std::move(copy);
+  components_.collect(snapshot.order, snapshot.step, [this](std::vector<SavedState> states, const std::string& error) {
+    copying_->add(std::move(states));
+    finish_copy(error);
   });
 }
 
-void CheckpointWriter::on_state(const StateAnswer& answer) {
-  if (!copying_ || copying_->copy->snapshot().order != answer.order) return;  // It comes too late.
-  if (!copying_->answered.insert(answer.component).second) return;
-  copying_->copy->add(answer.states);
-  if (copying_->answered.size() < state_answers_.connections()) return;
-  finish_copy();
+// The ranks go on now. If a component has not given its state, they do so without this checkpoint.
+void CheckpointWriter::finish_copy(const std::string& error) {
+  std::unique_ptr<StateCopy> copy = std::move(copying_);
+  const std::uint64_t order = copy->snapshot().order, step = copy->snapshot().step;
+  snapshot_taken_.send(SnapshotTaken{.order = order, .step = step});
+  if (error.empty()) {
+    writer_->submit(std::move(copy));
+  } else {
+    log().error("checkpoint of step {} failed: {}", step, error);
+    checkpoints_.send(CheckpointDone{.order = order, .step = step, .path = "", .error = error});
+    free_copies_.push_back(std::move(copy));
+  }
   serve_waiting();
-}
-
-void CheckpointWriter::finish_copy() {
-  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
-  const Snapshot& snapshot = copying_->copy->snapshot();
-  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
-  writer_->submit(std::move(std::exchange(copying_, {})->copy));
-}
-
-// The run goes on without this checkpoint, and says why there is none.
-void CheckpointWriter::give_up_copy(const std::string& reason) {
-  if (deadline_) loop().cancel(*std::exchange(deadline_, {}));
-  std::unique_ptr<StateCopy> copy = std::move(std::exchange(copying_, {})->copy);
-  const Snapshot& snapshot = copy->snapshot();
-  snapshot_taken_.send(SnapshotTaken{.order = snapshot.order, .step = snapshot.step});
-  checkpoints_.send(CheckpointDone{.order = snapshot.order, .step = snapshot.step, .path = "", .error = reason});
-  free_copies_.push_back(std::move(copy));
 }
 
 // They come in the order of writing, so CheckpointDone comes in the order of the snapshots.
@@ -307,7 +271,7 @@ void CheckpointWriter::on_deactivate() {
     writer_->wait_until_idle();
     report_finished();
     // No component answers any more.
-    if (copying_) give_up_copy("the run ended before every component had given its state");
+    components_.give_up("the run ended before every component had given its state");
   } while (free_copies_.size() < kCopies);
 }
 

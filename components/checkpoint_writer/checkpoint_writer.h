@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "components/checkpoint_writer/background_writer.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
+#include "components/checkpoint_writer/component_states.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
-#include "core/loop/event_loop.h"
 #include "messages/arena.h"
 #include "messages/metrics.h"
 #include "messages/run_state.h"
-#include "messages/saved_state.h"
 
 namespace trainyard {
 
@@ -57,16 +53,6 @@ class CheckpointWriter final : public Component {
   // whole state.
   static constexpr std::size_t kCopies = 2;
 
-  // How long components may take to give their state or to take it back. They do it between two messages, so only one
-  // that hangs takes longer.
-  static constexpr std::chrono::seconds kDeadline{30};
-
-  /// A copy that is complete except for the state of components.
-  struct Copying {
-    std::unique_ptr<StateCopy> copy;
-    std::set<std::string> answered;  ///< The components that have given their state.
-  };
-
   // Before training, checks the directory, leftovers, and whether there is anything to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
@@ -74,8 +60,7 @@ class CheckpointWriter final : public Component {
   // Once every block of every rank is known, makes the layout, restores, and says where the run begins.
   void begin_run();
   Resumed restore();
-  void send_states(Resumed& resumed);
-  void on_states_taken(const StatesTaken& taken);
+  void give_states_back(Resumed& resumed);
   void start_run();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
@@ -88,10 +73,7 @@ class CheckpointWriter final : public Component {
   // Throws if the validation has measured something, but not what `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
   void copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
-  // Components that have state are asked for it while the ranks still wait.
-  void on_state(const StateAnswer& answer);
-  void finish_copy();
-  void give_up_copy(const std::string& reason);
+  void finish_copy(const std::string& error);
   // Runs on the component's loop after the writer's thread has finished something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
@@ -110,10 +92,6 @@ class CheckpointWriter final : public Component {
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
 
   Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
-  Output<StateRequest> state_request_{
-      *this, "state_request", "a checkpoint is made; what belongs to it?", {.topic = "/state_request"}};
-  Output<RestoredStates> restored_states_{
-      *this, "restored_states", "the state of the checkpoint that the run resumes", {.topic = "/restored_states"}};
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
   Output<RunState> run_state_{
       *this, "run_state", "where the run begins, sent once", {.topic = "/run_state", .latched = true}};
@@ -125,18 +103,10 @@ class CheckpointWriter final : public Component {
                                          "the optimizer's memory",
                                          [this](const auto& m) { on_optimizer_state(m); },
                                          {.optional = true, .every_rank = true}};
-  Input<StateAnswer> state_answers_{*this,
-                                    "states",
-                                    "state of components",
-                                    [this](const auto& m) { on_state(*m); },
-                                    {.optional = true, .topic = "/states", .every_rank = true}};
-  Input<StatesTaken> states_taken_{*this,
-                                   "states_taken",
-                                   "components have taken their state back",
-                                   [this](const auto& m) { on_states_taken(*m); },
-                                   {.optional = true, .topic = "/states_taken", .every_rank = true}};
   Input<Snapshot> snapshot_{
       *this, "snapshot", "when to save", [this](const auto& m) { on_snapshot(m); }, {.every_rank = true}};
+
+  ComponentStates components_{*this};
 
   Gate begin_{[this] { begin_run(); }};
   Gate::Need every_arena_{begin_, "arenas", [this]() -> std::size_t { return context().world_size; }};
@@ -152,10 +122,7 @@ class CheckpointWriter final : public Component {
   std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
   std::optional<StateLayout> layout_;   ///< Set when every block is known.
   RunState start_;                      ///< Where the run begins.
-  std::set<std::string> taken_by_;      ///< The components that have taken their state back.
-  std::set<std::string> saved_owners_;  ///< The owners of state in the checkpoint that nobody has taken back yet.
-  std::optional<Copying> copying_;      ///< The copy that waits for the state of components.
-  std::optional<core::EventLoop::TimerId> deadline_;  ///< Of the answers of components.
+  std::unique_ptr<StateCopy> copying_;  ///< The copy that waits for the state of components.
   std::optional<CheckpointStore> store_;
   std::deque<std::shared_ptr<const Snapshot>> waiting_;
   std::vector<std::unique_ptr<StateCopy>> free_copies_;

@@ -169,8 +169,10 @@ TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) 
     write_checkpoints({1, 2});
     Rig rig;
     rig.world().output_directory = directory_.path();
-    rig.add<CheckpointWriter>("w", std::string(R"({"keep_last": 1, "keep_best": 0, "existing": ")") + existing + "\"}");
+    Component& writer = rig.add<CheckpointWriter>(
+        "w", std::string(R"({"keep_last": 1, "keep_best": 0, "existing": ")") + existing + "\"}");
     rig.start();
+    testing::without_stateful_components(writer);
     rig.send("arena", arena_);
     rig.send("optimizer_state", state_);
     rig.send("snapshot", testing::snapshot_at(9));
@@ -178,6 +180,75 @@ TEST_F(CheckpointWriterTest, ANewRunKeepsOldCheckpointsUnlessToldToReplaceThem) 
     rig.stop();
     EXPECT_EQ(checkpoints::list_checkpoints(directory_ / "checkpoints").size(), left) << existing;
   }
+}
+
+/// As the runtime would set it: that many components have state.
+void with_stateful_components(Component& writer, std::size_t count) {
+  for (InputBase* input : writer.inputs()) {
+    if (input->name() == "states" || input->name() == "states_taken") input->set_connections(count);
+  }
+}
+
+TEST_F(CheckpointWriterTest, TheRanksWaitUntilEveryComponentHasGivenItsState) {
+  Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", "{}");
+  rig_.start();
+  with_stateful_components(writer, 2);
+  rig_.send("arena", arena_);
+  rig_.send("optimizer_state", state_);
+  rig_.send("snapshot", testing::snapshot_at(7));
+  rig_.run_until_idle();
+  ASSERT_EQ(rig_.received<StateRequest>("/state_request").size(), 1u);
+  EXPECT_EQ(rig_.received<StateRequest>("/state_request").at(0)->step, 7u);
+  const StateAnswer first{.order = 107, .component = "a", .states = {{.owner = "a", .values = R"({"x":1})"}}};
+  for (int twice = 0; twice < 2; ++twice) rig_.send("/states", first);
+  rig_.send("/states", StateAnswer{.order = 3, .component = "b"});
+  rig_.run_until_idle();
+  EXPECT_TRUE(rig_.received<SnapshotTaken>("snapshot_taken").empty())
+      << "one answer is missing, one is of another order";
+  rig_.send("/states", StateAnswer{.order = 107, .component = "b", .states = {{.owner = "b", .values = R"({"y":2})"}}});
+  wait_for_checkpoints(1);
+  EXPECT_EQ(rig_.received<SnapshotTaken>("snapshot_taken").size(), 1u);
+  std::vector<std::string> owners;
+  for (const SavedState& state : checkpoints::read_checkpoint(step("00000007")).run.states)
+    owners.push_back(state.owner);
+  EXPECT_EQ(owners, (std::vector<std::string>{"random_numbers", "early_stopping", "a", "b"}));
+  rig_.stop();
+}
+
+TEST_F(CheckpointWriterTest, ARunThatEndsBeforeAComponentHasAnsweredReportsTheCheckpointAsFailed) {
+  Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", "{}");
+  rig_.start();
+  with_stateful_components(writer, 1);
+  rig_.send("arena", arena_);
+  rig_.send("optimizer_state", state_);
+  rig_.send("snapshot", testing::snapshot_at(7));
+  rig_.run_until_idle();
+  rig_.stop();
+  const auto done = rig_.received<CheckpointDone>("/checkpoints");
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0]->error, "the run ended before every component had given its state");
+}
+
+TEST_F(CheckpointWriterTest, TheRunBeginsWhenEveryComponentHasTakenItsStateBack) {
+  write_checkpoints({5});
+  Component& writer = rig_.add<CheckpointWriter>("checkpoint_writer", R"({"resume": "last"})");
+  rig_.start();
+  with_stateful_components(writer, 2);
+  rig_.send("arena", arena_);
+  rig_.send("optimizer_state", state_);
+  rig_.run_until_idle();
+  const auto restored = rig_.received<RestoredStates>("/restored_states");
+  ASSERT_EQ(restored.size(), 1u);
+  EXPECT_EQ(restored[0]->step, 5u);
+  EXPECT_EQ(restored[0]->states.at(0).tensors.at(0).data.as<float>()[1], 2.0f);
+  rig_.send("/states_taken", StatesTaken{.component = "a", .owners = {"random_numbers"}});
+  rig_.run_until_idle();
+  EXPECT_TRUE(rig_.received<RunState>("/run_state").empty());
+  rig_.send("/states_taken", StatesTaken{.component = "b", .owners = {"early_stopping"}});
+  rig_.run_until_idle();
+  ASSERT_EQ(rig_.received<RunState>("/run_state").size(), 1u);
+  EXPECT_EQ(rig_.received<RunState>("/run_state").at(0)->skipped_steps, 3u);
+  rig_.stop();
 }
 
 TEST_F(CheckpointWriterTest, AMismatchEndsTheRunAndNamesTheTensor) {

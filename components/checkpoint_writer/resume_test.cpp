@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "checkpoints/manifest.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/test_files.h"
 
@@ -53,6 +56,35 @@ TEST_F(ResumeTest, LastFillsEveryBlockInPlace) {
   EXPECT_EQ(state_.blocks[0].data.as<float>()[16], 30.0f);
   EXPECT_EQ(arena_.blocks[0].data.as<float>()[0], 9.0f) << "gradients are not touched";
   EXPECT_TRUE(warnings_.empty());
+}
+
+/// Makes a checkpoint what version 0.1 would have written.
+void turn_into_format_1(const std::string& path) {
+  const std::string run = path + "/run.json";
+  nlohmann::json root = nlohmann::json::parse(testing::read_file(run));
+  for (const char* key : {"states", "ranks", "skipped_steps"}) root.erase(key);
+  root["cursor"] = {{"epoch", 2}, {"batch", 5}};
+  root["rng"] = "0102ff";
+  root["host_state"] = nlohmann::json::parse(R"([{"name": "loss_scale", "value": 128}])");
+  fs::remove(path + "/state.safetensors");
+  testing::write_file(run, root.dump());
+  checkpoints::Manifest manifest{.format = 1, .trainyard = "0.1"};
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "run.json"}) {
+    manifest.files[file] = checkpoints::digest_file(path + "/" + file);
+  }
+  testing::write_file(path + "/manifest.json", checkpoints::format_manifest(manifest));
+}
+
+TEST_F(ResumeTest, ACheckpointOfFormat1IsStillRead) {
+  turn_into_format_1(step(30));
+  const Resumed resumed = resume("last");
+  EXPECT_EQ(resumed.run.cursor.epoch, 2u);
+  EXPECT_EQ(resumed.run.cursor_batches, 5u);
+  ASSERT_EQ(resumed.run.states.size(), 2u);
+  EXPECT_EQ(resumed.run.states[0].owner, "random_numbers");
+  EXPECT_EQ(resumed.run.states[0].tensors.at(0).data.as<std::uint8_t>()[2], 255);
+  EXPECT_EQ(resumed.run.states[1].owner, "loss_scale");
+  EXPECT_EQ(arena_.blocks[1].data.as<float>()[0], 30.0f);
 }
 
 TEST_F(ResumeTest, BestAndPathsAreFollowed) {

@@ -198,6 +198,22 @@ TEST_F(ShardedCheckpointTest, SharedStateIsReadAndWrittenOnce) {
   EXPECT_EQ(layout.blocks[2].replicas.size(), 1u) << "buffers are each rank's own";
 }
 
+TEST_F(ShardedCheckpointTest, EveryRankGetsItsOwnOptimizerStateBack) {
+  std::vector<Rank> written = make_ranks(kWhole, 1, 2);
+  for (Rank& rank : written) rank.arena.own_state = true;
+  written[1].state.blocks[0].data.as<float>()[0] = 77;
+  const std::string path = saved_by(written, "written");
+  for (const std::uint32_t count : {2, 3}) {
+    std::vector<Rank> ranks = make_ranks(kWhole, 0, count);
+    for (Rank& rank : ranks) rank.arena.own_state = true;
+    start(ranks, "read" + std::to_string(count), R"({"resume": ")" + path + "\"}")->stop();
+    EXPECT_EQ(ranks[0].state.blocks[0].data.as<float>()[0], 3000.0f);
+    EXPECT_EQ(ranks[1].state.blocks[0].data.as<float>()[0], 77.0f);
+    EXPECT_EQ(ranks[1].state.blocks[2].data.as<float>()[0], 1001.0f) << "the counter, which rank 0 has as 1000";
+    if (count == 3) EXPECT_EQ(ranks[2].state.blocks[0].data.as<float>()[0], 3000.0f) << "as rank 0";
+  }
+}
+
 TEST_F(ShardedCheckpointTest, PartsThatOverlapOrLeaveGapsAreRefused) {
   const std::string rule = "; the ranks' parts must follow each other without gap or overlap, or each be all 448 bytes";
   std::vector<Rank> ranks = make_ranks({0, 128, kBytes}, 1);

@@ -263,6 +263,66 @@ TEST(DataLoaderTest, GoesOnFromACursorAsIfNothingHadHappened) {
   EXPECT_EQ(batches[12]->next.epoch, expected[29]->next.epoch);
 }
 
+/// The loaders of a run: how many ranks it has, and how large their batches are.
+struct Layout {
+  std::uint32_t ranks;
+  int batch_size;
+};
+
+/// Trains on `batches` batches of the epoch, or on all that are left, as a run of this layout would: from the cursor,
+/// which it moves on. Returns the numbers of the samples that all ranks have used.
+Numbers64 used_by(const Layout& layout, bool drop_last, std::uint64_t until, LoaderCursor& cursor) {
+  Numbers64 all;
+  const LoaderCursor from = cursor;
+  for (std::uint32_t rank = 0; rank < layout.ranks; ++rank) {
+    Loading loading(fmt::format(R"(, "batch_size": {}, "drop_last": {}, "workers": 0)", layout.batch_size, drop_last),
+                    rank, layout.ranks);
+    loading.control->splits["train"] = 1007;
+    loading.rig.start();
+    loading.rig.run_until_idle();
+    const SplitInfo train_split = loading.rig.received<DatasetInfo>("dataset").at(0)->splits.at(0);
+    std::uint64_t batches = train_split.batches_from(from.samples);
+    if (until > 0) batches = (until - from.samples) / train_split.batch_samples;
+    if (batches == 0) continue;
+    loading.rig.send("/orders", train(1, batches, from));
+    const std::vector<BatchPointer> sent = loading.wait(batches);
+    const Numbers64 own = joined(sent);
+    all.insert(all.end(), own.begin(), own.end());
+    cursor = sent.back()->next;
+  }
+  return all;
+}
+
+TEST(DataLoaderTest, EverySampleComesOnceWhateverTheRanksAndTheBatchSizeAreAfterAResume) {
+  std::vector<Layout> layouts;
+  for (const std::uint32_t ranks : {1, 2, 3}) {
+    for (const int batch_size : {5, 10, 20}) layouts.push_back({ranks, batch_size});
+  }
+  for (const Layout& before : layouts) {
+    for (const Layout& after : layouts) {
+      for (const bool drop_last : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} x {}, then {} x {}, drop_last = {}", before.ranks, before.batch_size, after.ranks,
+                                 after.batch_size, drop_last));
+        LoaderCursor cursor;
+        Numbers64 all = used_by(before, drop_last, 500, cursor);
+        ASSERT_GT(all.size(), 400u);
+        ASSERT_EQ(cursor.samples, all.size());
+        const Numbers64 rest = used_by(after, drop_last, 0, cursor);
+        all.insert(all.end(), rest.begin(), rest.end());
+        std::ranges::sort(all);
+        EXPECT_EQ(std::ranges::adjacent_find(all), all.end()) << "a sample came twice";
+        EXPECT_EQ(cursor.epoch, 1u) << "the epoch is over";
+        if (drop_last) {
+          EXPECT_GT(all.size() + after.ranks * static_cast<std::size_t>(after.batch_size), 1007u)
+              << "more than a batch";
+        } else {
+          EXPECT_EQ(all.size(), 1007u);
+        }
+      }
+    }
+  }
+}
+
 TEST(DataLoaderTest, OrdersAreServedInTurnAndTheCursorFollowsTraining) {
   Loading loading(R"(, "batch_size": 10)");
   loading.rig.start();

@@ -25,9 +25,9 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. It is asked for while all ranks wait between two steps, so a
-/// component that is driven by their messages has the state of exactly that step. It is restored before the first
-/// order.
+/// The state is saved under the component's name. It is asked for while all ranks wait between two steps, so nothing
+/// new is sent to the component meanwhile; what was sent before may still be on its way. It is restored before the
+/// first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
