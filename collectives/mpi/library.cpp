@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/mpi/library.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -13,11 +14,13 @@
 namespace trainyard::collectives {
 namespace {
 
+std::atomic<bool> given_up{false};
+
 void finalise() {
   int is_over = 0;
   MPI_Finalized(&is_over);
-  if (is_over == 0) MPI_Finalize();
-  give_place_back();
+  if (is_over == 0 && !given_up) MPI_Finalize();
+  give_place_back(given_up ? Farewell::kAtOnce : Farewell::kTogether);
 }
 
 void initialise(const CollectiveContext& context) {
@@ -83,6 +86,8 @@ MPI_Comm make_communicator(const CollectiveContext& context) {
   MPI_Group_free(&world);
   return communicator;
 }
+
+void give_up_mpi() { given_up = true; }
 
 MPI_Datatype mpi_type(DType dtype) {
   switch (dtype) {

@@ -122,6 +122,9 @@ class MpiTransport final : public Transport {
 
   bool must_be_polled() const override { return true; }
 
+  // A transfer works on memory of its own, so there is nothing to wait for.
+  void abort(Transfer* /*under_way*/) override { give_up_mpi(); }
+
  private:
   const MPI_Comm group_;  ///< It stays until MPI ends, because all members would have to meet once more to free it.
   const std::uint32_t size_;
@@ -140,4 +143,4 @@ Backend Mpi::open() {
 
 }  // namespace trainyard::collectives
 
-TRAINYARD_COLLECTIVE(trainyard::collectives::Mpi, "mpi", "by Open MPI, between ranks that mpirun has started")
+TRAINYARD_COLLECTIVE(trainyard::collectives::Mpi, "mpi", "by Open MPI, between ranks in processes of their own")

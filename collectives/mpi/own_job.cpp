@@ -244,12 +244,12 @@ void take_place(const CollectiveContext& context) {
   }
 }
 
-void give_place_back() {
+void give_place_back(Farewell farewell) {
   if (own_place == nullptr) return;
   const auto left = [](std::uint32_t rank) { return own_place->folder / fmt::format("left{}", rank); };
   if (own_place->rank != 0) {
     std::ofstream(left(own_place->rank)).flush();
-  } else {
+  } else if (farewell == Farewell::kTogether) {
     const auto deadline = Clock::now() + kPatience;
     for (std::uint32_t rank = 1; rank < own_place->ranks; ++rank) {
       while (!fs::exists(left(rank)) && Clock::now() < deadline) std::this_thread::sleep_for(kLook);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "collectives/collective.h"
 
 namespace trainyard::collectives {
@@ -26,8 +28,12 @@ void refuse_shared_process(const CollectiveContext& context);
 /// Throws kIo if mpirun fails, and kTimeout if no place is offered.
 void take_place(const CollectiveContext& context);
 
-/// Gives the place back after MPI has ended. Rank 0 waits until all have done so, at most a few seconds, and ends its
-/// mpirun. If the process ends without this call, so does mpirun, because its input ends.
-void give_place_back();
+/// Whether rank 0 waits for the other ranks, at most a few seconds, before it ends its mpirun. They need it until MPI
+/// has ended for them, too; after a failure nobody is waited for.
+enum class Farewell : std::uint8_t { kTogether, kAtOnce };
+
+/// Gives the place back after MPI has ended. If the process ends without this call, mpirun ends all the same, because
+/// its input ends.
+void give_place_back(Farewell farewell);
 
 }  // namespace trainyard::collectives
