@@ -43,8 +43,8 @@ TEST(PayloadMeterTest, CountsATensorByItsOwnSizeNotByItsBuffers) {
 }
 
 TEST(PayloadMeterTest, IsReachedThroughTheErasedType) {
-  const LogRecord record{0, "info", "logger", "hello"};
-  EXPECT_EQ(message_type<LogRecord>().payload_bytes(&record), 15u);
+  const LogRecord record{0, LogLevel::kInfo, "logger", "hello"};
+  EXPECT_EQ(message_type<LogRecord>().payload_bytes(&record), 11u);
 }
 
 }  // namespace

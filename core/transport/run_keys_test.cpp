@@ -50,9 +50,7 @@ class MembersTest : public ::testing::Test {
   }
   ~MembersTest() override { pipe_.loop.remove(outlet_); }
 
-  EdgePlan plan() const {
-    return {.id = 7, .topic = "numbers", .policy = "block", .window_messages = 4, .transport = "tcp"};
-  }
+  EdgePlan plan() const { return {.id = 7, .topic = "numbers", .window_messages = 4, .transport = Transport::kTcp}; }
 
   /// Subscribes with these keys, as if it were the planned receiver.
   std::unique_ptr<Inlet> inlet(const RunKeys& keys) {

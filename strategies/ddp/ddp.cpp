@@ -24,13 +24,13 @@ std::unique_ptr<ddp::Compression> Ddp::make_compression() const {
 }
 
 void Ddp::save_state(StateWriter& into) const {
-  if (*compressed_ != "powersgd" || !compression_) return;
+  if (*form_ != ddp::GradientForm::kPowerSgd || !compression_) return;
   into.set("compression", kind());
   compression_->save_state(into);
 }
 
 void Ddp::restore_state(const StateReader& from) {
-  if (*compressed_ != "powersgd" || !compression_) return;
+  if (*form_ != ddp::GradientForm::kPowerSgd || !compression_) return;
   if (from.text("compression") == kind()) return compression_->restore_state(from);
   context().log->warn("{}: the checkpoint has the state of the compression '{}'; '{}' begins without it", where(),
                       from.text("compression"), kind());

@@ -31,7 +31,7 @@ class Ddp final : public ReplicaStrategy {
  private:
   std::unique_ptr<ddp::Compression> make_compression() const;
   /// Names the kind of compression whose state it is, with the parameters on which its shape depends.
-  std::string kind() const { return fmt::format("{} of rank {}", *compressed_, *powersgd_rank_); }
+  std::string kind() const { return fmt::format("{} of rank {}", name_of(*form_), *powersgd_rank_); }
 
   BucketSize bucket_size_{*this};
   Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull, "in what form gradients travel"};
