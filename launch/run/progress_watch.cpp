@@ -61,7 +61,7 @@ void ProgressWatch::look() {
   // The start and each step of the stop have deadlines of their own.
   const RunPhase phase = run_.progress.phase();
   if (phase != RunPhase::kRunning && phase != RunPhase::kAsking) return start_again();
-  if (run_.at_rest) return start_again();
+  if (run_.pauses > 0) return start_again();
   for (const auto& child : run_.crew.children()) ask(*child);
   if (stands_by_debugger()) return;
   still_ += passed;

@@ -18,7 +18,7 @@ namespace trainyard::launch {
 /// A run makes progress when an edge carries a message, or when one of its processes reads from a disk or writes to it,
 /// as for a large checkpoint. Only edges with the policy `block` count if there are any, because a component that
 /// publishes by a timer would hide that the others wait. The clock stands still while a debugger is attached to a
-/// process of the run, and while the whole run is suspended or at rest (RunContext::at_rest).
+/// process of the run, and while the whole run is suspended or at rest (RunContext::pauses).
 class ProgressWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;

@@ -84,8 +84,8 @@ void RunContext::call(const std::string& process, const std::string& component, 
   // Opened before it is sent, so that the answer cannot come first.
   const std::uint64_t id =
       calls.open(process, what, deadline, [this, method, answer = std::move(answer)](bool ok, const std::string& text) {
-        if (ok && method == "pause") at_rest = true;
-        if (method == "go_on") at_rest = false;
+        if (ok && method == "pause") ++pauses;
+        if (ok && method == "go_on" && pauses > 0) --pauses;
         answer(ok, text);
       });
   if (!control.send(process, Request{id, component, method, body})) {

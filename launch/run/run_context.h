@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -60,7 +61,8 @@ struct RunContext {
   StartBarrier barrier;
   ComponentStates states;
   RunProgress progress;
-  bool at_rest = false;  ///< True while a component keeps the run at rest, after its service "pause" and until "go_on".
+  /// How many pauses of a component keep the run at rest: its service "pause" begins one, and "go_on" ends one.
+  std::uint32_t pauses = 0;
 
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
