@@ -48,8 +48,11 @@ TEST_F(WorkerTest, KeepsTheInletOfADeadProcessUntilWhatCameFromItIsHandled) {
   auto& inlet = worker_.inlets["loader/main"];
   inlet = std::make_unique<Inlet>(zmq_, outlet.endpoint(), 1, worker_.loop);
   inlet->on_connected([&] { connected = true; });
-  inlet->subscribe(sink_.in,
-                   {.id = 7, .topic = "numbers", .policy = "block", .window_messages = 4, .transport = "ipc"});
+  inlet->subscribe(sink_.in, {.id = 7,
+                              .topic = "numbers",
+                              .policy = Policy::kBlock,
+                              .window_messages = 4,
+                              .transport = trainyard::Transport::kIpc});
   worker_.loop.add(*inlet);
   run_until([&] { return connected; });
 
