@@ -87,20 +87,23 @@ void add_to_tree(Value& tree, const Value& root, const Assignment& assignment) {
   std::get<Value::Table>(table->data)[parts.back()] = read_command_line_value(assignment.text);
 }
 
-/// A value such as `rule = "adamw"` is not silently replaced by a table, unless the table names a plugin, since the
-/// value may be the name of one.
-void check_tables(const Value& root, const Value& tree, const std::string& path) {
-  for (const auto& [name, over] : std::get<Value::Table>(tree.data)) {
-    const Value* base = root.find(name);
-    if (base == nullptr || over.get_if<Value::Table>() == nullptr) continue;
-    const std::string key = join_key(path, name);
-    if (base->get_if<Value::Table>() != nullptr) {
-      check_tables(*base, over, key);
-    } else if (over.find("plugin") == nullptr) {
-      throw error_at(kCommandLine, join_key(key, keys_of(&over).front()),
-                     fmt::format("'{}' is {} ({}), not a table; to change a plugin, give {}.plugin, too", name,
-                                 to_text(*base), to_text(base->origin), key));
-    }
+/// A value such as `rule = "adamw"` on the way is not silently replaced by a table, unless the command line names a
+/// plugin there, since the value may be the name of one.
+void check_way(const Value& root, const Value& tree, const Assignment& assignment) {
+  const std::vector<std::string> parts = split(assignment.name);
+  const Value* in_file = &root;
+  const Value* given = &tree;
+  std::string key;
+  for (std::size_t depth = 0; depth + 1 < parts.size(); ++depth) {
+    in_file = in_file->find(parts[depth]);
+    given = given->find(parts[depth]);
+    if (in_file == nullptr || given == nullptr) return;
+    key = join_key(key, parts[depth]);
+    if (in_file->get_if<Value::Table>() != nullptr) continue;
+    if (given->find("plugin") != nullptr) return;
+    throw error_at(kCommandLine, assignment.name,
+                   fmt::format("'{}' is {} ({}), not a table; to change a plugin, give {}.plugin, too", parts[depth],
+                               to_text(*in_file), to_text(in_file->origin), key));
   }
 }
 
@@ -187,7 +190,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
 void apply_overrides(Value& root, const std::vector<Assignment>& assignments) {
   Value tree{Value::Table{}, kCommandLine};
   for (const Assignment& assignment : assignments) add_to_tree(tree, root, assignment);
-  check_tables(root, tree, "");
+  for (const Assignment& assignment : assignments) check_way(root, tree, assignment);
   merge(root, std::move(tree));
 }
 

@@ -108,6 +108,13 @@ TEST(OverridesTest, ReplacesAValue) {
             R"("group":{"eval":{"component":{"logger":{"plugin":"logger"}}}}})");
 }
 
+TEST(OverridesTest, AWholeTableMayReplaceAWordButIsMergedIntoATable) {
+  EXPECT_EQ(overridden_in("topology.placement = 'composed'", {{"topology.placement", "{io=[\"logger\"]}"}}),
+            R"({"topology":{"placement":{"io":["logger"]}}})");
+  EXPECT_EQ(overridden_in("component.a.params = { x = 1, y = 2 }", {{"component.a.params", "{y=3}"}}),
+            R"({"component":{"a":{"params":{"x":1,"y":3}}}})");
+}
+
 TEST(OverridesTest, MakesTablesThatAreMissing) {
   EXPECT_NE(overridden("group.eval.component.logger.params.csv", "false").find(R"("params":{"csv":false})"),
             std::string::npos);
