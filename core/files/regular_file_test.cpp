@@ -20,7 +20,7 @@ class RegularFileTest : public ::testing::Test {
  protected:
   std::string path(const char* name) const { return folder_.path() + "/" + name; }
   std::string refusal(const std::string& of) const {
-    return error_of([&] { require_regular_file(of); });
+    return error_of([&] { require_regular_file(of); }).second;
   }
 
   testing::TemporaryFolder folder_;

@@ -13,10 +13,14 @@
 namespace trainyard::core {
 namespace {
 
-using testing::error_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::Pipe;
+
+template <class Action>
+std::string error_of(Action&& action) {
+  return testing::error_of(action).second;
+}
 
 TEST(RunKeysTest, EveryRunHasKeysOfItsOwnWhichTravelAsText) {
   const RunKeys keys = RunKeys::make();
