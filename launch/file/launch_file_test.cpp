@@ -141,7 +141,7 @@ TEST_F(LaunchFileTest, ArgumentsOverridesAndKeysComeFromTheCommandLine) {
   const LaunchFile file = load(text, {"n=3", "max_steps=9", "component.a.params.x=0.5", "placement=processes"});
   EXPECT_EQ(file.run.name, "r3");
   EXPECT_EQ(to_json(file.topology.given.at("devices")).dump(), "3");
-  EXPECT_EQ(file.topology.placement.text, "processes");
+  EXPECT_EQ(file.topology.placement.value().word, Placement::kProcesses);
   EXPECT_EQ(to_json(Value{file.run.manager, {}}).dump(), R"({"max_steps":9})");
   EXPECT_EQ(to_json(file.components[0].parameters).dump(), R"({"x":0.5})");
 }

@@ -52,8 +52,8 @@ TEST_P(ShippedFilesTest, IsFoundByItsNameAlone) {
 }
 
 TEST_P(ShippedFilesTest, CanBeSplitIntoProcesses) {
-  EXPECT_EQ(load().topology.placement.text, "") << "the number of ranks decides";
-  EXPECT_EQ(load({"placement=processes"}).topology.placement.text, "processes");
+  EXPECT_FALSE(load().topology.placement) << "the number of ranks decides";
+  EXPECT_EQ(load({"placement=processes"}).topology.placement.value().word, Placement::kProcesses);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ShippedFilesTest, ::testing::ValuesIn(shipped_files()),

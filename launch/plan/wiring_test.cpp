@@ -67,7 +67,7 @@ TEST_F(WiringTest, AnInputThatNeedsItsSenderOnItsOwnLoopIsNotPlacedApart) {
       "runs on the thread 'side' of the process 'main', and 'optimizer' on the thread 'compute' of the process "
       "'main'; give both the same process and thread");
   EXPECT_EQ(
-      error_of([&] { plan_six(text, {"placement=processes"}); }, folder_.path()),
+      testing::error_of([&] { plan_six(text, {"placement=processes"}); }, folder_.path()),
       "a.toml:2: component.averager: its input 'parameters' needs optimizer on its own event loop, but 'averager' "
       "runs on the thread 'compute' of the process 'averager', and 'optimizer' on the thread 'compute' of the "
       "process 'optimizer'; give both the same process and thread");
