@@ -63,7 +63,7 @@ TEST(SyntheticTest, LabelsGoRoundTheClasses) {
 }
 
 TEST(SyntheticTest, TheShareOfSamplesThatWasAskedForBearsTheLabelOfAnotherClass) {
-  Opened<Synthetic> data(R"({"classes": 4, "features": 2, "mislabelled": 0.3})");
+  Opened<Synthetic> data(R"({"samples": 20000, "classes": 4, "features": 2, "mislabelled": 0.3})");
   std::array<int, 4> distance{};
   for (std::uint64_t i = 0; i < 20'000; ++i) ++distance[(static_cast<std::uint64_t>(label(*data, i)) + 4 - i % 4) % 4];
   EXPECT_NEAR(distance[0], 14'000, 300);
