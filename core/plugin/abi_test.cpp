@@ -159,7 +159,7 @@ TEST_F(PluginFileTest, AFileOrAFolderOfAnotherUserIsRefused) {
   ASSERT_EQ(::chown(path.c_str(), kSomebody, 0), 0);
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("foreign.so belongs to user 65000, who could change it"));
   ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
-  ASSERT_EQ(::chown(directory_.c_str(), kSomebody, 0), 0);
+  ASSERT_EQ(::chown(fs::path(path).parent_path().c_str(), kSomebody, 0), 0);
   EXPECT_THAT(error_of([&] { loader.load(path); }), HasSubstr("belongs to user 65000, who could change it"));
 }
 

@@ -49,6 +49,7 @@ bool ConnectionLimit::poll() {
 void ConnectionLimit::listen_or_not() {
   try {
     if (listening_ && connections_.size() >= most_) {
+      // The connections belong to what listens, and end with it.
       socket_.unbind(endpoint_);
       listening_ = false;
     } else if (!listening_ && connections_.size() < most_ / 2) {

@@ -10,9 +10,9 @@
 
 namespace trainyard::core {
 
-/// Keeps the connections to a bound socket below a number, because libzmq ends the process when it has no descriptor
-/// left for one more. At the limit it stops listening; when enough connections have gone, it listens again. Those who
-/// are connected do not notice.
+/// Keeps the connections to a bound socket below a number, because libzmq ends the process when it has no descriptor left
+/// for one more. At the limit it closes all of them and listens again when they have gone: libzmq offers no way to refuse
+/// one or to close one. Clients that keep to the rules connect again by themselves.
 ///
 /// libzmq accepts connections on a thread of its own, so there may be some more than the limit before it is noticed.
 class ConnectionLimit final : public Source {
