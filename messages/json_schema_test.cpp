@@ -127,8 +127,8 @@ TEST(JsonSchemaTest, HasTheMessageAtItsRoot) {
   EXPECT_EQ(schema["type"], "object");
   EXPECT_EQ(schema["properties"]["cursor"]["$ref"], "#/$defs/LoaderCursor");
   EXPECT_EQ(schema["properties"]["id"]["maximum"], 18446744073709551615ull);
-  EXPECT_EQ(schema["required"].size(), 11u);
-  EXPECT_EQ(schema["$defs"].size(), 4u);
+  EXPECT_EQ(schema["required"].size(), 12u);
+  EXPECT_EQ(schema["$defs"].size(), 5u);
 }
 
 TEST(JsonSchemaTest, RefusesASchemaWithoutStructs) { EXPECT_THROW(to_json_schema(Schema{}), Error); }
