@@ -177,7 +177,8 @@ TEST_F(CommandTest, TakesTheThreadsOfTheProcessorAsANumber) {
 
 TEST_F(CommandTest, APluginThatIsSwappedOnTheCommandLineLosesTheParametersOfTheOldOne) {
   EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text",
-                 "component.data_loader.params.dataset.path=" + folder_.path()}),
+                 "component.data_loader.params.dataset.path=" + folder_.path(),
+                 "component.accelerator_host.params.model.plugin=gpt"}),
             kExitOk)
       << err_;
   EXPECT_EQ(run({"check", "mlp.toml", "component.data_loader.params.dataset.plugin=text"}), kExitUsage);
