@@ -57,7 +57,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   const auto arguments = std::make_shared<LaunchArguments>();
   const auto name = std::make_shared<std::string>();
   arguments->add_to(*verb);
-  verb->add_option("--name", *name, "name of the run, for --run of other verbs");
+  verb->add_option("--name", *name, "name of the run, for --run of other verbs")->type_name("NAME");
   verb->callback([=, &chosen] {
     // The guard is there from the start, because planning may already start processes that describe plugins.
     chosen = [=] {

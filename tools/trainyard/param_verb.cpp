@@ -72,7 +72,8 @@ void add_param(CLI::App& app, Action& chosen) {
   family->footer(
       "Examples:\n  trainyard param list optimizer\n  trainyard param get optimizer lr\n"
       "  trainyard param set optimizer lr 0.0003\n\n"
-      "`param list` shows which parameters can be set while the run goes on; give the others in the launch file.");
+      "`param list` shows which parameters can be set while the run goes on;\n"
+      "give the others in the launch file.");
   const auto arguments = std::make_shared<ParamArguments>();
   // The arguments are shared by pointer, because callbacks run after this function has returned.
   const auto add = [&](const char* name, const char* help, int (*action)(const ParamArguments&)) {

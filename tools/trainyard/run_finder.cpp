@@ -8,7 +8,9 @@
 
 namespace trainyard::tools {
 
-void RunChoice::add_to(CLI::App& verb) { verb.add_option("--run", name, "which launch (default: the newest)"); }
+void RunChoice::add_to(CLI::App& verb) {
+  verb.add_option("--run", name, "which launch (default: the newest)")->type_name("NAME");
+}
 
 launch::RunInfo find_run(const RunChoice& choice, const std::string& base) {
   const std::vector<launch::RunInfo> runs = launch::list_runs(base);
