@@ -72,7 +72,7 @@ TEST(TurnstileTest, ARankThatGoesOnDoesNotCarryTheOthersAlong) {
 /// Ranks that run freely rest after the same unit, pause after pause, whoever closes and whenever.
 TEST(TurnstileTest, RanksOnThreadsRestAfterTheSameUnitEveryTime) {
   constexpr std::uint32_t kRanks = 4;
-  constexpr int kPauses = 200;
+  constexpr int kPauses = 50;
   const auto ranks = turnstiles(kRanks);
   std::vector<std::vector<std::uint64_t>> rested(kRanks, std::vector<std::uint64_t>(kPauses));
   std::atomic<int> asked = 0;
@@ -84,6 +84,7 @@ TEST(TurnstileTest, RanksOnThreadsRestAfterTheSameUnitEveryTime) {
       for (int pause = 0; pause < kPauses; ++pause) {
         while (asked.load() <= pause) {
           if (ranks[rank]->pass()) ++units;
+          std::this_thread::yield();
           if (rank == pause % kRanks && units > static_cast<std::uint64_t>(pause)) asked.store(pause + 1);
         }
         ranks[rank]->close();
