@@ -80,12 +80,17 @@ bool EventLoop::run_once() {
 }
 
 bool EventLoop::run_queue() {
-  // After so many messages the other sources get their turn, so that a busy pair of components starves nobody.
+  // After so many messages, or so much time, the other sources get their turn, so that a busy pair of components
+  // starves nobody. Both bounds are needed: 64 messages may be twenty training steps, and those may take a minute.
   constexpr int kRound = 64;
+  constexpr auto kTime = std::chrono::milliseconds(1);
+  const Clock::time_point end = Clock::now() + kTime;
   int handled = 0;
-  for (; handled < kRound && !queue_.empty(); ++handled) {
+  while (handled < kRound && !queue_.empty()) {
     Delivery delivery = queue_.pop();
     delivery.input->owner().deliver(std::move(delivery));
+    ++handled;
+    if (any_posted_.load(std::memory_order_acquire) || Clock::now() > end) break;
   }
   return handled != 0;
 }

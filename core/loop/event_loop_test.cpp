@@ -5,6 +5,9 @@
 
 #include <latch>
 
+#include "core/edge/local_edge.h"
+#include "core/testing/pipe.h"
+
 namespace trainyard::core {
 namespace {
 
@@ -76,6 +79,62 @@ TEST(EventLoopTest, ATaskMayPostAndTheLoopStopsWhenTold) {
   loop.post(again);
   loop.run();
   EXPECT_EQ(rounds, 100);
+}
+
+/// Counts how many numbers the sink has when it is asked.
+class Watcher final : public Source {
+ public:
+  explicit Watcher(const std::vector<double>& values) : values_(values) {}
+  bool poll() override {
+    seen.push_back(values_.size());
+    return false;
+  }
+  bool has_work() const override { return false; }
+
+  std::vector<std::size_t> seen;
+
+ private:
+  const std::vector<double>& values_;
+};
+
+/// Each number takes this long to handle, as a training step does.
+class Slow final : public Component {
+ public:
+  explicit Slow(ComponentContext context) : Component(context) {}
+  Input<Scalar> in{*this, "numbers", "numbers to take time for", [](const auto&) {
+                     const auto end = EventLoop::Clock::now() + 3ms;
+                     while (EventLoop::Clock::now() < end) {
+                     }
+                   }};
+};
+
+TEST(EventLoopTest, APostedTaskDoesNotWaitForTheWholeQueue) {
+  testing::Pipe pipe;
+  LocalEdge edge(pipe.source.out, pipe.sink.in, pipe.loop, 0, Policy::kBlock, 64, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  for (int i = 0; i < 50; ++i) pipe.source.out.send(Scalar{.name = "n", .value = 1});
+  std::size_t handled = 0;
+  pipe.loop.post([&] { handled = pipe.sink.values.size(); });
+  pipe.run_until_idle();
+  EXPECT_EQ(handled, 1u);
+  EXPECT_EQ(pipe.sink.values.size(), 50u);
+}
+
+TEST(EventLoopTest, SourcesHaveTheirTurnBetweenHandlersThatTakeLong) {
+  testing::Pipe pipe;
+  Slow slow(pipe.context("slow"));
+  LocalEdge edge(pipe.source.out, slow.in, pipe.loop, 0, Policy::kBlock, 64, 1 << 20);
+  pipe.source.out.add_edge(edge);
+  pipe.activate();
+  slow.transition(State::kInactive);
+  slow.transition(State::kActive);
+  Watcher watcher(pipe.sink.values);
+  pipe.loop.add(watcher);
+  for (int i = 0; i < 10; ++i) pipe.source.out.send(Scalar{.name = "n", .value = 1});
+  pipe.run_until_idle();
+  pipe.loop.remove(watcher);
+  EXPECT_GE(watcher.seen.size(), 10u);
 }
 
 }  // namespace
