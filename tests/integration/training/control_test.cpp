@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, StopTest,
                          });
 
 TEST_F(ControlTest, AParameterIsSetOnAllRanksAtOnceAndStaysInCheckpoints) {
-  const auto training = train("set", {"devices=2", "strategy=ddp", "optimizer.lr=0.001"});
+  const auto training = train("set", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001"});
   ASSERT_TRUE(eventually([&] { return steps("set").size() >= 20; })) << training->all();
   EXPECT_THAT(param({"set", "optimizer", "lr", "0.05"}), HasSubstr("0.05"));
   for (const char* name : {"optimizer", "rank0/optimizer", "rank1/optimizer"}) {
@@ -88,16 +88,17 @@ TEST_F(ControlTest, AParameterIsSetOnAllRanksAtOnceAndStaysInCheckpoints) {
   EXPECT_EQ(run_record(last_checkpoint("set"))["settings"],
             json::parse(R"([{"component":"optimizer","parameter":"lr","value":"0.05","instead_of":"0.001"}])"));
 
-  const auto again = train("set", {"devices=2", "strategy=ddp", "optimizer.lr=0.001",
+  const auto again = train("set", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001",
                                    "component.checkpoint_writer.params.resume=last"});
-  ASSERT_TRUE(eventually([&] { return param({"get", "optimizer", "lr"}, 0).find("0.05") != std::string::npos; }))
-      << again->all();
+  ASSERT_TRUE(eventually([&] {
+    return param({"get", "optimizer", "lr"}, 0).find("0.05") != std::string::npos;
+  })) << again->all();
   interrupt(*again);
   EXPECT_THAT(again->all(), HasSubstr("lr = 0.05, as it was set while the run went on, instead of 0.001"));
 }
 
 TEST_F(ControlTest, AParameterOfOneRankAmongSeveralIsNotSet) {
-  const auto training = train("one", {"devices=2", "strategy=ddp", "optimizer.lr=0.001"});
+  const auto training = train("one", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001"});
   ASSERT_TRUE(eventually([&] { return steps("one").size() >= 20; })) << training->all();
   EXPECT_THAT(param({"set", "rank1/optimizer", "lr", "0.05"}, 1),
               HasSubstr("'rank1/optimizer' is one of 2 that must stay alike, so a parameter is set for all ranks at "
@@ -112,8 +113,8 @@ TEST_F(ControlTest, AParameterOfOneRankAmongSeveralIsNotSet) {
 TEST_F(ControlTest, ALossThatIsNotANumberEndsTheRunAndNamesStepAndBatch) {
   for (const char* ranks : {"devices=1", "devices=2"}) {
     const std::string directory = std::string("nan") + ranks[8];
-    const auto training = train(directory, {ranks, "strategy=auto", model(",nan_at=25"), "max_steps=100",
-                                            "checkpoint_every_steps=10"});
+    const auto training =
+        train(directory, {ranks, "strategy=auto", model(",nan_at=25"), "max_steps=100", "checkpoint_every_steps=10"});
     EXPECT_EQ(training->wait(), 1) << training->all();
     EXPECT_THAT(training->all(), HasSubstr("the loss is nan in step 25, batch 24 of epoch 0 (train)"));
     EXPECT_EQ(run_record(last_checkpoint(directory))["step"], 20) << "the last good checkpoint stays";
