@@ -38,8 +38,9 @@ namespace trainyard {
 /// comes in to the current order and decides which one is next.
 class AcceleratorHost final : public Component {
  public:
+  /// The memory is what LibTorch takes for a process alone before there is a model.
   static inline const ComponentTraits kTraits{
-      .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 96ull << 20};
+      .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 56ull << 20};
 
   explicit AcceleratorHost(ComponentContext& context) : Component(context, kTraits) {}
 
