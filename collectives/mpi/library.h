@@ -17,7 +17,7 @@ void check_reachable(const CollectiveContext& context);
 /// supports only one thread.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
-/// Leaves out MPI_Finalize at the end of this process, because it would wait for members that are gone.
+/// Makes the process of a run leave out MPI_Finalize when it ends, because it would wait for members that are gone.
 void give_up_mpi();
 
 MPI_Datatype mpi_type(DType dtype);

@@ -147,6 +147,13 @@ TEST(ConfigurableTest, OnlySettableParametersChangeWhileRunningAndTellTheirOwner
   EXPECT_THROW(oven.set_parameter("haet", 6), Error);
 }
 
+TEST(ParameterInfoTest, KindsOfPluginsHaveTheirArticle) {
+  ParameterInfo info{.name = "p", .kind = ValueKind::kPlugin, .rules = plugin_kind("accelerator")};
+  EXPECT_EQ(describe_allowed(info), "the name of an accelerator or a table with plugin = \"name\"");
+  info.rules = plugin_kind("model");
+  EXPECT_EQ(describe_allowed(info), "the name of a model or a table with plugin = \"name\"");
+}
+
 TEST(ParameterInfoTest, SurvivesJson) {
   const Oven oven("");
   for (const ParameterBase* parameter : oven.parameters()) {

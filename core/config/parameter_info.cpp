@@ -83,6 +83,8 @@ bool all_chosen(const ParameterRules& rules, const json& value) {
   return std::ranges::all_of(value, [&](const json& element) { return all_chosen(rules, element); });
 }
 
+std::string_view article(std::string_view kind) { return kind.starts_with('a') ? "an" : "a"; }
+
 /// The given value may be a whole table, but an error message is a line.
 std::string shorten(std::string text) { return text.size() <= 200 ? text : text.substr(0, 200) + "..."; }
 
@@ -110,10 +112,12 @@ std::string describe_allowed(const ParameterInfo& info) {
   if (takes_integers(info)) return "an integer or a string";
   if (!rules.choices.empty()) return fmt::format("one of: {}", fmt::join(rules.choices, ", "));
   if (info.kind == ValueKind::kPlugin) {
-    return fmt::format("the name of a {} or a table with plugin = \"name\"", rules.plugin_kind);
+    return fmt::format("the name of {} {} or a table with plugin = \"name\"", article(rules.plugin_kind),
+                       rules.plugin_kind);
   }
   if (info.kind == ValueKind::kPlugins) {
-    return fmt::format("a list, each entry the name of a {} or a table with plugin = \"name\"", rules.plugin_kind);
+    return fmt::format("a list, each entry the name of {} {} or a table with plugin = \"name\"",
+                       article(rules.plugin_kind), rules.plugin_kind);
   }
   std::string words = info.kind == ValueKind::kInteger ? "an integer" : fmt::format("a {}", name_of(info.kind));
   if (rules.minimum) words += fmt::format(" {} {}", rules.minimum_excluded ? ">" : ">=", *rules.minimum);

@@ -107,14 +107,22 @@ void check_way(const Value& root, const Value& tree, const Assignment& assignmen
   }
 }
 
-/// Where the file gives a parameter of this name: "component.optimizer.params.lr", for every component that has it.
+/// Adds the paths of all keys `name` in a table and in the tables inside it.
+void add_paths(const Value& table, const std::string& path, const std::string& name, std::vector<std::string>& paths) {
+  for (const std::string& key : keys_of(&table)) {
+    if (key == name) paths.push_back(join_key(path, key));
+    add_paths(*table.find(key), join_key(path, key), name, paths);
+  }
+}
+
+/// Where the file gives a parameter of this name to a component or to a plugin inside one:
+/// "component.optimizer.params.lr", "component.accelerator_host.params.model.hidden".
 std::vector<std::string> paths_of_parameter(const Value& root, const std::string& name) {
   std::vector<std::string> paths;
   const auto add = [&](const Value* components, const std::string& path) {
     for (const std::string& component : keys_of(components)) {
       const Value* parameters = components->find(component)->find("params");
-      if (parameters == nullptr || parameters->find(name) == nullptr) continue;
-      paths.push_back(join_key(path, component + ".params." + name));
+      if (parameters != nullptr) add_paths(*parameters, join_key(path, component + ".params"), name, paths);
     }
   };
   add(root.find("component"), "component");

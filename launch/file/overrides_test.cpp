@@ -67,6 +67,10 @@ TEST(OverridesTest, AWordThatIsAParameterOfTheFileIsAnsweredWithItsPathAlone) {
   EXPECT_EQ(error_of([] { sorted({"lr=0.5"}); }),
             "command line: lr: no argument has this name; a parameter is given with its path: "
             "component.optimizer.params.lr=0.5");
+  const Value inner = read_toml("component.a.params.model = { plugin = 'mlp', hidden = [1] }", "a.toml");
+  EXPECT_EQ(error_of([&] { sort_command_line({"hidden=[2]"}, inner, {}); }),
+            "command line: hidden: no argument has this name; a parameter is given with its path: "
+            "component.a.params.model.hidden=[2]");
   const Value two = read_toml("component.a.params.x = 1\ngroup.g.component.b.params.x = 1", "a.toml");
   EXPECT_EQ(error_of([&] { sort_command_line({"x=2"}, two, {}); }),
             "command line: x: no argument has this name; a parameter is given with its path: component.a.params.x=2 or "
