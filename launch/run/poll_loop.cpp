@@ -61,10 +61,13 @@ std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
   }
   const std::chrono::milliseconds sleep = until_next_timer(longest);
   const auto before = Clock::now();
+  // No callback takes seconds, so a process that comes here so late was stopped in one.
+  if (awake_ && before - *awake_ > kLate) stopped_ += before - *awake_;
   if (zmq_poll(items.data(), static_cast<int>(items.size()), static_cast<long>(sleep.count())) < 0 && errno != EINTR) {
     throw Error(Code::kIo, "launcher: cannot wait for events: {}", zmq_strerror(errno));
   }
-  const Clock::duration overslept = Clock::now() - before - sleep;
+  awake_ = Clock::now();
+  const Clock::duration overslept = *awake_ - before - sleep;
   if (overslept > kLate) stopped_ += overslept;
   std::vector<Id> ready;
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace trainyard::launch {
@@ -62,7 +63,8 @@ class PollLoop {
   std::map<Id, Watch> watches_;
   std::map<Id, Timer> timers_;
   Id next_id_ = 1;
-  Clock::duration stopped_{};  ///< For how long this process was stopped, as far as it has noticed.
+  std::optional<Clock::time_point> awake_;  ///< When it last woke up.
+  Clock::duration stopped_{};               ///< For how long this process was stopped, as far as it has noticed.
   bool quit_ = false;
 };
 

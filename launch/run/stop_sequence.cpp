@@ -18,7 +18,7 @@ constexpr milliseconds kPatienceAfterFailure{2'000};
 constexpr milliseconds kPatienceToRescue{5'000};
 
 /// For a process whose components are all finalized to come to its end.
-constexpr milliseconds kPatienceForExit{3'000};
+constexpr milliseconds kPatienceForExit{10'000};
 
 }  // namespace
 

@@ -16,6 +16,7 @@ using testing::TrainedStep;
 using testing::TrainingTest;
 
 constexpr std::size_t kEnough = 300;  ///< The number of steps that shows that something goes on.
+constexpr std::size_t kMoving = 20;   ///< The number of steps that shows that training has begun.
 
 class RespawnTest : public TrainingTest {
  protected:
@@ -98,7 +99,7 @@ TEST_F(RespawnTest, AKilledDataLoaderTakesNobodyWithIt) {
   for (int round = 0; round < 8; ++round) {
     const std::string directory = "killed" + std::to_string(round);
     const auto training = train(directory, {"placement=processes"});
-    ASSERT_TRUE(eventually([&] { return sent("/parameters") >= kEnough; })) << training->all();
+    ASSERT_TRUE(eventually([&] { return sent("/parameters") >= kMoving; })) << training->all();
     kill_process_of("data_loader");
     EXPECT_EQ(training->wait(), 1);
     EXPECT_THAT(training->all(), HasSubstr("run failed: process 'data_loader' (data_loader) was killed by signal 9"));
@@ -109,7 +110,7 @@ TEST_F(RespawnTest, AKilledDataLoaderTakesNobodyWithIt) {
 
 TEST_F(RespawnTest, AStoppedOptimizerEndsTheRunAndIsNamed) {
   const auto training = train("stopped", {"placement=processes", "devices=2", "progress_timeout_s=2"});
-  ASSERT_TRUE(eventually([&] { return sent("/metrics") >= kEnough; })) << training->all();
+  ASSERT_TRUE(eventually([&] { return sent("/rank1/parameters") >= kMoving; })) << training->all();
   ::kill(node("rank1/optimizer").value("pid", 0), SIGSTOP);
   EXPECT_EQ(training->wait(), 1);
   EXPECT_THAT(training->all(), ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: "
