@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
@@ -35,6 +36,7 @@ constexpr int kInterrupted = 130;  ///< What shells return for a program that Ct
 constexpr const char* kRemove = "remove";
 constexpr const char* kUnlock = "unlock";
 constexpr const char* kPatience = "patience_ms";
+constexpr const char* kExit = "exit";
 
 void say(const std::string& text) { std::fprintf(stderr, "trainyard: %s\n", text.c_str()); }
 
@@ -200,6 +202,8 @@ class Watch {
     }
     for (const std::string& file : notes_.of(kUnlock)) remove_stale_lock(file);
     if (std::ranges::find(kPassedOn, signal) != std::end(kPassedOn)) return kInterrupted;
+    // The run had ended in full, and its last words are said.
+    if (const std::vector<std::string> code = notes_.of(kExit); !code.empty()) return std::atoi(code.back().c_str());
     if (lost_patience_) {
       say(
           fmt::format("run failed: the launcher (process {}) was stopped by a signal and did not continue; it and its "
@@ -235,6 +239,8 @@ void GuardLink::will_lock(const std::string& file) const { note(kUnlock, file); 
 void GuardLink::set_patience(std::chrono::milliseconds patience) const {
   note(kPatience, std::to_string(patience.count()));
 }
+
+void GuardLink::will_exit(int code) const { note(kExit, std::to_string(code)); }
 
 pid_t GuardLink::pid() const { return notes_ ? ::getppid() : 0; }
 

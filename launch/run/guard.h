@@ -29,6 +29,9 @@ class GuardLink {
   /// Tells the guard how long the launcher may be stopped by a signal before the guard ends the run; 0 is for ever.
   void set_patience(std::chrono::milliseconds patience) const;
 
+  /// Tells the guard that the run has ended and what the command returns, whatever may still happen to the launcher.
+  void will_exit(int code) const;
+
   /// Returns the guard's pid; 0 if there is no guard.
   pid_t pid() const;
 

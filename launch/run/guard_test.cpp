@@ -48,6 +48,15 @@ TEST(GuardTest, RemovesWhatAKilledLauncherHasAnnounced) {
   EXPECT_FALSE(std::filesystem::exists(directory));
 }
 
+TEST(GuardTest, ReturnsWhatTheRunHasComeToIfTheLauncherIsKilledAfterItsEnd) {
+  const pid_t guard = start_guard([&](const GuardLink& link) {
+    link.will_exit(0);
+    ::raise(SIGKILL);
+    return 3;
+  });
+  EXPECT_EQ(wait_for(guard), 0);
+}
+
 TEST(GuardTest, KillsWhatAKilledLauncherHasStarted) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/pid";

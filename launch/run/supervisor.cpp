@@ -105,6 +105,7 @@ int Supervisor::run() {
   run_.loop.run();
   kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
   run_.console.say(outcome_.last_words());
+  guard_.will_exit(outcome_.exit_code());
   wake_guard();
   return outcome_.exit_code();
 }

@@ -220,10 +220,8 @@ class Soak:
         except ProcessLookupError:
             pass  # The run has just ended.
         code = training.wait()
-        found = self.judge_end(victim, number, code, training)
-        if code is None:
-            training.process.kill()
-        found += self.judge_remains(folder, training)
+        remains = self.judge_remains(folder, training)  # First, because a launcher outlives a guard that is killed.
+        found = self.judge_end(victim, number, code, training) + remains
         training.end()
         before = len(self.checkpoints(folder))
         found += self.resume(layout, folder, weights)

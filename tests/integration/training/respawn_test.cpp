@@ -114,7 +114,7 @@ TEST_F(RespawnTest, AStoppedOptimizerEndsTheRunAndIsNamed) {
   ::kill(node("rank1/optimizer").value("pid", 0), SIGSTOP);
   EXPECT_EQ(training->wait(), 1);
   EXPECT_THAT(training->all(), ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: "
-                                                        "process 'rank1_optimizer' .* was stopped by signal 19"));
+                                                        "process 'rank1.optimizer' .* was stopped by signal 19"));
   EXPECT_TRUE(run_directories().empty());
 }
 
