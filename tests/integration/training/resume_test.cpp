@@ -128,7 +128,7 @@ TEST_F(ResumeTest, AnotherSeedIsRefusedUnlessItIsAcceptedByName) {
 TEST_F(ResumeTest, APredictionWithAnotherVocabularyIsRefused) {
   const auto text = [this](const char* name, const char* letters) {
     std::ofstream file(directory_ / name);
-    for (int i = 0; i < 200; ++i) file << letters[i * i % 5];
+    for (int i = 0; i < 200; ++i) file << letters[(i + i / 7) % 5];
     return "component.data_loader.params.dataset={plugin=\"text\",context=8,path=\"" + (directory_ / name).string() +
            "\"}";
   };
