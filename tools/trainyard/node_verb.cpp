@@ -35,7 +35,7 @@ int list_nodes(const RunChoice& choice, bool as_json) {
     table.add({node.value("component", ""), node.value("plugin", ""), node.value("process", ""),
                std::to_string(node.value("pid", 0)), node.value("state", "")});
   }
-  std::fputs(table.text(use_colours()).c_str(), stdout);
+  std::fputs(table.text(use_colours(), terminal_width()).c_str(), stdout);
   return kExitOk;
 }
 

@@ -48,7 +48,7 @@ int list(const ParamArguments& arguments) {
     table.add({parameter.value("name", ""), parameter.value("value", json()).dump(), parameter.value("unit", ""),
                parameter.value("settable", false) ? "yes" : "", parameter.value("allowed", "")});
   }
-  std::fputs(table.text(use_colours()).c_str(), stdout);
+  std::fputs(table.text(use_colours(), terminal_width()).c_str(), stdout);
   return kExitOk;
 }
 

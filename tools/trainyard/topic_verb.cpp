@@ -64,7 +64,7 @@ int list(const TopicArguments& arguments) {
     table.add({topic.value("topic", ""), topic.value("type", ""), names(topic.value("publishers", json::array())),
                names(topic.value("subscribers", json::array()))});
   }
-  std::fputs(table.text(use_colours()).c_str(), stdout);
+  std::fputs(table.text(use_colours(), terminal_width()).c_str(), stdout);
   return kExitOk;
 }
 
