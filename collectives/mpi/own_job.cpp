@@ -68,6 +68,44 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// Everything stays on this host, and what mpirun and MPI write stays in `folder`.
+std::vector<std::string> mpirun_command(std::uint32_t places, const std::string& folder) {
+  return {"mpirun",
+          "-n",
+          std::to_string(places),
+          "--oversubscribe",
+          "--bind-to",
+          "none",
+          "--mca",
+          "plm",
+          "isolated",
+          "--mca",
+          "oob_tcp_if_include",
+          "lo",
+          "--mca",
+          "btl_vader_backing_directory",
+          folder,
+          "sh",
+          "-c",
+          kPlace,
+          folder};
+}
+
+/// This process's own environment, without what another mpirun has put there; the user's settings of MPI are kept.
+std::vector<std::string> mpirun_environment(const std::string& folder) {
+  std::vector<std::string> environment{"TMPDIR=" + folder};
+  // It refuses to work for root unless it is told twice that this is meant. A container often has no other user.
+  if (::geteuid() == 0) {
+    environment.insert(environment.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const bool is_setting = text.starts_with("OMPI_MCA_");
+    if (is_setting || (!is_of_mpi(text) && !text.starts_with("TMPDIR="))) environment.emplace_back(text);
+  }
+  return environment;
+}
+
 /// An mpirun that this process has started. It ends when its input does, so it cannot outlive this process.
 class OwnMpirun {
  public:
@@ -109,36 +147,6 @@ class OwnMpirun {
 
  private:
   int spawn(std::uint32_t places, int input) {
-    std::vector<std::string> command{"mpirun",
-                                     "-n",
-                                     std::to_string(places),
-                                     "--oversubscribe",
-                                     "--bind-to",
-                                     "none",
-                                     "--mca",
-                                     "plm",
-                                     "isolated",
-                                     "--mca",
-                                     "oob_tcp_if_include",
-                                     "lo",
-                                     "--mca",
-                                     "btl_vader_backing_directory",
-                                     folder_.string(),
-                                     "sh",
-                                     "-c",
-                                     kPlace,
-                                     folder_.string()};
-    std::vector<std::string> environment{"TMPDIR=" + folder_.string()};
-    // It refuses to work for root unless it is told twice that this is meant. A container often has no other user.
-    if (::geteuid() == 0) {
-      environment.insert(environment.end(), {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"});
-    }
-    for (char** variable = environ; *variable != nullptr; ++variable) {
-      const bool setting = std::string_view(*variable).starts_with("OMPI_MCA_");  // The user's own.
-      if (setting || (!is_of_mpi(*variable) && !std::string_view(*variable).starts_with("TMPDIR="))) {
-        environment.emplace_back(*variable);
-      }
-    }
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
@@ -154,6 +162,8 @@ class OwnMpirun {
     ::sigfillset(&all);
     ::posix_spawnattr_setsigmask(&attributes, &none);
     ::posix_spawnattr_setsigdefault(&attributes, &all);
+    std::vector<std::string> command = mpirun_command(places, folder_.string());
+    std::vector<std::string> environment = mpirun_environment(folder_.string());
     const int failure = ::posix_spawnp(&pid_, "mpirun", &files, &attributes, pointers_to(command).data(),
                                        pointers_to(environment).data());
     ::posix_spawnattr_destroy(&attributes);
