@@ -148,7 +148,7 @@ TEST_F(CommandTest, ListsEveryPluginOnceWhereThePathsOverlap) {
   ::setenv("TRAINYARD_PLUGIN_PATH", (plugins + ":" + plugins + "/datasets").c_str(), 1);
   EXPECT_EQ(run({"plugin", "list", "datasets"}), kExitOk) << err_;
   const std::string listed = out_;
-  EXPECT_EQ(run({"plugin", "info", "syntetic"}), kExitNotFound);
+  EXPECT_EQ(run({"plugin", "info", "synthetics"}), kExitNotFound);
   ::unsetenv("TRAINYARD_PLUGIN_PATH");
   EXPECT_EQ(listed.find("synthetic"), listed.rfind(" synthetic ") + 1) << listed;
   EXPECT_EQ(err_.find(" synthetic,"), err_.rfind(" synthetic,")) << err_;
