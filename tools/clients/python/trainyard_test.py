@@ -179,8 +179,8 @@ class SubscribeTest(unittest.TestCase):
             self.run_.subscribe("/loss")
 
     def test_a_message_of_another_type_is_refused(self):
-        self.fake.publish("/metrics", sample("Metrics"), count=1, header=sample("Order")["header"])
-        with self.assertRaisesRegex(trainyard.TrainyardError, f"{sample('Order')['fingerprint']:016x}; Metrics has"):
+        self.fake.publish("/metrics", sample("Metrics"), count=1, header=sample("Credit")["header"])
+        with self.assertRaisesRegex(trainyard.TrainyardError, f"{sample('Credit')['fingerprint']:016x}; Metrics has"):
             self.run_.subscribe("/metrics").receive(10)
 
 
