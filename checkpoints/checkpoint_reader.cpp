@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-/// Cuts a number off the front. Returns nothing if there is none or it is too large.
+/// Removes a number from the front of `text` and returns it. Returns nothing if there is none or it is too large.
 std::optional<std::uint64_t> take_number(std::string_view& text) {
   std::uint64_t number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -107,8 +107,8 @@ std::optional<std::string> follow_pointer(const std::string& directory, const st
   return (fs::path(directory) / target).string();
 }
 
-// "last" is followed instead of taking the largest step: after a resume from an older checkpoint the newest one is not
-// the farthest.
+// The pointer "last" counts and not the largest step: after a resume from an older checkpoint, the newest checkpoint is
+// not the one with the largest step.
 std::string find_checkpoint(const std::string& path) {
   std::error_code ignored;
   if (fs::exists(fs::path(path) / kManifestFile, ignored)) return path;

@@ -13,7 +13,7 @@
 
 namespace trainyard::checkpoints {
 
-// Functions that look into checkpoints, without LibTorch and without a running pipeline (docs/checkpoint_format.md).
+// Functions that read and check checkpoints (docs/checkpoint_format.md). They need neither LibTorch nor a run.
 
 // The files of a checkpoint. The manifest lists the others with their hashes and is written last.
 inline constexpr const char* kModelFile = "model.safetensors";
@@ -22,7 +22,7 @@ inline constexpr const char* kStateFile = "state.safetensors";
 inline constexpr const char* kRunFile = "run.json";
 inline constexpr const char* kManifestFile = "manifest.json";
 
-/// Everything about a checkpoint except its numbers.
+/// Everything about a checkpoint except the values of its tensors.
 struct CheckpointSummary {
   std::string path;
   Manifest manifest;
@@ -30,31 +30,31 @@ struct CheckpointSummary {
   SafetensorsHeader model;
   std::optional<SafetensorsHeader> optimizer;
   std::optional<SafetensorsHeader> state;  ///< The tensors of RunRecord::states, and optimizer state of single ranks.
-  std::uint64_t bytes = 0;                 ///< The size of all files.
+  std::uint64_t bytes = 0;                 ///< The size of all listed files together.
 };
 
-/// Reads the small files and the headers, without checking hashes. Throws kNotFound, kIo, kCorrupt and kUnsupported.
+/// Reads the small files and the headers, without checking hashes. Throws kNotFound, kIo, kCorrupt or kUnsupported.
 CheckpointSummary read_checkpoint(const std::string& path);
 
-/// Returns what is wrong with a checkpoint, one sentence each; empty if it is complete. This reads every byte. It never
-/// throws because a checkpoint is broken.
+/// Returns what is wrong with a checkpoint, in one sentence per problem; the list is empty if the checkpoint is
+/// complete. This reads every byte. A broken checkpoint never makes it throw.
 std::vector<std::string> verify_checkpoint(const std::string& path);
 
 /// Returns the name of a step's checkpoint, such as "step-00002000".
 std::string checkpoint_name(std::uint64_t step);
 
-/// Returns the step of "step-00002000" or "step-00002000.2"; empty for other names.
+/// Returns the step of "step-00002000" or "step-00002000.2", or nothing for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
-/// Returns the paths of the checkpoints in a directory, smallest step first; empty if there is no such directory. Only
-/// the names are read.
+/// Returns the paths of the checkpoints in a directory, smallest step first. Only their names are read. The list is
+/// empty if there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the checkpoint that the pointer "last" or "best" of a directory refers to; empty if there is none or if it
-/// is outside the directory.
+/// Returns the checkpoint to which the pointer "last" or "best" of a directory refers, or nothing if there is no such
+/// pointer or it leads out of the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns the path of the checkpoint that a user's path refers to: the checkpoint itself, or the last one of a
+/// Returns the path of the checkpoint that a user means by `path`: the checkpoint itself, or the last one in a
 /// directory of checkpoints. Throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 

@@ -26,8 +26,8 @@ DurableFile::~DurableFile() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Bytes are hashed as they are written, so the file is not read again, and the hash is of what was meant, not of what
-// the disk says.
+// Bytes are hashed as they are written, so the file is not read again, and the hash describes what should be in the
+// file, not what the disk returns.
 void DurableFile::write(std::span<const std::byte> bytes) {
   hash_.add(bytes);
   bytes_ += bytes.size();

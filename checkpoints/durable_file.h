@@ -11,13 +11,13 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written and is on the disk when close() returns. All errors are kIo, with the
-/// path and the system's reason.
+/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo, with
+/// the path and the system's reason.
 class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.
   explicit DurableFile(std::string path);
-  /// If close() was not called, the content of the file is undefined.
+  /// If close() was not called, the content of the file on disk is undefined.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -26,7 +26,7 @@ class DurableFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
-  /// Waits until everything is on the disk. Returns the number of bytes and their SHA-256.
+  /// Waits until everything is on disk. Returns the number of bytes and their SHA-256.
   FileDigest close();
 
  private:
@@ -39,7 +39,7 @@ class DurableFile {
 /// A file for reading. Its size is determined once; if the file shrinks afterwards, read() throws.
 class InputFile {
  public:
-  /// Opens the file. Throws kNotFound, or kIo if it is not a regular file or cannot be opened.
+  /// Opens the file. Throws kNotFound if it does not exist, and kIo if it is not a regular file or cannot be opened.
   explicit InputFile(std::string path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -48,7 +48,7 @@ class InputFile {
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Fills `into`, beginning at `position`. Throws kCorrupt if the file ends before that.
+  /// Fills `into` with bytes from `position` on. Throws kCorrupt if the file ends too early.
   void read(std::uint64_t position, std::span<std::byte> into) const;
 
  private:
@@ -57,7 +57,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Waits until the names in a directory are on the disk; only then is a rename durable.
+/// Waits until the names in a directory are on disk; only then is a rename durable.
 void sync_directory(const std::string& path);
 
 /// Throws kIo with "cannot <what> <path>: <reason of errno>".

@@ -98,7 +98,7 @@ std::uint64_t unsigned_member(const json& object, const char* key, const std::st
 
 std::string string_member(const json& object, const char* key, const std::string& where) {
   const json& value = member(object, key, where);
-  // The value is shown, so that a person sees what somebody has put there.
+  // The value is shown, so that the user sees what the file contains.
   if (!value.is_string()) throw Error(Code::kCorrupt, "{}: '{}' is {}; allowed is a string", where, key, value.dump());
   return value.get<std::string>();
 }

@@ -15,8 +15,8 @@ nlohmann::json parse_strict_json(std::string_view text, const std::string& where
 /// Reads a whole file of at most `max_bytes`. Throws kCorrupt for a longer one.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
-/// Returns the member `key` of an object. Throws kCorrupt if it is missing or of another type, with `where` and what
-/// was found.
+/// Return the member `key` of an object. Throw kCorrupt, with `where` and what was found, if the member is missing or
+/// of another type.
 std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);

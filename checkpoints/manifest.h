@@ -17,18 +17,18 @@ constexpr std::uint64_t kCheckpointFormat = 2;
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
   std::string trainyard;                    ///< The version of Trainyard that wrote it.
-  std::map<std::string, FileDigest> files;  ///< Indexed by plain file name.
+  std::map<std::string, FileDigest> files;  ///< The digests of the files. The keys are plain file names.
 };
 
-/// Returns the text of manifest.json, indented for people.
+/// Returns the text of manifest.json, indented for readability.
 std::string format_manifest(const Manifest& manifest);
 
 /// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
 /// and kUnsupported for a newer format.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and returns what is wrong, one sentence each; empty if all files are unchanged.
-/// Files that the manifest does not name are ignored.
+/// Reads every file of the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
+/// files are unchanged. Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

@@ -69,7 +69,7 @@ std::vector<Setting> settings_from(const json& list, const std::string& where) {
   return settings;
 }
 
-/// These are keyed by name, since the order of hyperparameters means nothing.
+/// Hyperparameters are keyed by name, since their order means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
   if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is no object", where);
@@ -193,7 +193,7 @@ std::string format_run_record(const RunRecord& record) {
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// Every field must be there: a run that continued with a guessed cursor would train on other data than it says.
+// Every field is required: a run that continued with a guessed cursor would train on other data than its record says.
 RunRecord parse_run_record(const std::string& text, const std::string& where) {
   const json root = parse_strict_json(text, where, kMaxDepth);
   RunRecord record = common_part(root, where);

@@ -20,21 +20,21 @@ struct RunRecord {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The samples that all ranks have trained on.
   LoaderCursor cursor;
-  std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used of the epoch.
-  std::uint64_t skipped_steps = 0;   ///< The steps that were skipped because gradients were not finite.
-  std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not say it.
+  std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used in the epoch.
+  std::uint64_t skipped_steps = 0;   ///< The number of steps that were skipped because gradients were not finite.
+  std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not record it.
   std::vector<Scalar> metrics;       ///< The newest validation metrics.
   std::vector<Setting> settings;     ///< The parameters that were changed during the run.
-  /// The state of everything that has some. Tensors have only their names here; their data is in `state.safetensors`.
+  /// The state of everything that has any. Of tensors, only the names are here; their data is in `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;      ///< The name of the model plugin.
-  std::string optimizer;  ///< The name of the update rule; empty without optimizer state.
+  std::string optimizer;  ///< The name of the update rule; empty if no optimizer state was saved.
   std::map<std::string, double> hyperparameters;
-  std::string time;  ///< In UTC, as in ISO 8601.
+  std::string time;  ///< When the checkpoint was saved, in UTC: "2024-05-31T12:00:00Z".
 };
 
-/// Returns the text of run.json. Numbers are read back exactly; those that are not finite are stored as strings.
+/// Returns the text of run.json. Numbers read back exactly; those that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
 /// Parses the text of run.json, of this format or of format 1. Throws kCorrupt with a text that begins with `where`.

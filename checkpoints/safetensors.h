@@ -20,9 +20,9 @@ struct SafetensorsTensor {
   std::span<const std::byte> data;
 };
 
-/// Writes a new file and waits until it is on the disk. Tensors of wide dtypes come first, so that all are aligned. The
+/// Writes a new file and waits until it is on disk. Tensors of wide dtypes come first, so that all are aligned. The
 /// format is that of https://github.com/huggingface/safetensors, so other programs can read it. Throws kIo, and
-/// kInvalidArgument for two tensors of one name or a name that is not valid UTF-8.
+/// kInvalidArgument if two tensors have the same name or a name is not valid UTF-8.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 
@@ -30,13 +30,13 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
 /// use, and no memory is allocated for sizes beyond that of the file.
 class SafetensorsFile {
  public:
-  /// Reads and checks the header. Throws kNotFound, kIo, kCorrupt and kUnsupported.
+  /// Opens the file, and reads and checks its header. Throws kNotFound, kIo, kCorrupt or kUnsupported.
   explicit SafetensorsFile(const std::string& path);
 
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
-  /// Fills `into` with bytes of a tensor of this file, beginning at byte `offset`. The range must be inside the tensor.
+  /// Fills `into` with bytes of a tensor of this file, from byte `offset` on. The range must be inside the tensor.
   void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:

@@ -98,7 +98,8 @@ std::map<std::string, std::string> metadata_from(const json& value, const std::s
   return metadata;
 }
 
-/// Every byte belongs to exactly one tensor, so nothing can hide in a hole or be read twice.
+/// Throws kCorrupt unless every byte belongs to exactly one tensor, so that nothing can hide in a hole or be read
+/// twice.
 void check_coverage(const std::vector<SafetensorsEntry>& sorted, std::uint64_t data_bytes, const std::string& file) {
   std::uint64_t position = 0;
   for (const SafetensorsEntry& entry : sorted) {
@@ -140,7 +141,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
       header.tensors.push_back(entry_from(name, value, where));
     }
   }
-  // They are sorted by place. Empty tensors share theirs with the next one, hence the end and the name.
+  // The tensors are sorted by place. Empty tensors share theirs with the next one, so the end and the name decide.
   std::sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });

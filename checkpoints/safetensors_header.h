@@ -13,7 +13,7 @@
 
 namespace trainyard::checkpoints {
 
-/// One tensor of a safetensors file, and its place in the bytes after the header.
+/// One tensor of a safetensors file. Its bytes are those from `begin` to `end` after the header.
 struct SafetensorsEntry {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -27,7 +27,7 @@ struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;  ///< In the order of their bytes.
   std::map<std::string, std::string> metadata;
 
-  /// Places in `tensors` by name; parse_safetensors_header() fills it.
+  /// The index in `tensors` of each name; parse_safetensors_header() fills it.
   std::map<std::string, std::size_t, std::less<>> by_name;
 
   /// Returns the tensor of this name, or null if there is none. Takes logarithmic time.

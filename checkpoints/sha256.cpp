@@ -44,7 +44,7 @@ std::string Sha256::finish() {
 
 FileDigest digest_file(const std::string& path) {
   const InputFile file(path);
-  // It reads a megabyte at a time, which is large enough for the disk and small next to any checkpoint.
+  // The file is read a megabyte at a time, which is large enough for the disk and small compared with any checkpoint.
   std::vector<std::byte> chunk(1 << 20);
   Sha256 hash;
   std::uint64_t position = 0;

@@ -37,13 +37,14 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Returns the digest of a file, for which it reads the whole file. Throws kIo and kNotFound.
+/// Reads a whole file and returns its digest. Throws kIo and kNotFound.
 FileDigest digest_file(const std::string& path);
 
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// Returns the inverse of to_hex. Throws kCorrupt, with `where`, for an odd number of digits or another character.
+/// Converts hexadecimal text to bytes. Throws kCorrupt, with `where`, for an odd number of digits or for another
+/// character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

@@ -43,50 +43,51 @@ class Agreement {
   /// reached it. The pointer is valid until finished().
   virtual const Request* request_of(std::uint32_t member, const Operation& operation) const = 0;
 
-  /// Reports that the operation is finished at this member, so that its requests can be discarded.
+  /// Called when the operation is finished at this member, so that its requests can be discarded.
   virtual void finished(const Operation& operation) = 0;
 
   /// Tells all members about a failure. Only the first one counts.
   virtual void tell(const Failure& failure) = 0;
-  /// Returns a failure that another member has reported; empty if there is none.
+  /// Returns a failure that another member has reported, or nothing.
   virtual std::optional<Failure> told() = 0;
 
   /// Receives the messages that have arrived. It never waits.
   virtual void receive() {}
 
   /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. It is called after a
-  /// check without progress. Before it sleeps, it announces to the other members that it must be woken and then calls
-  /// `look_again` once; if that returns true, it does not sleep. Returns true if it slept.
+  /// check without progress. An implementation that could miss a wake-up must first announce that it will sleep and
+  /// then call `look_again`; if that returns true, it must not sleep. Returns false if it only yielded.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Ends a sleep of this member, from any thread. It is needed only if the engine runs on its own thread.
+  /// Ends the sleep of this member, from any thread. Needed only if the engine runs on its own thread.
   virtual void wake() {}
 
   /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`
-  /// is true, the group has failed, and some members may not receive it.
+  /// is true, the group has failed, and it returns sooner, because some members may no longer receive anything.
   virtual void leave(bool failed) { static_cast<void>(failed); }
 };
 
+/// Whether a member is still there.
 enum class Presence : std::uint8_t {
   kHere,
-  kLeft,  ///< It has left the group normally.
-  kLost,  ///< Its process or its connection is gone.
+  kLeft,  ///< The member has left the group normally.
+  kLost,  ///< The member's process or connection is gone.
 };
 
 /// The answer of a member to a request for a sign of life.
 struct Answer {
-  bool waits = false;  ///< True if its caller waits for an operation; otherwise the caller does something else.
-  std::optional<std::uint32_t> waits_for;  ///< The member for which it waits, if this is known.
+  bool waits = false;  ///< True if the member's caller waits for an operation, false if it does something else.
+  std::optional<std::uint32_t> waits_for;  ///< The member for which the caller waits, if this is known.
 };
 
-/// Tells which members are still there and which merely wait for others. Blame uses this. Each backend supplies an
-/// implementation; MeshAttendance uses sockets. It is called by one thread.
+/// Says which members are still there and which of them merely wait for others. Blame uses this. Each backend supplies
+/// an implementation; MeshAttendance uses sockets. It is called by one thread.
 class Attendance {
  public:
   virtual ~Attendance() = default;
 
-  /// Returns whether a member is still there. If it has left or is lost, everything that it did before is visible now
-  /// or at the next check.
+  /// Returns whether a member is still there. If the member has left or is lost, everything that it did before is
+  /// visible now or at the next check.
   virtual Presence presence(std::uint32_t member) = 0;
 
   /// Returns a number that changes whenever that member does something for the group.
@@ -98,7 +99,7 @@ class Attendance {
 
   /// Asks all members for a sign of life.
   virtual void probe() = 0;
-  /// Returns the answer of the member since the last probe; empty if it has not answered.
+  /// Returns what the member has answered since the last probe, or nothing if it has not answered.
   virtual std::optional<Answer> answer(std::uint32_t member) const = 0;
 };
 

@@ -60,7 +60,7 @@ std::vector<std::uint32_t> Blame::unanswered() const {
   return members;
 }
 
-// A member that does not answer at all is to blame before a member that answers but has not come.
+// A member that does not answer at all is blamed before a member that answers but has not called the operation.
 std::vector<std::uint32_t> Blame::verdict(const std::vector<std::uint32_t>& candidates) const {
   std::vector<std::uint32_t> culprits;
   for (const std::uint32_t candidate : candidates) {

@@ -25,7 +25,7 @@ class Blame {
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
-  /// The operation that the caller waits for, and the signs that it makes progress.
+  /// The operation that the caller waits for, and signs of its progress.
   struct Signs {
     std::uint64_t waited = 0;  ///< The operation for which the caller waits.
     std::uint64_t held = 0;    ///< The operation that must finish first.
@@ -33,8 +33,8 @@ class Blame {
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// Checks the clock once. Returns the members to blame if there was no progress for the length of the timeout,
-  /// otherwise an empty list. `candidates` are the members that the caller waits for.
+  /// Checks the clock once. If there was no progress for the length of the timeout, returns the members to blame;
+  /// otherwise returns an empty list. `candidates` are the members that the caller waits for.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
                                   Clock::time_point now = Clock::now());
 

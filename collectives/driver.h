@@ -9,8 +9,8 @@
 
 namespace trainyard::collectives {
 
-/// Runs an engine on the caller's thread or on a separate one, and waits for its operations. After a failure, ask(),
-/// progress() and wait() for an unfinished operation throw that failure.
+/// Runs an engine, on the caller's thread or on a separate one. After a failure, ask(), progress() and wait() for an
+/// unfinished operation throw that failure.
 class Driver {
  public:
   /// Every error text begins with `where`.
@@ -19,17 +19,19 @@ class Driver {
 
   /// Submits an operation and returns its number.
   virtual std::uint64_t ask(Operation&& operation) = 0;
+  /// Waits until the operation is finished.
   virtual void wait(std::uint64_t number) = 0;
   /// Returns true if the operation is finished or will never be finished.
   virtual bool done(std::uint64_t number) = 0;
+  /// Makes as much progress as possible without waiting.
   virtual void progress() = 0;
-  /// Ends the group without throwing, and tells the other members why.
+  /// Makes the group fail without throwing, and tells the other members why.
   virtual void fail(const Failure& failure) = 0;
 
-  /// Makes the group fail because this member cannot continue, and tells the others the reason.
+  /// Makes the group fail because this member cannot continue, and tells the others the reason. Never throws.
   void abort(const std::string& reason) noexcept;
-  /// Maps the memory of all members, if all of them provide handles. If their memory differs in size, the group fails
-  /// and the function throws.
+  /// Maps the memory of all members, unless one of them has no handle. If the sizes differ or mapping fails, the group
+  /// fails and the function throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }
 

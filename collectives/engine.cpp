@@ -21,7 +21,7 @@ Engine::Engine(Settings settings, Backend backend)
   }
 }
 
-// What is under way is given up.
+// Operations under way are given up.
 Engine::~Engine() {
   if (!failure_) give_up();
   queue_.clear();
@@ -31,7 +31,7 @@ Engine::~Engine() {
 void Engine::take(Operation&& operation) {
   QueuedOperation& queued = queue_.push(std::move(operation));
   if (failure_) return;  // It stays unfinished.
-  // The others can go on with it while this member computes. Receiving can wait.
+  // The others can continue with the operation while this member computes. Receiving can wait.
   if (queued.operation.request.kind == OperationKind::kRecv || !queue_.is_next(queued)) return;
   if (!queued.operation.is_message()) {
     announce(queued);
@@ -134,7 +134,8 @@ void Engine::library_broke(const QueuedOperation& queued, const std::string& tex
   blame_.probe();
 }
 
-// News that came before others could see that this member sleeps have woken nobody.
+// A failure that was reported before the others could see that this member sleeps has woken nobody, so the engine looks
+// once more.
 bool Engine::rest(std::uint32_t looks, std::chrono::microseconds most) {
   return backend_.agreement->rest({queue_, looks, most}, [this] {
     look_for_news();
@@ -149,7 +150,7 @@ void Engine::fail(const Failure& failure, bool tell) {
   give_up();
 }
 
-/// Afterwards nothing touches the memory of operations any more.
+/// Stops everything under way. Afterwards nothing accesses the memory of operations any more.
 void Engine::give_up() {
   if (queue_.empty()) return;
   const QueuedOperation* first = queue_.first_of_group();
@@ -170,7 +171,7 @@ void Engine::look(std::optional<std::uint64_t> waited) {
   if (waited) look_at_clock(*waited);
 }
 
-/// The members for which it waits; empty if it cannot tell.
+/// Returns the members for which the operation waits, or nothing if that is unknown.
 std::optional<std::vector<std::uint32_t>> Engine::missing(const QueuedOperation& queued) const {
   if (queued.transfer != nullptr && queued.stage == Stage::kAgreed) return queued.transfer->missing();
   if (queued.operation.is_message()) return std::vector<std::uint32_t>{queued.operation.request.member};
@@ -191,8 +192,8 @@ void Engine::look_for_lost() {
     std::vector<std::uint32_t> gone;
     for (const std::uint32_t member : needed.value_or(others_)) {
       const Presence presence = backend_.attendance->presence(member);
-      // A transfer that cannot tell whom it needs is spoilt by any member that is lost, but not by one that left, which
-      // may have finished.
+      // If a transfer cannot tell which members it needs, the loss of any member spoils it. A member that has left does
+      // not, because it may have finished.
       if (presence == Presence::kHere || (!needed && presence == Presence::kLeft)) continue;
       how = presence;
       gone.push_back(member);

@@ -24,7 +24,7 @@ class Engine {
     std::string group;                  ///< The name of the group.
     std::vector<std::uint32_t> ranks;   ///< The rank of each member in the run.
     std::uint32_t own = 0;              ///< The index of this member.
-    std::chrono::milliseconds timeout;  ///< The time for which an unresponsive member is waited for.
+    std::chrono::milliseconds timeout;  ///< How long to wait for a member that does not respond.
   };
 
   Engine(Settings settings, Backend backend);
@@ -33,7 +33,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation, and announces it to the others if that is possible at once. The first one has number 1.
+  /// Adds an operation, and announces it to the other members if that is possible at once. Operations are numbered from
+  /// 1.
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
@@ -43,8 +44,8 @@ class Engine {
 
   /// Takes over a failure that another member has reported, if there is one.
   void look_for_news();
-  /// Checks for reported failures and for members that are gone. If `waited` is an operation, it also checks whether
-  /// that operation has made no progress for the timeout.
+  /// Checks for reported failures and for members that are gone. If `waited` is given, it also checks whether that
+  /// operation has made no progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
   void stop_waiting();
@@ -53,7 +54,7 @@ class Engine {
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Makes the group fail. If `tell` is true, the others are informed.
+  /// Makes the group fail. If `tell` is true, the other members are informed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }
@@ -79,7 +80,7 @@ class Engine {
   const Begins begins_;
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
-  std::vector<char> occupied_;  ///< For each lane during advance(): whether its first operation is unfinished.
+  std::vector<char> occupied_;  ///< For each lane, during advance(): whether its first operation is unfinished.
   /// The text of an exception that a library threw, while the engine looks for the member to blame.
   std::string broken_;
   bool shows_waiting_ = false;

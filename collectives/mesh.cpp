@@ -101,7 +101,8 @@ Mesh::Mesh(const CollectiveContext& context, Sockets sockets)
   open(context, sockets);
 }
 
-// Of every two members the lower one binds. Each leaves its part of the key and the addresses for those above it.
+// Of every two members the one with the lower number binds. Each member publishes its part of the key and its addresses
+// for the members with higher numbers.
 void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   std::optional<PrivateFolder> folder;
   if (sockets == Sockets::kIpc) folder.emplace();
@@ -124,7 +125,7 @@ void Mesh::open(const CollectiveContext& context, Sockets sockets) {
   greet(context);
 }
 
-// The member that connects speaks first, because the one that binds has nobody to send to before that.
+// The member that connects sends first, because the one that binds has no peer before that.
 void Mesh::greet(const CollectiveContext& context) {
   const Tag hello{.kind = Tag::kHello};
   for (std::uint32_t member = 0; member < own_; ++member) send(member, hello);
@@ -147,7 +148,7 @@ void Mesh::greet(const CollectiveContext& context) {
   }
 }
 
-// What has not been read by now is not wanted.
+// Messages that have not been read by now are not needed.
 Mesh::~Mesh() {
   for (zmq::socket_t& socket : ends_->data) {
     if (socket) socket.set(zmq::sockopt::linger, 0);

@@ -17,13 +17,13 @@
 
 namespace trainyard::collectives {
 
-/// Identifies a message between two members. It is plain data.
+/// Identifies a message between two members. It is plain data and part of every message.
 struct Tag {
   enum Kind : std::uint8_t {
     kHello,   ///< The connection is ready.
     kAsked,   ///< The sender has reached operation `number`.
-    kData,    ///< Elements of the operation, in a numbered stage.
-    kDirect,  ///< Elements of a send operation.
+    kData,    ///< Elements of operation `number`, in stage `stage`.
+    kDirect,  ///< Elements of send operation `number`.
     kFailed,  ///< A failure that the sender has found.
     kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
@@ -42,12 +42,12 @@ struct Parcel {
   Buffer body;
 };
 
-/// The kinds of sockets that a mesh can use.
+/// The kind of sockets that a mesh uses: files in a private folder, or the loopback interface.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// Connects every two members of a group. It keeps messages in order until they are requested, and detects when a
-/// member has left or is lost. libzmq sends and receives on a separate thread, so after the constructor only sleep()
-/// and leave() wait.
+/// Connects every two members of a group. It stores messages until they are requested, and detects when a member has
+/// left or is lost. libzmq sends and receives on a separate thread, so after the constructor only sleep() and leave()
+/// wait.
 ///
 /// Addresses are exchanged through the rendezvous. `ipc` uses a private folder, which is removed as soon as the group
 /// is connected; `tcp` uses the loopback interface. Every message contains a key that only readers of the rendezvous
@@ -57,7 +57,7 @@ class Mesh {
  public:
   /// Connects to all other members. Throws kTimeout, naming the members that did not connect.
   Mesh(const CollectiveContext& context, Sockets sockets);
-  /// Discards messages that the others have not read yet; see leave().
+  /// Discards the messages that the other members have not received yet; see leave().
   ~Mesh();
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
@@ -71,25 +71,25 @@ class Mesh {
   /// Receives the messages that have arrived, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// Returns the message without removing it; null if it has not arrived.
+  /// Returns the message without removing it, or null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message; empty if it has not arrived.
+  /// Removes and returns the message, or returns nothing if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
-  /// Returns whether a member is there: it is until it says goodbye or its connection breaks. All messages that it sent
-  /// before have then arrived.
+  /// Returns whether a member is still there: it has left once it has said goodbye, and is lost once its connection has
+  /// broken. By then all messages that it sent before have arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
   /// Returns the number of messages received from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
-  /// Sets the request that is sent with every answer to a ping from now on.
+  /// Sets the request that accompanies every answer to a ping from now on.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
-  /// Sleeps until a message arrives or wake() is called, but at most for the time `most`.
+  /// Sleeps until a message arrives or wake() is called, but no longer than `most`.
   void sleep(std::chrono::milliseconds most);
+  /// Ends sleep(). Any thread may call it.
   void wake();
 
-  /// Sends a goodbye. Returns when all other members that are still there have received everything, or after
-  /// `patience`.
+  /// Sends a goodbye. Returns when all members that are still there have received everything, or after `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:

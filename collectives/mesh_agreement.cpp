@@ -96,7 +96,7 @@ std::optional<Failure> MeshAgreement::told() {
   return failure;
 }
 
-// Sockets remember what comes, so nothing is missed between the last look and the sleep.
+// Sockets queue what arrives, so nothing is missed between the last check and the sleep.
 bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(pause.most);
   mesh_.sleep(whole);
@@ -106,8 +106,8 @@ bool MeshAgreement::rest(const Pause& pause, const std::function<bool()>&) {
 
 void MeshAgreement::leave(bool failed) { mesh_.leave(failed ? kLeaveInAnger : kLeave); }
 
-// This stands in the request of the answer: 0 for a member that does not wait, otherwise 1 and the member for which it
-// waits, or 2 if it cannot tell.
+// The answer to a ping carries this in its request: `count` is 0 for a member that does not wait, 1 if `member` is the
+// one for which it waits, and 2 if it cannot tell.
 void MeshAttendance::show(const Answer& answer) {
   Request request;
   if (answer.waits) request.count = answer.waits_for ? 1 : 2;

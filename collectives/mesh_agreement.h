@@ -8,9 +8,8 @@
 
 namespace trainyard::collectives {
 
-/// Agreement over a mesh of sockets. Every member sends each request to all others, so that each member detects by
-/// itself which requests differ and which are missing. An agreement needs one message in each direction between every
-/// two members.
+/// Agreement over a mesh of sockets. Every member sends each request to all others, so each member detects by itself
+/// which requests differ and which are missing. This takes one message in each direction between every two members.
 class MeshAgreement final : public Agreement {
  public:
   /// Connects the mesh. Throws what Mesh throws.
@@ -32,7 +31,7 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// Attendance over the same mesh, by pings, which the engine of a member answers even while its caller computes.
+/// Attendance over the same mesh, by pings. The engine of a member answers them even while its caller computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
@@ -61,7 +60,7 @@ class MeshMessages final : public Transport {
 };
 
 /// Connects a mesh and returns a backend that lacks only the transport for the operations of the group. `mesh` is set
-/// to the mesh, which lives as long as the agreement of the backend.
+/// to the mesh, which lives as long as the backend's agreement.
 Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
 
 }  // namespace trainyard::collectives

@@ -11,12 +11,12 @@
 
 namespace trainyard::collectives {
 
-/// One operation as this member called it.
+/// An operation as this member called it.
 struct Operation {
   Request request;
   Elements data;
-  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: a whole
-  /// broadcast is its root's part, and a reduction without given bounds is cut into equal parts.
+  /// Member m's part is [bounds[m], bounds[m + 1]), in elements. Every operation of the group has bounds: the whole of
+  /// a broadcast is its root's part, and a reduction without given bounds is cut into equal parts.
   std::vector<std::uint64_t> bounds;
   std::uint64_t number = 0;  ///< The number among all operations of this member, from 1.
   /// The number among the operations of the group, or among the messages in this direction between the two members,
@@ -27,7 +27,7 @@ struct Operation {
     return static_cast<std::byte*>(data.data) + element * size_of(data.dtype);
   }
   std::uint64_t bytes() const { return data.bytes(); }
-  /// Returns all bytes.
+  /// Returns the bytes of all elements.
   std::span<std::byte> whole() const { return {at(0), bytes()}; }
   /// Returns the bytes of a member's part.
   std::span<std::byte> part(std::uint32_t member) const {

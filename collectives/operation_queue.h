@@ -11,7 +11,7 @@
 
 namespace trainyard::collectives {
 
-/// The stages of an operation, in this order; a message skips kAnnounced.
+/// The stages of an operation, in this order. A message skips kAnnounced.
 enum class Stage : std::uint8_t {
   kQueued,     ///< Only this member knows about it.
   kAnnounced,  ///< The other members have been told about it.
@@ -19,6 +19,7 @@ enum class Stage : std::uint8_t {
   kFinished,
 };
 
+/// An operation with its stage and, once it has begun, its transfer.
 struct QueuedOperation {
   Operation operation;
   std::unique_ptr<Transfer> transfer = nullptr;
@@ -27,9 +28,9 @@ struct QueuedOperation {
   bool is_finished() const { return stage == Stage::kFinished; }
 };
 
-/// The unfinished operations of one member, in the order of the calls. Operations of one lane are carried out one after
-/// the other: the operations of the group are one lane, and the messages to each member and from each member are
-/// others. An operation that uses memory of an earlier one waits for that one, whatever its lane.
+/// The unfinished operations of one member, in the order of the calls. The operations of the group form one lane; the
+/// messages to each member and those from each member form further lanes. The operations of a lane are carried out one
+/// after another. An operation that uses memory of an earlier one waits for that one, whatever their lanes.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
@@ -40,13 +41,14 @@ class OperationQueue {
   /// Returns the operation, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
-  /// Returns true if this operation may be announced: all earlier ones of the group have been announced, and all
-  /// earlier messages of its lane are finished.
+  /// Returns true if this operation is the next one of its lane to begin: all earlier ones of the group have been
+  /// announced, or all earlier messages of the lane are finished.
   bool is_next(const QueuedOperation& queued) const;
   /// Returns an earlier operation that must be finished before this one may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the operation that this one waits for: the first of its lane, or the one that the first waits for.
+  /// Returns the unfinished operation that holds up `queued`: the first one of its lane, or the one that uses memory
+  /// which that first one needs.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;

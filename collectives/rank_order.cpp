@@ -111,7 +111,7 @@ void with_type(DType dtype, Action&& action) {
   throw Error(Code::kInvalidArgument, "{} is no element type", static_cast<int>(dtype));
 }
 
-/// Converts from one type to another, divided on the way.
+/// Converts elements from one type to another, and divides them on the way.
 void convert(DType from_type, const void* from, DType to_type, void* to, std::uint64_t count, std::uint32_t divisor) {
   with_type(from_type, [&](auto a) {
     with_type(to_type, [&](auto b) {

@@ -16,11 +16,12 @@ enum class OperationKind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kR
 /// Returns the name of the operation: "all_reduce", "recv", ...
 std::string_view name_of(OperationKind kind);
 
-/// Returns true for send and recv, in which two members take part; the other operations are those of the whole group.
+/// Returns true for send and recv, in which only two members take part. All other operations are those of the whole
+/// group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
 /// The arguments of one call. The members of a group compare their requests, so that a disagreement causes an error
-/// that names both sides. It is plain data, and members exchange its bytes.
+/// that names both sides. A request is plain data, and members exchange its bytes.
 struct Request {
   OperationKind kind = OperationKind::kBarrier;
   ReduceOp op = ReduceOp::kSum;  ///< For all_reduce and reduce_scatter.
@@ -38,16 +39,16 @@ static_assert(sizeof(Request) == 24);
 /// Returns a hash of the bounds.
 std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 
-/// Describes a request: "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` holds the
+/// Describes a request: "all_reduce(mean) of float32[12]", "broadcast from rank 3 of float32[12]". `ranks` contains the
 /// rank of each member.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
-/// If the requests differ, returns a text that lists them: "ranks 0, 1 asked for barrier, rank 2 for ...". It is empty
-/// if they agree. `requests` holds one request for each member.
+/// If the requests differ, returns a text that lists them: "ranks 0, 1 asked for barrier, rank 2 for ...". If they
+/// agree, the text is empty. `requests` contains the request, and `ranks` the rank, of each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
 
-/// Throws kShapeMismatch, naming both ranks, if the message from `from` does not match the receive call of this member,
-/// `to`.
+/// Throws kShapeMismatch, naming both ranks, if the message that rank `from` sent does not match what rank `to` wants
+/// to receive.
 void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to);
 
 /// Returns a list of ranks as text: "rank 2", "ranks 1, 2".

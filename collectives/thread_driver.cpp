@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The longest sleep of the thread; while nothing is under way there is nobody to look after.
+/// The longest sleep of the thread. While nothing is under way, there is nothing to watch.
 constexpr std::chrono::microseconds kBusySleep = 50ms;
 constexpr std::chrono::microseconds kIdleSleep = 2000ms;
 /// The longest sleep while nothing announces progress.
@@ -70,7 +70,7 @@ void ThreadDriver::progress() {
   throw_if_failed();
 }
 
-// It returns when the engine has told the others, because a member that reports may leave at once.
+// Returns when the engine has told the others, because a member that reports a failure may leave at once.
 void ThreadDriver::fail(const Failure& failure) {
   std::unique_lock lock(mutex_);
   if (!failure_ && !reported_) reported_ = failure;

@@ -44,7 +44,7 @@ class ThreadDriver final : public Driver {
   std::optional<Failure> failure_;
   bool stop_ = false;
 
-  Agreement& agreement_;  ///< The engine's agreement, whose wake() is called. It exists until the thread has stopped.
+  Agreement& agreement_;  ///< The engine's agreement, for calls of its wake(). It exists until the thread has stopped.
   std::thread thread_;
 };
 

@@ -12,7 +12,7 @@
 
 namespace trainyard::collectives {
 
-/// The progress of an operation in one call.
+/// The progress of an operation in one call of Transfer::advance.
 enum class Progress : std::uint8_t { kNothing, kSome, kFinished };
 
 /// How much of the shared work a member does.
@@ -21,7 +21,7 @@ enum class Effort : std::uint8_t {
   kEverything,  ///< As much as possible, because its caller waits.
 };
 
-/// The data transfer of one operation. It refers to that operation, which must outlive it.
+/// The data transfer of one operation. It refers to the operation, which must outlive it.
 class Transfer {
  public:
   virtual ~Transfer() = default;
@@ -30,15 +30,17 @@ class Transfer {
   /// throws, the group fails. For an operation of the group it is called only after all members have agreed.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members for which it waits: an empty list if this member must act, no value if the members are
-  /// unknown.
+  /// Returns the members for which the transfer waits: an empty list if this member must act, or nothing if the members
+  /// are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// The time at which a transport begins an operation of the group.
+/// When a transport begins an operation of the group.
 enum class Begins : std::uint8_t {
-  kWhenAgreed,  ///< When all members have called the same operation.
-  kAtOnce,      ///< When this member has called it. It may already send, although others may call something else.
+  kWhenAgreed,  ///< After all members have called the same operation.
+  /// As soon as this member has called it. The transport may then already send, although others may call another
+  /// operation.
+  kAtOnce,
 };
 
 /// Returns zeroed memory of this process.
@@ -50,9 +52,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Begins an operation. Operations of the group are begun one after the other, and so are messages between the same
-  /// two members in one direction. It is never called for barriers and operations without elements, which need no
-  /// transport.
+  /// Begins an operation. Operations of the group are begun one after another, and so are messages between the same two
+  /// members in one direction. It is not called for barriers and operations without elements, which need no transport.
   virtual std::unique_ptr<Transfer> begin(const Operation& operation) = 0;
 
   /// Stops `under_way` (null if there is none) after the group has failed. Returns when the transfer no longer accesses
@@ -69,7 +70,7 @@ class Transport {
 
   /// Returns true if map() makes operations faster. The members then exchange the handles of their memory.
   virtual bool maps_memory() const { return false; }
-  /// Maps the memory of all members. `handles` holds one handle for each member, all of the same size.
+  /// Maps the memory of all members. `handles` contains one handle for each member, all for the same number of bytes.
   virtual void map(const Buffer& own, std::span<const SharedHandle> handles) {
     static_cast<void>(own);
     static_cast<void>(handles);

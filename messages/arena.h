@@ -13,14 +13,14 @@ namespace trainyard {
 
 /// One named tensor inside a block of the arena: a row of the arena's table of contents.
 ///
-/// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state lie at the same offset in
+/// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state are at the same offset in
 /// blocks of their own, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
   std::string name;        ///< For example "layers.0.attention.weight".
   std::string block;       ///< "parameters" or "buffers".
-  std::uint8_t dtype = 7;  ///< A DType, as its number.
+  std::uint8_t dtype = 7;  ///< The DType, as a number.
   /// The shape of the tensor, which is row-major and dense. A scalar has an empty shape.
   std::vector<std::int64_t> shape;
   std::uint64_t offset_bytes = 0;  ///< Where the tensor starts in its block; a multiple of 64.
@@ -71,12 +71,14 @@ struct ArenaInfo {
   std::vector<ArenaEntry> entries;
   /// The size of all parameters together, including padding.
   std::uint64_t parameter_bytes = 0;
-  /// The start of this rank's part of the parameters, in bytes. Its blocks "parameters" and "gradients" hold the bytes
-  /// from there on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the optimizer's
-  /// state among themselves.
+  /// The start of this rank's part of the parameters, in bytes. The rank's blocks "parameters" and "gradients" hold the
+  /// bytes from there on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the
+  /// optimizer's state among themselves.
   std::uint64_t shard_begin = 0;
-  bool shared_state = false;  ///< True if all ranks update the same parameters, with the optimizer state of rank 0.
-  bool own_state = false;     ///< True if every rank's optimizer state is its own, because ranks make steps alone.
+  /// True if all ranks update the same parameters in turn and share the optimizer state of rank 0.
+  bool shared_state = false;
+  /// True if every rank has optimizer state of its own, because the ranks make their steps independently.
+  bool own_state = false;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -88,7 +90,7 @@ struct ArenaInfo {
 /// Gives the checkpoint writer access to the optimizer's blocks, which it reads and, when a run resumes, fills in
 /// place.
 ///
-/// The optimizer sends this message once, as soon as it has memory for its state. The checkpoint records `rule` and
+/// The optimizer sends this message once, as soon as it has allocated its state. The checkpoint records `rule` and
 /// `hyperparameters`.
 struct OptimizerState {
   static constexpr const char* kTypeName = "OptimizerState";
@@ -97,7 +99,7 @@ struct OptimizerState {
   std::string rule;  ///< The update rule, such as "adamw".
   /// Each block has the layout of this rank's part of the parameters (ArenaInfo::shard_begin).
   std::vector<ArenaBlock> blocks;
-  /// The hyperparameters that are numbers, for people and for the checkpoint's record.
+  /// The numeric hyperparameters, for display and for the checkpoint's record.
   std::map<std::string, double> hyperparameters;
 
   template <class Archive>
@@ -106,17 +108,17 @@ struct OptimizerState {
   }
 };
 
-/// Tells that the accelerator host and its optimizer are ready to train.
+/// Announces that the accelerator host and its optimizer are ready to train.
 ///
-/// The host sends this message once, when it has received Parameters of step 0 and, if there is a checkpoint writer,
-/// RunState. The strategy manager sends no order before it has received this message.
+/// The host sends this message once, after it has received Parameters of step 0 and, if there is a checkpoint writer,
+/// RunState. The strategy manager sends no order before it has this message from every rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 
   std::uint32_t rank = 0;
   std::string model;
   std::string device;
-  /// The precision of parameters and computation, under Lightning's name: "32-true", "16-mixed", ...
+  /// The precision of parameters and computation, named as in Lightning: "32-true", "16-mixed", ...
   std::string precision;
   std::uint64_t parameters = 0;  ///< The number of trainable values.
   /// The size of the accelerator host's blocks. The optimizer's state is not included.

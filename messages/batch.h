@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// A data loader's position in the training stream: how much of an epoch has been used.
 ///
-/// It counts samples of all ranks together, so it means the same whatever the number of ranks and the batch size are.
+/// It counts samples of all ranks together, so it does not depend on the number of ranks or the batch size.
 /// Together with the seed and the dataset it determines every later sample, because the order of an epoch is computed
 /// from the seed and the epoch's number. It is therefore all that a checkpoint stores about the loader.
 struct LoaderCursor {
@@ -29,15 +29,16 @@ struct LoaderCursor {
   }
 };
 
-/// One micro-batch. `tensors` follow the order of DatasetInfo::fields, and the first dimension of each is the batch.
+/// One batch of one rank; in training this is a micro-batch. `tensors` follow the order of DatasetInfo::fields, and the
+/// first dimension of each is the batch.
 ///
-/// All tensors of a batch lie in one shared buffer, so the batch is passed on by reference. The receiver reads them in
+/// All tensors of a batch are in one shared buffer, so the batch is passed on by reference. The receiver reads them in
 /// place. The loader's pool reuses the buffer when the last reader has released the message.
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 
   std::uint64_t order = 0;  ///< The id of the Order that asked for this batch.
-  std::string split;        ///< "train", "validate", "test" or "predict".
+  std::string split;        ///< The name of the split, such as "train" or "validate".
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.
   std::uint64_t samples = 0;  ///< The number of rows. The last batch of a split may be short, or empty on some ranks.
@@ -48,7 +49,7 @@ struct Batch {
   /// an order that evaluates or predicts.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< The position at which to resume after this batch.
-  /// The tensors lie in host memory. The accelerator copies them to its device if necessary.
+  /// The tensors are in host memory. The accelerator copies them to its device if necessary.
   std::vector<Tensor> tensors;
 
   template <class Archive>

@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-// Every error names the byte at which it occurred, so that a person who writes a client can count along in
-// docs/wire_format.md. What remains is divided, because the product of two hostile numbers may overflow.
+// Every error names the byte at which it occurred, so that the author of a client can find the place with
+// docs/wire_format.md. The remaining bytes are divided, because the product of two hostile numbers may overflow.
 std::size_t BinaryReader::read_count(std::size_t element_bytes) {
   const std::size_t count = read_number<std::uint32_t>();
   if (count > remaining() / element_bytes) {

@@ -75,7 +75,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     if (const std::optional<E> value = find_by_name<E>(word)) return *value;
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
-  /// Reads a tensor whose bytes lie in one of the payloads. Throws if they are not completely inside that payload.
+  /// Reads a tensor whose bytes are in one of the payloads. Throws if they are not completely inside that payload.
   void read_tensor(Tensor& tensor);
   /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
   TensorPlace read_tensor_place();
@@ -126,7 +126,7 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& 
   archive(field.value);
 }
 
-// A string is read as bytes. Whether they are valid UTF-8 matters only to those who show them.
+// A string is read as bytes. Whether they are valid UTF-8 matters only when they are shown.
 inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::string& text) {
   text.resize(archive.read_count(1));
   archive.read(text.data(), text.size());

@@ -67,7 +67,7 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const T& value) { archive.write_number(value); }
 
-// CEREAL_NVP gives the name to the schema and to JSON; here only the value counts.
+// CEREAL_NVP supplies the name to the schema and to JSON; here only the value is written.
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const cereal::NameValuePair<T>& field) {
   archive(field.value);
@@ -78,7 +78,7 @@ inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::string& 
   archive.write(text.data(), text.size());
 }
 
-// The word, as a string has it: other languages need no table of our numbers.
+// An enumeration with words is written like a string, so that clients in other languages need no table of numbers.
 template <Worded E>
 void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const E& value) {
   const std::string_view word = name_of(value);
@@ -116,6 +116,6 @@ inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const Tensor& tenso
 
 }  // namespace trainyard
 
-// cereal would write the number of every enum; for those with words, the function above counts.
+// cereal would write the number of every enum; for those with words, the function above is used instead.
 template <trainyard::Worded E>
 struct cereal::specialize<trainyard::BinaryWriter, E, cereal::specialization::non_member_load_save> {};

@@ -39,7 +39,7 @@ class Buffer {
   /// Makes a Buffer without bytes and without an owner.
   Buffer() = default;
 
-  /// Refers to bytes that `owner` keeps alive. With `shared`, other processes can map them.
+  /// Refers to bytes that `owner` keeps alive. If other processes can map them, `shared` says where.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
   /// Allocates heap memory that is 64-byte aligned and uninitialised.
@@ -56,8 +56,8 @@ class Buffer {
   /// Returns the location from which other processes can map the bytes. It is empty for memory that is private to this
   /// process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
-  /// Returns the owner of the bytes. Code that passes the bytes to another library holds it to keep them alive
-  /// meanwhile.
+  /// Returns the owner of the bytes. Code that passes the bytes to another library keeps a copy of this pointer, so
+  /// that the bytes stay alive meanwhile.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
   /// Returns true if both Buffers refer to the same bytes.

@@ -30,7 +30,8 @@ struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
   std::string process;
-  std::map<std::string, std::string> endpoints;  ///< The address to connect to, by "process/thread".
+  /// The address of each event loop's socket. The keys are "process/thread".
+  std::map<std::string, std::string> endpoints;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -39,7 +40,7 @@ struct Configured {
 };
 
 /// Tells a process to connect its inputs, and gives it the endpoints of all processes. The launcher sends it when every
-/// process has sent Configured, and again after a process was restarted. Existing connections are not changed.
+/// process has sent Configured, and again after it has restarted a process. Existing connections are not changed.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
@@ -65,8 +66,9 @@ struct Connected {
   }
 };
 
-/// Tells a process to change the state of a component. The process answers with one StateChanged. For an active
-/// component that becomes inactive, the answer comes only after everything that it sent has been handled.
+/// Tells a process to change the state of a component. The process answers with one StateChanged. If an active
+/// component becomes inactive, the answer comes only after everything that it sent over edges with the policy `block`
+/// has been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -79,8 +81,8 @@ struct Transition {
   }
 };
 
-/// Reports that a component has reached a state, or has failed. It may fail during a Transition or, without one, in a
-/// handler. An empty `component` stands for the whole process.
+/// Reports that a component has reached a state, or has failed. A component may also fail in a handler, without a
+/// Transition. An empty `component` stands for the whole process.
 struct StateChanged {
   static constexpr const char* kTypeName = "StateChanged";
 
@@ -95,8 +97,8 @@ struct StateChanged {
   }
 };
 
-/// Reports that the process is alive. It is sent every second, on the control socket only. Because it comes from the
-/// control loop, it does not say that the components make progress.
+/// Reports that the process is alive. Each process sends it to the launcher once a second. Because it comes from the
+/// control thread, it does not mean that the components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
 
@@ -123,14 +125,14 @@ struct RunFinished {
   }
 };
 
-/// Reports that a process has ended. The receiver releases the shared buffers that the process held, stops waiting for
-/// its credits, and detaches its edges from it. The launcher sends this message to all other processes after it has
-/// reaped the process.
+/// Reports that a process has ended. The receiver releases the shared buffers that the dead process held, no longer
+/// waits for credit from it, and detaches its own edges to it. The launcher sends this message to all other processes
+/// after it has reaped the dead one.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  /// The index under which shared buffers count the process. A restarted process keeps its index.
+  /// The index under which shared buffers count the references of the process. A restarted process keeps its index.
   std::uint32_t process_index = 0;
 
   template <class Archive>
@@ -139,15 +141,16 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (if `target` is empty) or to the launcher. It uses the control plane, which
-/// serves people and tools and is never part of the step path.
+/// A call to a component, to a process (if `target` is empty) or to the launcher. Users and tools send it; it travels
+/// over the control sockets and is never part of a step.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
   std::string target;  ///< The name of the component.
-  std::string method;  ///< "param.list", "param.set", "counters", or a service of the component.
-  std::string body;    ///< JSON.
+  /// "param.list", "param.get", "param.set" or a service of the component; "counters" for a process.
+  std::string method;
+  std::string body;  ///< JSON.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -15,7 +15,7 @@ struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 
   std::string name;        ///< For example "input" or "target".
-  std::uint8_t dtype = 0;  ///< A DType, as its number.
+  std::uint8_t dtype = 0;  ///< The DType, as a number.
   std::vector<std::int64_t> shape;
 
   template <class Archive>
@@ -64,16 +64,16 @@ struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
   std::string dataset;  ///< The name of the dataset plugin.
-  /// The number of rows of a full batch.
+  /// The number of rows in a full batch of one rank.
   std::uint64_t batch_size = 0;
   std::vector<SplitInfo> splits;
   std::vector<DatasetField> fields;
-  std::uint64_t classes = 0;            ///< The number of classes, or of tokens in the vocabulary; 0 if there are none.
+  std::uint64_t classes = 0;  ///< The number of classes, or of tokens in the vocabulary; 0 if the dataset has neither.
   std::vector<std::string> vocabulary;  ///< The text of every token or class, if known.
   std::string unit = "sample";          ///< The unit of throughput: "sample" or "token".
-  /// Throughput in units is the number of samples times this factor. For text it is the number of tokens of a sample.
+  /// Throughput in units is the number of samples times this factor. For text it is the number of tokens in a sample.
   std::uint64_t units_per_sample = 1;
-  /// Facts for people and logs, such as the path and the encoding. Nothing computes with them.
+  /// Further facts for display, such as the path and the encoding. Nothing computes with them.
   std::map<std::string, std::string> attributes;
   /// What the dataset has learnt from its data besides the vocabulary and a trained model relies on, such as the means
   /// by which it normalises. Checkpoints keep it, and a run that resumes with other values is refused.

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// The kind of an error. It decides the exit code and whether a retry makes sense.
+/// The kind of an error. Programs use it to choose an exit code or to decide whether a retry makes sense.
 enum class Code {
   kInvalidArgument,  ///< A value that the user gave is not allowed.
   kNotFound,         ///< A name, file or device does not exist.
@@ -33,16 +33,16 @@ std::string_view name_of(Code code);
 /// The one exception type of Trainyard. Its message says where the error occurred, what was given and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// Uses `message` literally, including braces. Use it for text from outside.
+  /// Uses `message` as it is, even if it contains braces. Use this constructor for text from outside.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
-  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. It needs at least one argument; a lone
-  /// string is never taken for a format, since it may hold braces that come from a user's file.
+  /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A
+  /// single string is never treated as a format, because it may contain braces from a user's file.
   template <class... Args>
   requires(sizeof...(Args) > 0) Error(Code code, fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), code_(code) {}
 
-  /// Returns the kind of the error, for programs. The text for people is what().
+  /// Returns the kind of the error, for programs. The human-readable text is what().
   Code code() const { return code_; }
 
  private:

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-// Conversions between float and the 16-bit types as they lie in memory. They work on bits alone, so the compiler needs
-// no special instructions and can vectorise loops for every instruction set.
+// Conversions between float and the 16-bit types as they are stored in memory. They work on bits alone, so the compiler
+// needs no special instructions and can vectorise loops for every instruction set.
 //
 // The functions are static, so that every kernel that is compiled for several instruction sets has its own copies. The
 // linker would merge functions with external linkage, and the copy for the widest instruction set could end up on a
@@ -24,8 +24,8 @@ struct Float16 {
 
 static inline float load(BFloat16 x) { return __builtin_bit_cast(float, static_cast<std::uint32_t>(x.bits) << 16); }
 
-/// Converts `x` to bfloat16, rounded to the nearest value, ties to even. A NaN keeps its upper bits and is made quiet,
-/// so that it cannot become infinite.
+/// Converts `x` to bfloat16, rounding to the nearest value and ties to even. A NaN keeps its upper bits and is made
+/// quiet, so that it does not become infinity.
 static inline void store(float x, BFloat16& to) {
   const auto bits = __builtin_bit_cast(std::uint32_t, x);
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
@@ -44,8 +44,8 @@ static inline float load(Float16 x) {
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, magnitude < 0x400u ? subnormal : normal) | sign);
 }
 
-/// Converts `x` to half precision, rounded to the nearest value, ties to even; magnitudes of 65520 and more become
-/// infinite. For subnormal halves the addition of 0.5 does the rounding, because the last bit of the sum stands for
+/// Converts `x` to half precision, rounding to the nearest value and ties to even; magnitudes of 65520 and more become
+/// infinity. For subnormal halves the addition of 0.5 does the rounding, because the last bit of the sum stands for
 /// 2^-24.
 static inline void store(float x, Float16& to) {
   const auto all = __builtin_bit_cast(std::uint32_t, x);

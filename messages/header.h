@@ -21,12 +21,13 @@ struct Header {
   std::uint64_t sequence = 0;      ///< Counts the messages of an output port: 0, 1, 2, ...
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
-  std::int64_t send_time_ns = 0;   ///< The CLOCK_REALTIME at which the handler sent the message.
-  /// A number that identifies a batch throughout the pipeline; 0 if the message belongs to no batch.
+  std::int64_t send_time_ns = 0;   ///< When the handler sent the message, by CLOCK_REALTIME.
+  /// A number that follows one batch from handler to handler; 0 if there is none. The standard components do not set
+  /// it.
   std::uint64_t trace = 0;
   std::uint64_t handles = 0;  ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
 };
-// The header is written and read as it lies in memory, so no compiler may put padding into it.
+// The header is sent exactly as it is in memory, so no compiler may put padding into it.
 static_assert(sizeof(Header) == 56);
 
 /// Reads the header in `frame`. Throws kCorrupt if the size, magic or version is wrong or there are too many payloads.

@@ -12,15 +12,16 @@ namespace trainyard {
 
 /// Converts a message from binary form to JSON. It needs only the schema; the type need not be compiled in.
 /// Not-a-number and infinities become the strings "NaN", "Infinity" and "-Infinity". A tensor becomes its dtype, shape,
-/// payload index (null if it has no payload) and offset. A negative `indent` gives one line. Throws kCorrupt.
+/// payload index (null if it has no payload) and offset. With a negative `indent` the JSON is a single line. Throws
+/// kCorrupt if the body does not match the schema.
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
-/// Converts a message from JSON to binary form. Missing fields become zero or empty. Tensors cannot be given. Throws
-/// kInvalidArgument with the path of the offending field.
+/// Converts a message from JSON to binary form. Missing fields become zero or empty. A tensor cannot be given. Throws
+/// kInvalidArgument with the path of the field that is wrong.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
-/// Converts a message to JSON, without the bytes of its tensors. It goes through the binary form, so one piece of code
-/// serves all types.
+/// Converts a message to JSON, without the bytes of its tensors. The conversion goes through the binary form, so one
+/// piece of code serves all types.
 template <Message T>
 std::string to_json(const T& message, int indent = -1) {
   std::string body;
@@ -37,7 +38,7 @@ T from_json(std::string_view json) {
   try {
     decode(message, std::as_bytes(std::span(body)));
   } catch (const Error& error) {
-    // The form is right, so it is a word that stands for nothing; whoever gave the JSON has given that.
+    // The binary form is well formed, so the error is an unknown word of an enumeration, and that came from the JSON.
     throw Error(Code::kInvalidArgument, std::string(error.what()));
   }
   return message;

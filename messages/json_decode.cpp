@@ -69,7 +69,7 @@ class Decoder {
     text_.close(']');
   }
 
-  // The keys are kept to find a repeated one, which JSON readers treat differently from each other.
+  // The keys are kept to find a repeated one, because JSON readers treat those in different ways.
   void decode_map(const FieldType& element, std::size_t depth) {
     text_.open('{');
     const std::size_t count = reader_.read_count(sizeof(std::uint32_t));

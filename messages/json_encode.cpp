@@ -25,7 +25,7 @@ class Encoder {
     if (schema_.structs.empty()) throw Error(Code::kInvalidArgument, "a schema without structs describes no message");
     path_ = schema_.structs.front().name;
     encode_struct(schema_.structs.front(), json, 0);
-    // The encoder is used once; writer_ refers to body_ but writes no more.
+    // An Encoder is used only once; writer_ still refers to body_ but writes no more.
     return std::move(body_);
   }
 

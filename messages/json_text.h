@@ -15,7 +15,7 @@ namespace trainyard {
 /// adds commas, colons and indentation.
 class JsonText {
  public:
-  /// A negative `indent` writes everything on one line.
+  /// With a negative `indent` everything is written on one line.
   explicit JsonText(int indent) : indent_(indent) {}
 
   /// Begins an object '{' or an array '['.
@@ -46,8 +46,8 @@ class JsonText {
   std::string out_;
   int indent_;
   int depth_ = 0;
-  bool first_ = true;       ///< True if the innermost bracket is still empty.
-  bool after_key_ = false;  ///< True if a key was just written, to which the next value belongs.
+  bool first_ = true;       ///< True until the innermost bracket contains something.
+  bool after_key_ = false;  ///< True if a key has just been written and its value comes next.
 };
 
 }  // namespace trainyard

@@ -8,16 +8,17 @@ namespace trainyard {
 
 /// The bounds of the wire format. A message that exceeds one is corrupt. They leave ample room for normal messages and
 /// limit the work that a malicious one can cause. docs/wire_format.md guarantees them to clients.
-constexpr std::size_t kMaxPayloads = 64;     ///< Distinct buffers in one message.
-constexpr std::size_t kMaxRank = 16;         ///< The dimensions of one tensor.
-constexpr std::size_t kMaxTopicBytes = 200;  ///< libzmq silently loses subscriptions to names of 246 to 255 bytes.
-constexpr std::size_t kMaxBodyBytes = 64ull << 20;  ///< The body of one message; large data belongs in payloads.
-constexpr std::size_t kMaxNesting = 32;             ///< The nesting of types in a schema.
-constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The text of one schema.
-constexpr std::size_t kMaxControlBytes = 4096;      ///< One frame of a control message on a data socket.
-constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< One question to the registry.
-/// What a visitor may ask for: the messages and bytes under way on one subscription, and the subscriptions of one
-/// connection.
+constexpr std::size_t kMaxPayloads = 64;  ///< The number of distinct buffers in one message.
+constexpr std::size_t kMaxRank = 16;      ///< The number of dimensions of one tensor.
+/// The length of a topic's name. libzmq silently loses subscriptions to names of 246 to 255 bytes.
+constexpr std::size_t kMaxTopicBytes = 200;
+constexpr std::size_t kMaxBodyBytes = 64ull << 20;  ///< The size of a message's body. Large data belongs in payloads.
+constexpr std::size_t kMaxNesting = 32;             ///< The depth to which types may be nested in a schema.
+constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The size of a schema's text.
+constexpr std::size_t kMaxControlBytes = 4096;      ///< The size of a frame of a control message on a data socket.
+constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< The size of a question to the registry.
+/// The limits for visitors: the messages and the bytes under way on one subscription, and the number of subscriptions
+/// of one connection.
 constexpr std::uint64_t kMaxVisitorWindow = 1024;
 constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
 constexpr std::size_t kMaxVisitorSubscriptions = 64;

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// The topic of all log records. Every process publishes it for its components.
+/// The topic of all log records. Every process publishes the records of its components there.
 inline constexpr const char* kLogTopic = "/log";
 
 /// How important a line of the log is. A level that somebody chooses includes all those that follow it.

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// The kinds of memory in which a block of elements can lie.
+/// The kinds of memory in which a block of elements can be.
 enum class MemoryKind : std::uint8_t {
   kHost,        ///< Memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
@@ -22,7 +22,7 @@ struct MemorySpace {
   friend bool operator==(const MemorySpace&, const MemorySpace&) = default;
 };
 
-/// Returns a description for people: "host memory", "shared host memory", "the memory of device 1".
+/// Returns a description for messages and logs: "host memory", "shared host memory", "the memory of device 1".
 inline std::string name_of(MemorySpace space) {
   if (space.is_device()) return "the memory of device " + std::to_string(space.device);
   return space.kind == MemoryKind::kHost ? "host memory" : "shared host memory";

@@ -29,10 +29,10 @@ struct MessageType {
   /// Appends the binary form of `*message` to `body` and its buffers to `payloads`.
   void (*encode)(const void* message, std::string& body, std::vector<Buffer>& payloads) = nullptr;
 
-  /// Reads a new message from the binary form. Throws kCorrupt.
+  /// Reads a new message from the binary form. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// How many bytes `*message` counts against an edge's byte credits (payload_meter.h).
+  /// Returns how many bytes `*message` counts against an edge's byte credits (payload_meter.h).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -44,8 +44,8 @@ void encode(const T& message, std::string& body, std::vector<Buffer>& payloads) 
   writer(message);
 }
 
-/// Fills `message` from the binary form; its tensors share `payloads`. If the bytes do not follow the format it throws
-/// kCorrupt and leaves the message half filled.
+/// Fills `message` from the binary form; its tensors share `payloads`. If the bytes do not follow the format, it throws
+/// kCorrupt, and the content of `message` is then undefined.
 template <Message T>
 void decode(T& message, std::span<const std::byte> body, std::span<const Buffer> payloads = {}) {
   BinaryReader reader(body, payloads);
@@ -65,7 +65,7 @@ std::uint64_t payload_bytes(const T& message) {
 template <class T>
 const MessageType& message_type() {
   static_assert(Message<T>);
-  // The first call builds it, safely for threads, by visiting a default-constructed T once.
+  // The first call builds the description, by visiting a default-constructed T once. This is thread-safe.
   static const MessageType type = [] {
     MessageType made;
     made.name = T::kTypeName;
@@ -85,8 +85,8 @@ const MessageType& message_type() {
   return type;
 }
 
-// Our own message types are instantiated once, in message_types.cpp. Instantiating them again in every component would
-// take most of the build's time.
+// Trainyard's own message types are instantiated once, in message_types.cpp. If every component instantiated them
+// again, this would take most of the build's time.
 struct ArenaBlock;
 struct ArenaInfo;
 struct Batch;

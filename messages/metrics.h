@@ -12,26 +12,28 @@
 
 namespace trainyard {
 
-/// Says which of two values of a metric is better.
+/// Which of two values of a metric is better: the smaller one or the larger one.
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
 /// Measurements of the run, for loggers and viewers. The accelerator host sends them on "/metrics" at regular intervals
 /// and after evaluations; in a run of several ranks the strategy manager sends them instead, merged from the
-/// RankMetrics of the ranks. Any other component may send its own. No component waits for them.
+/// RankMetrics of the ranks. Other components may send metrics of their own. No component waits for this message.
 ///
-/// `samples` and `units` are totals, so a rate is the difference of two messages, and a lost message does no harm.
+/// `samples` and `units` are totals, so a rate is computed from the difference between two messages, and a lost message
+/// does no harm.
 struct Metrics {
   static constexpr const char* kTypeName = "Metrics";
 
   std::uint64_t step = 0;
-  std::uint64_t total_steps = 0;  ///< 0 if unknown.
+  std::uint64_t total_steps = 0;  ///< The number of steps of the whole run; 0 if it is unknown.
   std::uint64_t epoch = 0;
-  std::string stage;          ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
-  std::int64_t time_ns = 0;   ///< When it was sent, by CLOCK_REALTIME.
-  std::uint64_t samples = 0;  ///< The samples trained on since the run began.
-  std::string unit;           ///< "sample" or "token".
-  std::uint64_t units = 0;    ///< The number of `unit`s trained on since the run began.
+  std::string stage;         ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
+  std::int64_t time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
+  /// The number of samples that the run has trained on so far, including those before a checkpoint it resumed from.
+  std::uint64_t samples = 0;
+  std::string unit;         ///< What `units` counts: "sample" or "token".
+  std::uint64_t units = 0;  ///< The number of units that the run has trained on so far.
   std::vector<Scalar> values;
 
   template <class Archive>
@@ -41,8 +43,9 @@ struct Metrics {
   }
 };
 
-/// The metrics of one of several ranks; it is sent on "/rank_metrics" instead of Metrics. The strategy manager merges
-/// the reports for the same stage and step, and does not wait for missing ones.
+/// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
+/// reports of all ranks for one stage and step. It does not wait for a rank that has gone past that step without a
+/// report.
 ///
 /// `samples` and `units` in `metrics` are those of this rank alone; the manager adds them up.
 struct RankMetrics {
@@ -52,7 +55,7 @@ struct RankMetrics {
   /// The weight of the values in a mean: the number of samples that they were computed from.
   double weight = 0;
   Metrics metrics;
-  /// The reductions of values that are not merged by a mean: "sum", "max" or "min", indexed by the name of the value.
+  /// How to merge the values that are not merged by a mean. The keys are the names of the values.
   Reductions reductions;
 
   template <class Archive>

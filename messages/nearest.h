@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// Returns the known name closest to `given` by edit distance (swapping two neighbours counts once). It is empty if no
-/// name is similar enough.
+/// Returns the known name closest to `given` by edit distance, in which swapping two adjacent letters counts as one
+/// edit. Returns an empty string if no name is similar enough.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
 /// Returns the end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none

@@ -17,13 +17,16 @@ namespace trainyard {
 
 /// The kind of an order. On the wire and in JSON it is a word.
 enum class OrderKind : std::uint8_t {
-  kTrain,       ///< Learn from `batches` micro-batches, with an optimizer step every `micro_batches`.
-  kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
-  kPredict,     ///< Predict `batches` batches of `split`, or generate if `batches` is 0.
+  kTrain,     ///< Learn from `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
+  kEvaluate,  ///< Compute metrics on `batches` batches of `split`, without gradients.
+  /// Compute predictions for `batches` batches of `split`. If `batches` is 0, let the model generate without input.
+  kPredict,
   kCheckpoint,  ///< Take a snapshot between two steps.
-  kStop,        ///< End after the current step, and discard all earlier orders that are not done.
-  /// Interrupt the orders after a step on which the ranks agree. It overtakes all earlier orders, which go on with
-  /// kGoOn or are discarded by kStop.
+  /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
+  /// still lacks micro-batches is given up.
+  kStop,
+  /// Pause after a step on which the ranks agree. A pause overtakes all earlier orders, which continue after kGoOn or
+  /// are discarded by kStop.
   kPause,
   kGoOn,  ///< Continue after a pause.
 };
@@ -32,7 +35,7 @@ constexpr auto words_of(OrderKind) {
 }
 
 /// Tells the data loader and the accelerator host what to do next. The strategy manager sends it. Orders are carried
-/// out one after another, by ascending id; the manager may send an order before the previous one is done.
+/// out one after another, by ascending id. The manager may send an order before the previous one is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
@@ -41,11 +44,12 @@ struct Order {
   /// The split to evaluate or predict; "train" for training.
   std::string split;
   std::uint64_t batches = 0;
-  std::uint64_t micro_batches = 1;  ///< The number per optimizer step; the last step of an order may have fewer.
+  /// The number of micro-batches per optimizer step. The last step of an order may have fewer.
+  std::uint64_t micro_batches = 1;
   std::uint64_t epoch = 0;
   /// The steps of the whole run, for learning-rate schedules and time estimates; 0 if unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;            ///< For training: the required position of the stream when this order begins.
+  LoaderCursor cursor;            ///< For training: the position in the training stream at which this order begins.
   std::string reason;             ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
@@ -60,10 +64,9 @@ struct Order {
   }
 };
 
-/// The accelerator host's answer to an Order. The host answers each order once, in sequence, apart from a pause, which
-/// it answers when its rank has come to rest. Orders that a stop discarded are not answered; the answer to the stop
-/// stands for them, too. Each rank sends its own answer, and the
-/// strategy manager merges their metrics.
+/// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
+/// which it answers as soon as its rank pauses. It does not answer kGoOn or the orders that a stop discarded; the
+/// answer to the stop covers them. Each rank sends its own answer, and the strategy manager merges their metrics.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -71,15 +74,18 @@ struct OrderDone {
   std::uint32_t rank = 0;
   OrderKind kind = OrderKind::kTrain;
   std::string split;
-  std::uint64_t step = 0;  ///< The optimizer steps done since the run began.
+  /// The number of steps that the run has done so far, including those before a checkpoint it resumed from.
+  std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t batches = 0;  ///< The micro-batches used by this order.
+  /// The number of batches that this order has used; in the answer to a stop, those of the order that it ended.
+  std::uint64_t batches = 0;
   /// The number of samples in these batches. It is the weight of an evaluation's metrics.
   std::uint64_t samples = 0;
-  bool stopped = false;         ///< True if a stop ended the order early.
-  LoaderCursor cursor;          ///< The position after the last training batch used.
-  std::vector<Scalar> metrics;  ///< For evaluate: this rank's means, weighted by samples; empty if it had no samples.
-  /// The reductions of values that are not merged by a mean: "sum", "max" or "min", indexed by name.
+  bool stopped = false;  ///< True in the answer to a stop.
+  LoaderCursor cursor;   ///< The position after the last training batch used.
+  /// For evaluate: this rank's values, merged over its batches; empty if it had no samples.
+  std::vector<Scalar> metrics;
+  /// How to merge the metrics of several ranks that are not merged by a mean. The keys are the names of the values.
   Reductions reductions;
 
   template <class Archive>

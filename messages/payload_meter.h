@@ -22,7 +22,7 @@ class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmp
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
-  /// Counts `bytes` more. The functions below call it.
+  /// Adds `bytes` to the sum. The functions below call it.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
   /// Returns the sum so far. It is computed for every message sent within a process, so it must be cheap: it neither
   /// allocates nor reads the bytes.
@@ -32,7 +32,7 @@ class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmp
   std::uint64_t bytes_ = 0;
 };
 
-// As in BinaryWriter, what cannot be sent cannot be weighed either.
+// As in BinaryWriter, a type that cannot be sent does not compile.
 template <class T>
 void prologue(PayloadMeter&, const T&) {
   require_message_field<T>();
@@ -40,7 +40,7 @@ void prologue(PayloadMeter&, const T&) {
 template <class T>
 void epilogue(PayloadMeter&, const T&) {}
 
-// Counting single numbers would make the sum exact but every message slower to weigh, and windows are hundreds of
+// Single numbers are left out: counting them would make every message slower to measure, and windows are hundreds of
 // megabytes.
 template <class T>
 requires std::is_arithmetic_v<T>

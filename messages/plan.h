@@ -12,24 +12,27 @@
 
 namespace trainyard {
 
-/// One component of the run and its placement. launch/plan creates it from the launch file. All values are final, so a
-/// process makes no decisions of its own.
+/// One component of the run and its placement. launch/plan creates it from the launch file and decides everything, so
+/// that a process makes no decisions of its own.
 struct ComponentPlan {
   static constexpr const char* kTypeName = "ComponentPlan";
 
   std::uint32_t index = 0;  ///< The number of the component within the run, as in Header::source.
   std::string name;         ///< The full name, such as "rank0/optimizer".
   std::string plugin;
-  std::string library;  ///< The path of the shared library.
+  std::string library;  ///< The path of the plugin's shared library.
   /// The name of the process that hosts the component.
   std::string process;
-  std::string thread;  ///< The event loop; components of a process that name the same thread share one.
+  /// The name of the event loop. Components of one process that name the same thread share a loop.
+  std::string thread;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
   std::string parameters = "{}";  ///< A JSON object.
-  /// For each parameter, the place where it was set, such as "mnist.toml:12". Errors name it.
+  /// For each parameter that the launch file sets, the place where it does so, such as "mnist.toml:12". Errors name
+  /// this place.
   std::map<std::string, std::string> places;
-  std::map<std::string, std::string> topics;  ///< The full topic name of every port, by the port's name.
+  /// The full topic name of each port. The keys are the names of the ports.
+  std::map<std::string, std::string> topics;
   std::vector<std::uint32_t> cpus;  ///< The component's thread is pinned to these CPUs; empty if it is not pinned.
 
   template <class Archive>
@@ -40,8 +43,8 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with the policy that both ends follow. The launch file determines it; the
-/// components' code is the same for every policy and transport.
+/// One connection from an output to an input, with the policy that both ends follow. Policy, window and transport come
+/// from the launch file; the code of the components is the same for all of them.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
@@ -53,8 +56,9 @@ struct EdgePlan {
   std::uint32_t to = 0;  ///< The index of the receiving component.
   std::string input;
   Policy policy = Policy::kBlock;
-  std::uint64_t window_messages = 64;      ///< The credits in messages.
-  std::uint64_t window_bytes = 268435456;  ///< The credits in bytes; one message may always be under way.
+  std::uint64_t window_messages = 64;  ///< The credits in messages.
+  /// The credits in bytes. A single message may exceed them if nothing else is under way.
+  std::uint64_t window_bytes = 268435456;
   Transport transport = Transport::kThread;
 
   template <class Archive>
@@ -70,16 +74,17 @@ struct ProcessPlan {
 
   /// The run's name, such as "mnist-9ix", which is unique on this host.
   std::string run;
-  std::string run_directory;     ///< The folder of this run's sockets, private to the user.
-  std::string output_directory;  ///< The folder for what the run writes.
+  std::string run_directory;     ///< The folder with the sockets and notes of this run, private to the user.
+  std::string output_directory;  ///< The folder for the run's results.
   std::string process;
   std::uint32_t process_index = 0;  ///< The process's slot in the reader counts of shared buffers.
   std::uint64_t seed = 0;
-  /// The lowest level of log records on standard error. Visitors receive lower levels, too.
+  /// The lowest level of log records that are printed on standard error. Visitors also receive records of lower levels.
   LogLevel log_level = LogLevel::kInfo;
   /// The folders to search for plugins, in this order. If the list is empty, the process uses its own defaults.
   std::vector<std::string> plugin_path;
-  /// The address to which the socket of each thread is bound: "ipc:///..." or "tcp://127.0.0.1:*".
+  /// The address to which the socket of each thread is bound: "ipc:///..." or "tcp://127.0.0.1:*". The keys are the
+  /// names of the threads.
   std::map<std::string, std::string> bind;
   std::vector<ComponentPlan> components;  ///< The components of the whole run, by index.
   std::vector<EdgePlan> edges;            ///< The edges that begin or end in this process.

@@ -10,12 +10,12 @@
 
 namespace trainyard {
 
-/// The result of a model's prediction: text for people, tensors for programs, or both. It is sent on "/predictions" to
+/// The result of a model's prediction: text to read, tensors for programs, or both. It is sent on "/predictions" to
 /// the logger as the answer to a predict order.
 struct Prediction {
   static constexpr const char* kTypeName = "Prediction";
 
-  /// The id of the predict order that it answers.
+  /// The id of the predict order that this message answers.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   /// A heading for the text. `text` may have many lines.

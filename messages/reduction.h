@@ -12,25 +12,28 @@
 namespace trainyard {
 
 /// How values with the same name, from several batches or ranks, are merged into one. A mean is weighted, usually by
-/// samples.
+/// the number of samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
-/// The reductions that messages carry, by the name of the value. Values that are not listed are merged by a mean.
+/// The reductions that messages carry. The keys are the names of the values. A value that is not listed is merged by a
+/// mean.
 using Reductions = std::map<std::string, Reduction>;
 
-/// Merges named numbers. Each name is merged over the sources that have it, with the reduction that was first given for
-/// it. The results are in the order in which the names were first added.
+/// Merges named numbers. The values given for a name are merged with the reduction that came with the first of them.
+/// Sources may lack some of the names.
 class ScalarMerger {
  public:
-  /// Adds a value. `weight` must be >= 0 and matters only for means. A value of weight 0 is ignored unless all weights
-  /// are 0.
+  /// Adds a value. `weight` must be >= 0 and matters only for means. In a mean, a value of weight 0 is ignored unless
+  /// all weights are 0; in that case all values count equally.
   void add(const std::string& name, double value, double weight, Reduction reduction = Reduction::kMean);
+  /// Adds several values that have the same weight. Those that `reductions` does not list are merged by a mean.
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }
+  /// Returns the merged values, in the order in which their names were first added.
   std::vector<Scalar> values() const;
-  /// Returns the reductions of the values that `values` returns, so that the result can be merged again.
+  /// Returns the reductions other than the mean, so that the result of values() can be merged again.
   Reductions reductions() const;
 
  private:

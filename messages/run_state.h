@@ -32,8 +32,8 @@ struct Snapshot {
   std::string reason;
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
-  std::uint64_t skipped_steps = 0;  ///< The steps that were skipped because gradients overflowed.
-  /// The newest validation metrics, taken from the order. They rank checkpoints.
+  std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients overflowed.
+  /// The newest validation metrics, taken from the order. The best checkpoints are chosen by them.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
   /// The state of this rank, and on rank 0 that of the order: random numbers, loss scale, strategy, early stopping.
@@ -47,8 +47,8 @@ struct Snapshot {
   }
 };
 
-/// Reports that the copy has been made, so the arena may change again. The file is written later; CheckpointDone
-/// reports it.
+/// Reports that the copy has been made, so the arena may change again. The checkpoint is written to disk later, and
+/// CheckpointDone reports the result.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -61,8 +61,8 @@ struct SnapshotTaken {
   }
 };
 
-/// Reports that a checkpoint was written to disk, or why this failed. A failed checkpoint does not necessarily end the
-/// run; the strategy manager decides.
+/// Reports that a checkpoint was written to disk, or why this failed. The strategy manager decides what a failure means
+/// for the run.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 
@@ -79,15 +79,16 @@ struct CheckpointDone {
   }
 };
 
-/// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends it once,
-/// after it has filled the arena and every component has taken its part of RestoredStates. The accelerator host, the
-/// optimizer and the strategy manager count from there. A run without a checkpoint writer has no RunState and begins at
-/// step 0.
+/// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
+/// message once; if the run resumes, after it has restored the arena and every component has taken its part of
+/// RestoredStates. The accelerator host, the optimizer and the strategy manager count from there. A run without a
+/// checkpoint writer has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The checkpoint that was loaded, or empty if there is none. The fields below are then those of its run.json.
+  /// The checkpoint that was loaded, or empty if there is none. If there is one, the fields below have the values of
+  /// its run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;

@@ -47,8 +47,8 @@ std::string to_text(const Schema& schema) {
   return text;
 }
 
-// The hash is not cryptographic and need not be, since it guards against mistakes. A stranger who forges it gets
-// kCorrupt as soon as he sends.
+// The hash is not cryptographic and need not be, since it guards against mistakes. A malicious peer that forges it only
+// gets kCorrupt when it sends.
 std::uint64_t fingerprint(std::string_view schema_text) {
   std::uint64_t hash = 14695981039346656037ull;
   for (const char c : schema_text) {

@@ -55,7 +55,7 @@ struct StructType {
   friend bool operator==(const StructType&, const StructType&) = default;
 };
 
-/// The description of a message type: the message itself first, then every struct it holds, in order of appearance.
+/// The description of a message type: the message itself first, then every struct inside it, in order of appearance.
 struct Schema {
   std::vector<StructType> structs;
 
@@ -66,13 +66,13 @@ struct Schema {
   friend bool operator==(const Schema&, const Schema&) = default;
 };
 
-/// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. It
+/// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. The text
 /// contains all that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
 /// Returns one type as it appears in the text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// Returns the inverse of to_text. The text may come from an untrusted source: if it is not a valid schema, throws
+/// Parses the text that to_text writes. The text may come from an untrusted source; if it is not a valid schema, throws
 /// kCorrupt with the number of the line. The result is safe to decode with, because no struct contains itself and
 /// nesting is bounded.
 Schema parse_schema(std::string_view text);
@@ -81,8 +81,8 @@ Schema parse_schema(std::string_view text);
 /// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
-/// Describes the type as JSON Schema (draft 2020-12), for general viewers and validators. Throws kInvalidArgument for a
-/// schema without structs.
+/// Describes the type as JSON Schema (draft 2020-12), for standard viewers and validators. Throws kInvalidArgument for
+/// a schema without structs.
 std::string to_json_schema(const Schema& schema);
 
 }  // namespace trainyard

@@ -18,13 +18,12 @@ namespace trainyard {
 /// A cereal output archive that records field names and types instead of values. It processes a default-constructed
 /// message, so the schema is derived from the same `serialize` function as the binary form.
 ///
-/// A default-constructed message has no elements in its lists, maps and optionals, so these are described by their
-/// type.
+/// In a default-constructed message all lists, maps and optionals are empty, so they are described by their type alone.
 class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision> {
  public:
   SchemaBuilder() : cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision>(this) {}
 
-  /// Returns the schema of T: first T itself, then the structs it holds, in order of appearance.
+  /// Returns the schema of T: first T itself, then the structs inside it, in order of appearance.
   template <Message T>
   static Schema build() {
     SchemaBuilder builder;

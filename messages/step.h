@@ -7,10 +7,11 @@
 
 namespace trainyard {
 
-/// Tells the optimizer that the gradients of one step are in the arena, already reduced over the ranks. Until the
-/// optimizer answers with Parameters, only it may access them. It sets them to zero.
+/// Tells the optimizer that the gradients of one update are in the arena, already reduced over the ranks. Until the
+/// optimizer answers with Parameters, only the optimizer may access them. It sets them to zero.
 ///
-/// The message contains no gradients, because both components share the memory. It is sent in every step.
+/// The message contains no gradients, because both components share the memory. The accelerator host sends it once for
+/// each update. A step that is skipped, and a step in which this rank has nothing to update, need none.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
@@ -18,14 +19,14 @@ struct Gradients {
   /// The step of the run that these gradients complete, for learning-rate schedules; 0 if it equals `step`. Ranks that
   /// update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;
-  /// The index of the bucket. Gradients may be sent in several buckets, so that an optimizer can begin before the last
-  /// one. At present there is only one.
+  /// The number of this message among the `buckets` messages that announce the gradients of one update. At present
+  /// there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  /// The factor by which the optimizer multiplies the gradients, for clipping by norm and for loss scaling.
+  /// The factor by which the optimizer multiplies the gradients. It clips them by norm and removes the loss scale.
   double scale = 1;
   double norm = 0;                ///< The global L2 norm before `scale`; 0 if it was not computed.
-  std::uint64_t total_steps = 0;  ///< Order::total_steps.
+  std::uint64_t total_steps = 0;  ///< The value of Order::total_steps.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -34,15 +35,16 @@ struct Gradients {
   }
 };
 
-/// Tells the accelerator host that the parameters in the arena are the result of `step` updates. Until the host sends
-/// the next Gradients, only it may access them. Step 0 means that the optimizer is ready.
+/// Tells the accelerator host that the parameters in the arena are the result of `step` updates. The optimizer does not
+/// touch them again until it receives the next Gradients. The checkpoint writer copies them while the host waits for
+/// SnapshotTaken. Step 0 means that the optimizer is ready.
 ///
 /// The host waits for this answer to Gradients before the next forward pass.
 struct Parameters {
   static constexpr const char* kTypeName = "Parameters";
 
   std::uint64_t step = 0;
-  double learning_rate = 0;  ///< The learning rate used for this step.
+  double learning_rate = 0;  ///< The learning rate used for this update; 0 for step 0.
 
   template <class Archive>
   void serialize(Archive& archive) {

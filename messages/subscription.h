@@ -20,11 +20,12 @@ struct Subscribe {
   std::string topic;                   ///< The full name of the topic.
   std::uint32_t edge = kVisitorEdge;   ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
   std::uint64_t fingerprint = 0;       ///< The fingerprint that the subscriber expects; 0 accepts any type.
-  std::string policy = "drop_oldest";  ///< A visitor may also ask for "latest", but not for "block".
+  std::string policy = "drop_oldest";  ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
   std::uint64_t window_messages = 64;  ///< The credits given at the start.
   std::uint64_t window_bytes = 67108864;
-  std::string payloads = "none";    ///< "none" (empty frames), "inline" (the bytes), or, for members, "handle".
-  std::uint32_t process_index = 0;  ///< For "handle": the index under which references are counted.
+  std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
+  /// For "handle": the index under which shared buffers count this subscriber's references.
+  std::uint32_t process_index = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -52,9 +53,9 @@ struct Subscribed {
   }
 };
 
-/// Returns credit: the subscriber has handled this much, and the publisher may send as much again. It is sent whenever
-/// half a window has been handled, so that few Credit messages are needed. A publisher ignores credit beyond what it
-/// has sent.
+/// Returns credit: the subscriber has handled these messages and bytes, and the publisher may send the same amount
+/// again. The subscriber sends it whenever half a window has been handled, so that few Credit messages are needed. A
+/// publisher ignores credit beyond what it has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
@@ -80,8 +81,8 @@ struct Unsubscribe {
   }
 };
 
-/// Asks the subscriber to return all outstanding credit now and after every further message. The publisher sends it
-/// when its component is being deactivated and must know that all messages have been handled, even if they are less
+/// Asks the subscriber to return its outstanding credit now, and from then on after every message. The publisher sends
+/// it when its component is being deactivated and must know that all messages have been handled, even if they are less
 /// than half a window.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";

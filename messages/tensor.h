@@ -16,7 +16,7 @@ namespace trainyard {
 /// bytes itself, so a message with a large tensor is as cheap to pass on as one without.
 ///
 /// The struct does not check that its shape fits into its buffer. Tensors read from the wire have been checked; code
-/// that creates one itself must ensure this.
+/// that creates a Tensor itself must ensure this.
 struct Tensor {
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
@@ -25,8 +25,8 @@ struct Tensor {
 
   /// Returns the product of the shape; 1 for a scalar.
   std::int64_t elements() const;
-  /// Returns the size of the elements in bytes. Overflow is not checked here, because checked_bytes() was called when
-  /// the tensor was made.
+  /// Returns the size of the elements in bytes. The multiplication is not checked for overflow, since checked_bytes()
+  /// accepted the shape when the tensor was made.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * size_of(dtype); }
   /// Returns the address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }

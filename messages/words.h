@@ -16,20 +16,21 @@ namespace trainyard {
 
 /// The words of an enumeration, which stand for its values on the wire, in JSON and in files.
 ///
-/// An enumeration that counts from 0 gets words by a function beside it, which is found by its argument:
+/// To give words to an enumeration whose values are 0, 1, 2, ..., define a function `words_of` in its namespace
+/// (argument-dependent lookup finds it):
 ///
 ///     enum class Season : std::uint8_t { kSummer, kWinter };
 ///     constexpr auto words_of(Season) { return words("season", "summer", "winter"); }
 ///
-/// It can then be the type of a Parameter, and the type of a message's field, which is encoded as a string. A word that
-/// the enumeration does not have is refused when it is read.
+/// The enumeration can then be the type of a Parameter and of a message's field; such a field is encoded as a string. A
+/// word that the enumeration does not have is refused when it is read.
 template <std::size_t N>
 struct Words {
   std::string_view noun;                   ///< What a value is called in errors: "season", "kind of order".
   std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
-/// Returns the Words of an enumeration; used in the functions `words_of`.
+/// Returns the Words of an enumeration. `words_of` calls it with the noun and with one word for each value, in order.
 template <class... Word>
 constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
@@ -41,17 +42,17 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
   words_of(value).noun;
 };
 
-/// The words of E, stored for the lifetime of the program.
+/// The words of E.
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
-/// Returns the word of a value.
+/// Returns the word that stands for `value`.
 template <Worded E>
 constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// Returns the value with this word; empty if there is none.
+/// Returns the value for which `word` stands, or nothing if there is none.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -60,12 +61,12 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
   return {};
 }
 
-/// Returns an error text: "'trian' is no kind of order; did you mean 'train'? known: ..."
+/// Returns the error text for an unknown word: "'trian' is no kind of order; did you mean 'train'? known: ..."
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// Returns the value with this word. If there is none, throws kInvalidArgument, which suggests the nearest word and
-/// lists all of them.
+/// Returns the value for which `word` stands. If there is none, throws kInvalidArgument with the text of
+/// describe_unknown_word.
 template <Worded E>
 E from_name(std::string_view word) {
   if (const std::optional<E> value = find_by_name<E>(word)) return *value;

@@ -23,15 +23,15 @@ std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + Arena::kAlignment - 1) / Arena::kAlignment * Arena::kAlignment;
 }
 
-/// The tensor stays the same object, which the model holds, but its bytes move.
+/// Moves the bytes of a tensor. The tensor stays the same object, which the model holds.
 void move_into(const NamedTensor& named, const at::Tensor& place) {
   const at::NoGradGuard no_gradients;
   place.copy_(named.tensor);
   replace_data(named.tensor, place);
 }
 
-/// The dtype that all parameters share, after checking that each can be moved: one flat view needs one type, and
-/// autograd accumulates only into leaves.
+/// Returns the dtype that all parameters share, after checking that each can be moved: one flat view needs one type,
+/// and autograd accumulates only into leaves.
 DType dtype_of_parameters(const std::vector<NamedTensor>& parameters) {
   if (parameters.empty()) throw Error(Code::kInvalidArgument, "the model has {} parameters; at least 1 is needed", 0);
   const NamedTensor& first = parameters.front();
@@ -70,7 +70,7 @@ std::uint64_t append(const std::vector<NamedTensor>& tensors, const std::string&
   return offset;
 }
 
-/// The place of an entry in a block that begins at `begin` of the whole one.
+/// Returns an entry relative to a block that begins at byte `begin` of the whole one.
 ArenaEntry relative(ArenaEntry entry, std::uint64_t begin) {
   entry.offset_bytes -= begin;
   return entry;
@@ -91,7 +91,7 @@ Arena::Arena(const std::vector<NamedTensor>& parameters, const std::vector<Named
              const Allocate& allocate, const DeviceMemory& own, const ArenaShard& shard)
     : layout_(ArenaLayout::of(parameters, buffers)), shard_(shard) {
   check_shard();
-  // A rank may own nothing, but a block has some memory all the same.
+  // A rank's shard may be empty, but a block always has some memory.
   const auto bytes_of = [this](bool cut) {
     return cut ? std::max(shard_.end - shard_.begin, kAlignment) : layout_.parameter_bytes;
   };
@@ -119,7 +119,7 @@ void Arena::check_shard() {
               shard_.end, layout_.parameter_bytes, kAlignment);
 }
 
-/// True if all of the parameter lies in the shard.
+/// Returns true if the whole parameter is inside the shard.
 bool Arena::holds(const ArenaEntry& entry) const {
   const std::uint64_t bytes = checked_bytes(static_cast<DType>(entry.dtype), entry.shape);
   return entry.offset_bytes >= shard_.begin && entry.offset_bytes + bytes <= shard_.end;
@@ -137,7 +137,7 @@ void Arena::move_parameter_in(const NamedTensor& named, const ArenaEntry& entry)
   }
 }
 
-/// Copies the bytes of a parameter that lie in the shard, if only a part of it does.
+/// Copies the bytes of a parameter that are inside the shard, if only a part of it is.
 void Arena::copy_overlap(const NamedTensor& named, const ArenaEntry& entry) {
   const std::uint64_t entry_end = entry.offset_bytes + named.tensor.nbytes();
   const std::uint64_t first = std::max(entry.offset_bytes, shard_.begin), last = std::min(entry_end, shard_.end);

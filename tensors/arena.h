@@ -25,17 +25,17 @@ struct ArenaLayout {
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The part of the parameters that a rank has, in bytes of the whole block, and which of its blocks hold only that
-/// part. By default a rank has everything.
+/// The part of the parameters that a rank has, in bytes of the whole block, and which of the rank's blocks hold only
+/// that part. By default a rank has everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
   std::uint64_t begin = 0;   ///< A multiple of Arena::kAlignment.
   std::uint64_t end = kEnd;  ///< A multiple of Arena::kAlignment, or kEnd.
-  bool gradients = false;    ///< True if the block of gradients holds only the shard ...
-  bool parameters = false;   ///< ... and if the block of parameters does.
-  /// True if autograd adds to the block of gradients, for every parameter that lies in it completely. Otherwise the
-  /// strategy copies the gradients there.
+  bool gradients = false;    ///< True if the block of gradients holds only the shard.
+  bool parameters = false;   ///< True if the block of parameters holds only the shard.
+  /// True if autograd adds directly to the block of gradients, for every parameter that is completely in that block.
+  /// Otherwise the strategy copies the gradients there.
   bool in_place = true;
 };
 
@@ -46,11 +46,11 @@ struct ArenaShard {
 /// copied in once, and autograd then accumulates into the gradient block in place.
 ///
 /// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
-/// host memory mirrors them: the functions publish_... copy the device's values to the host, and an edit can fetch the
-/// other components' values. Otherwise there is only one memory, and these functions copy nothing.
+/// host memory mirrors them: the functions publish_... copy the device's values to the host, and an ArenaEdit can fetch
+/// the other components' values. Otherwise there is only one memory, and these functions copy nothing.
 ///
-/// A rank may have only a shard. Parameters that are not completely inside it keep the memory that the model allocated;
-/// the strategy that requested the shard must handle them.
+/// A rank may have only a shard. Parameters that are not completely inside the shard keep the memory that the model
+/// allocated; the strategy that requested the shard must handle them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
@@ -63,47 +63,48 @@ class Arena {
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Flat views of the blocks on which kernels work, with the dtype of the parameters. Only the optimizer and the
-  /// holders of an ArenaEdit change parameters.
+  /// Return flat views of the blocks on which kernels work, with the dtype of the parameters. Only the optimizer and
+  /// the holders of an ArenaEdit may change parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
-  /// Returns the rank's own part of them, on which the optimizer works.
+  /// Return the part of these blocks that belongs to this rank's shard. The optimizer works on it.
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
-  /// Returns all entries, and this rank's part of the parameters, whose end is a number of bytes.
+  /// Return the layout of all entries, and this rank's shard. The shard's end is a number of bytes, never kEnd.
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
-  /// Returns the host memory of the blocks, which other processes can map. It is empty if there are no buffers.
+  /// Return the host memory of the blocks, which other processes can map. The last one is empty if there are no
+  /// buffers.
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
   const Buffer& buffer_memory() const { return buffers_.host(); }
   at::Tensor buffers() const { return buffers_.flat(); }
-  /// Returns true if kernels do not work on the host memory.
+  /// Returns true if kernels work on memory of their own and not on the host memory.
   bool is_mirrored() const { return parameters_.is_mirrored(); }
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback that is called whenever the optimizer or an edit has changed parameters.
+  /// Sets a callback that is called at the end of every ArenaEdit that has changed or fetched parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Makes a step's gradients visible to the optimizer, which sets them to zero after use. If they are mirrored, those
-  /// on the device are set to zero here.
+  /// Makes the gradients of a step visible to the optimizer, which sets them to zero after use. If the gradients are
+  /// mirrored, those on the device are set to zero here.
   void publish_gradients() const;
 
-  /// Makes the buffers visible, before a snapshot.
+  /// Makes the buffers visible to the checkpoint writer, before a snapshot.
   void publish_buffers() const { buffers_.to_host(); }
 
-  /// Makes the optimizer update `parameters` instead of this rank's: the memory of a parameter server, which all ranks
-  /// share and which has the layout of the parameters.
+  /// Makes the optimizer update `parameters` instead of this rank's block. `parameters` is the memory of a parameter
+  /// server, which all ranks share and which has the layout of the parameters.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
   std::uint64_t parameter_count() const { return parameter_count_; }
 
-  /// Returns the size of all blocks.
+  /// Returns the size of all blocks in bytes.
   std::uint64_t bytes() const;
 
   /// Returns the message that lets the optimizer and the checkpoint writer work on the same memory.
@@ -125,13 +126,13 @@ class Arena {
   MirroredBlock parameters_;
   MirroredBlock gradients_;
   MirroredBlock buffers_;  ///< A block of bytes, because buffers may have different dtypes.
-  Buffer server_;          ///< See serve_from; empty if there is none.
+  Buffer server_;          ///< The memory given to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };
 
-/// Permits changes of the parameters during its lifetime. Its destructor makes the changes visible to the optimizer and
-/// the checkpoint writer, and calls the listener set by on_change. An edit without changes costs nothing. If it is
-/// destroyed because of an exception, it does neither, because the run ends then.
+/// Permits changes of the parameters while it exists. Its destructor makes the changes visible to the optimizer and the
+/// checkpoint writer, and calls the listener set by on_change. An edit without changes costs nothing. If the edit is
+/// destroyed because of an exception, the destructor does neither, because the run ends then.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);
@@ -139,7 +140,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// Returns the flat parameters, which may be changed.
+  /// Returns the flat parameters for changing them. They count as changed from then on.
   const at::Tensor& parameters();
 
   /// Fetches the parameters that the optimizer has updated.
@@ -149,9 +150,9 @@ class ArenaEdit {
 
  private:
   Arena& arena_;
-  int exceptions_;        ///< The exceptions in flight when the edit began.
-  bool changed_ = false;  ///< True if parameters were changed here ...
-  bool fetched_ = false;  ///< ... or by others.
+  int exceptions_;        ///< The number of exceptions in flight when the edit began.
+  bool changed_ = false;  ///< True if parameters may have been changed through this edit.
+  bool fetched_ = false;  ///< True if parameters that others have changed were fetched.
 };
 
 }  // namespace trainyard

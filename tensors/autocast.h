@@ -5,9 +5,9 @@
 
 namespace trainyard {
 
-/// During its lifetime, suitable LibTorch operations on this thread compute in `type`; those that need more precision
-/// stay in float32. Weights are converted once and cached until its destruction, so they must not be updated during its
-/// lifetime.
+/// While an Autocast exists, suitable LibTorch operations on its thread compute in `type`; those that need more
+/// precision stay in float32. Weights are converted once and cached until it is destroyed, so they must not be updated
+/// before that.
 ///
 /// It is meant for the forward pass and the loss. The backward pass does not need it, because each gradient has the
 /// type of its operation.

@@ -9,8 +9,8 @@ namespace trainyard {
 
 /// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of it, including those that autograd has saved for backward, always refer to the memory that is provided at
-/// the moment. While none is provided, they have sizes and a type, but must not be read or written.
+/// Views of it, including those that autograd has saved for the backward pass, always refer to the memory that is
+/// provided at the moment. While none is provided, they have sizes and a type, but must not be read or written.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
@@ -21,9 +21,10 @@ class BorrowedBlock {
   /// Returns a view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
-  /// `memory` must be flat and have the same type, device and number of elements. The block keeps it alive until it is
-  /// taken back.
+  /// Provides the memory. `memory` must be flat and have the same type, device and number of elements. The block keeps
+  /// it alive until take_back().
   void lend(const at::Tensor& memory);
+  /// Withdraws the memory that was provided.
   void take_back();
   bool has_memory() const { return memory_.defined(); }
 

@@ -7,12 +7,12 @@
 
 namespace trainyard {
 
-/// Returns a LibTorch view on the bytes of `tensor`. It keeps the buffer alive and copies nothing. The buffer must lie
-/// in host memory.
+/// Returns a LibTorch view of the bytes of `tensor`, which must be in host memory. The view keeps the buffer alive;
+/// nothing is copied.
 at::Tensor view_of(const Tensor& tensor);
 
-/// Returns a message tensor over the memory of `tensor`, which must be contiguous and on the CPU and which it keeps
-/// alive. It copies nothing.
+/// Returns a message tensor over the memory of `tensor`, which must be contiguous and on the CPU. The result keeps the
+/// memory alive; nothing is copied.
 Tensor message_of(const at::Tensor& tensor);
 
 at::ScalarType scalar_type_of(DType dtype);

@@ -13,20 +13,20 @@ namespace trainyard {
 /// Replaces autocast to float16 where LibTorch has no float16 kernels, that is, on the CPU before LibTorch 2.3.
 ///
 /// The model computes in float32, but with weights that have been rounded to float16, and each gradient of a weight is
-/// rounded to float16 before it is added to the arena. Values from 65520 on become infinite, since smaller values round
-/// down, and values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This
-/// saves neither time nor memory: its purpose is to test a run without the hardware.
+/// rounded to float16 before it is added to the arena. In this rounding, values of 65520 and more become infinite and
+/// values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This saves
+/// neither time nor memory: its purpose is to test a run without the hardware.
 class HalfEmulation {
  public:
-  /// Replaces the parameters, which lie in `arena`, by rounded copies for the computation. The arena keeps the exact
-  /// values (the masters).
+  /// Replaces the parameters, which are in `arena`, by rounded copies for the computation. The arena keeps the exact
+  /// values.
   HalfEmulation(const std::vector<NamedTensor>& parameters, const Arena& arena);
 
   /// Rounds the exact values again. Must be called whenever they have changed.
   void refresh();
 
  private:
-  at::Tensor masters_;  ///< The arena's flat block.
+  at::Tensor masters_;  ///< The arena's flat block, with the exact values.
   at::Tensor rounded_;  ///< A flat float32 block of the same layout, which the model sees.
 };
 

@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// Describes the separate memory of a device that an arena uses.
+/// The separate memory of a device that an arena uses.
 struct DeviceMemory {
   /// Copies a whole block between host and device, and returns when that is complete. If it is empty, LibTorch's own
   /// copy is used.
@@ -59,7 +59,7 @@ class MirroredBlock {
   Buffer host_;
   DType dtype_ = DType::kUInt8;
   at::Tensor host_view_;
-  at::Tensor flat_;  ///< `host_view_`, if the host's is the only memory.
+  at::Tensor flat_;  ///< The same as `host_view_` if there is only host memory.
   DeviceMemory own_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// A tensor of a model, with the name that it has in checkpoints.
+/// A tensor of a model, with its name in checkpoints.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;

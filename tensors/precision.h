@@ -8,7 +8,7 @@
 
 namespace trainyard {
 
-/// What the `precision` of a launch file means for tensors.
+/// What the parameter `precision` of a launch file means for tensors.
 ///
 /// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
 /// and gradients stay float32, while LibTorch's autocast lets the operations that gain from it compute in 16 bits.
@@ -23,17 +23,18 @@ struct Precision {
   bool mixed() const { return computation != parameters; }
 };
 
-/// Returns all names, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
+/// Returns the names of all precisions, widest first: 64-true, 32-true, bf16-mixed, 16-mixed, bf16-true, 16-true.
 const std::vector<std::string>& precision_names();
 
-/// Returns all names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
+/// Returns these names and the short ones that Lightning accepts: 64, 32, bf16, 16 (the last two mean mixed).
 const std::vector<std::string>& precision_names_and_aliases();
 
-/// Returns the precision with this name. For other names throws kInvalidArgument, which lists the allowed ones.
+/// Returns the precision with this name or short name. For other names throws kInvalidArgument with a list of the
+/// allowed ones.
 Precision parse_precision(const std::string& name);
 
-/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Class numbers,
-/// token numbers and bytes stay what they are.
+/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers, such
+/// as classes and tokens, and bytes are left as they are.
 at::Tensor with_precision(const at::Tensor& tensor, const Precision& precision);
 
 }  // namespace trainyard

@@ -16,22 +16,22 @@ namespace trainyard {
 /// passes is assumed never to draw, and no longer waits for the others.
 class RankGenerator {
  public:
-  /// Each rank has one, made before the first rank draws.
+  /// Every rank of the process must have made its RankGenerator before the first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
   RankGenerator& operator=(const RankGenerator&) = delete;
 
-  /// Locks the generator against the other ranks of the process while it is seeded, restored or otherwise used.
+  /// Locks LibTorch's generator against the other ranks of the process while it is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
-  /// Makes the generator's current state the start of the rank's own sequence. Must be called under hold().
+  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. Must be called under hold().
   void adopt();
 
-  /// Puts the state of the rank's own sequence into the generator. Must be called under hold().
+  /// Puts the state of the rank's own sequence into LibTorch's generator. Must be called under hold().
   void install() const;
 
-  /// During its lifetime, this thread draws from the rank's sequence.
+  /// While a Turn exists, its thread draws from the rank's own sequence, and the other ranks that draw must wait.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);
@@ -48,7 +48,7 @@ class RankGenerator {
   bool takes_turns() const;
 
   at::Tensor state_;    ///< The state of the rank's sequence; undefined before adopt().
-  int idle_turns_ = 0;  ///< The turns without a draw, counted in a row from the first one.
+  int idle_turns_ = 0;  ///< The number of turns without a draw, counted from the first turn.
 };
 
 }  // namespace trainyard

@@ -9,7 +9,7 @@
 // Every difference between the supported versions of LibTorch (1.13 of Debian 12, 2.6 of Debian 13, upstream's) is
 // decided here and nowhere else.
 
-/// True from LibTorch `major`.`minor` on.
+/// True if LibTorch has version `major`.`minor` or a later one.
 #define TRAINYARD_TORCH_AT_LEAST(major, minor) \
   (TORCH_VERSION_MAJOR > (major) || (TORCH_VERSION_MAJOR == (major) && TORCH_VERSION_MINOR >= (minor)))
 
@@ -21,7 +21,8 @@ inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 /// 1 if LibTorch has one operation for attention, with its own kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// The type that LibTorch's functions take for a tensor that may be missing: their own in 1.x, the standard one later.
+/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before 2.4, std::optional
+/// from then on.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>
 using TorchOptional = std::optional<T>;

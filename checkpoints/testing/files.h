@@ -16,7 +16,7 @@
 
 namespace trainyard::checkpoints::testing {
 
-/// A new directory that is removed with the test.
+/// A new directory for one test. The destructor removes it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -41,14 +41,14 @@ inline void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// Changes one byte of a file and keeps its length.
+/// Changes the byte that is `from_end` bytes before the end of the file.
 inline void flip_byte(const std::string& path, std::size_t from_end) {
   std::string bytes = read_file(path);
   bytes[bytes.size() - from_end] ^= 1;
   write_file(path, bytes);
 }
 
-/// Returns the text of the Error that `action` throws; empty if it throws none.
+/// Returns the text of the Error that `action` throws, or an empty text if it throws none.
 template <class Action>
 std::string error_of(Action action) {
   try {

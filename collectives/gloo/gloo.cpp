@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// True for the types in which Gloo works; the others have a working form.
+/// Returns LibTorch's name of a type that Gloo supports. Other types are reduced in a working form.
 at::ScalarType gloo_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -45,7 +45,7 @@ at::Tensor tensor_over(void* data, std::uint64_t count, DType dtype) {
 
 at::Tensor tensor_over(std::span<std::byte> bytes) { return tensor_over(bytes.data(), bytes.size(), DType::kUInt8); }
 
-/// One operation, which is a few jobs of Gloo. They start when the group has agreed.
+/// One operation, which consists of a few jobs of Gloo. They start when the group has agreed.
 class GlooTransfer final : public Transfer {
  public:
   GlooTransfer(GlooGroup& group, Mesh& mesh, const Operation& operation)

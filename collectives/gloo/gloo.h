@@ -6,10 +6,9 @@
 
 namespace trainyard::collectives {
 
-/// Collectives by Gloo, as provided by LibTorch's c10d. Missing operations are built from those that Gloo has:
-/// unsupported types and means use a working type, reduce_scatter uses all_reduce, and uneven parts use broadcasts.
-/// Send, recv and barriers use the sockets of the mesh, because these, unlike Gloo's, detect which member does not
-/// respond.
+/// Collectives by Gloo, as provided by LibTorch's c10d. Operations that Gloo lacks are built from others: unsupported
+/// types and means use a WorkingForm, reduce_scatter uses all_reduce, and uneven parts use broadcasts. Send, recv and
+/// barriers use the sockets of the mesh, because these, unlike Gloo's, detect which member does not respond.
 class Gloo final : public Collective {
  public:
   explicit Gloo(CollectiveContext& context) : Collective(context) {}

@@ -12,8 +12,7 @@
 namespace trainyard::collectives {
 namespace {
 
-// What every backend is asked for is asked in collectives/contract_test.cpp; here, by as many ranks as it goes to
-// there.
+// collectives/contract_test.cpp tests what every backend must do; this tests what only Gloo does.
 TEST(GlooTest, ReducesInTypesThatGlooLacks) {
   const auto ends = trainyard::testing::run_threads(2, [](std::uint32_t rank, core::Rendezvous& notes) {
     CollectiveContext context;

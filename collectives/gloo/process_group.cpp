@@ -84,8 +84,8 @@ GlooGroup::Job GlooGroup::start_all_gather(std::vector<at::Tensor> parts, std::u
   return allgather(outputs, inputs);
 }
 
-// Closing a connection wakes nobody who waits for it. A receive that times out does: Gloo then gives up all connections
-// of the context.
+// Closing a connection does not wake a thread that waits for it. A receive that times out does: Gloo then gives up all
+// connections of the context.
 void GlooGroup::abort() {
   constexpr std::uint64_t kNobodysSlot = std::numeric_limits<std::uint64_t>::max();
   for (const auto& connections : contexts_) {

@@ -10,8 +10,8 @@
 
 namespace trainyard::collectives {
 
-/// A store for c10d that uses the notes of a rendezvous. It implements what Gloo needs to connect: set, get and wait.
-/// Other functions throw kUnsupported.
+/// A store for c10d that uses the notes of a rendezvous. It implements what Gloo needs to connect: set, get, check and
+/// wait. The other functions throw kUnsupported.
 class NoteStore final : public c10d::Store {
  public:
   /// Keys begin with `prefix`. No call waits longer than `timeout`, even if Gloo passes a longer one.

@@ -7,14 +7,15 @@
 
 namespace trainyard::collectives {
 
-/// Throws kIo with MPI's own text if `result` is not success.
+/// Throws kIo with MPI's own text if `result` is not success. `what` names the call that returned it.
 void check_mpi(int result, const char* what);
 
-/// Throws kUnsupported, with what the user can do, if this process neither belongs to a run nor was started by mpirun.
+/// Throws kUnsupported, and says what the user can do, if this process neither belongs to a run nor was started by
+/// mpirun.
 void check_reachable(const CollectiveContext& context);
 
 /// Returns an MPI communicator of the members of a group. Initialises MPI if necessary. Throws kUnsupported if this MPI
-/// supports only one thread.
+/// does not support several threads.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
 /// Makes the process of a run leave out MPI_Finalize when it ends, because it would wait for members that are gone.

@@ -8,7 +8,7 @@
 
 namespace trainyard::collectives {
 
-/// Throw kIo with the library's own text if `result` is not success.
+/// Throw kIo with the library's own text if `result` is not success. `what` names the call that returned it.
 void check_cuda(cudaError_t result, const char* what);
 void check_nccl(ncclResult_t result, const char* what);
 

@@ -13,7 +13,7 @@
 namespace trainyard::collectives {
 namespace {
 
-/// NCCL's name of a type; it has all types but int16 and truth values.
+/// Returns NCCL's name of a type. NCCL has all types but int16 and bool.
 ncclDataType_t nccl_type(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
@@ -165,7 +165,7 @@ class NcclTransfer final : public Transfer {
   const bool in_place_;
   bool started_ = false;
   WorkingForm form_{};
-  Buffer staging_;  ///< This lies in host memory.
+  Buffer staging_;  ///< A buffer in host memory.
   std::optional<DeviceMemory> device_;
   cudaEvent_t finished_ = nullptr;
 };

@@ -14,9 +14,9 @@ using collectives::Pause;
 using collectives::QueuedOperation;
 using collectives::Stage;
 
-/// How many looks pass without asking for the time.
+/// How many checks pass without asking for the time.
 constexpr std::uint32_t kSpins = 32;
-/// How often a member gives way to others on its processor before it sleeps, if there are too few processors.
+/// How often a member yields its processor to others before it sleeps, if there are too few processors.
 constexpr std::uint32_t kYields = 4;
 
 /// The values of Control::waits_for.
@@ -41,7 +41,8 @@ Need need_of(const QueuedOperation* first) {
 
 }  // namespace
 
-// The place of its descriptor, and its slot, are free when all members are past the operation that had them before.
+// The places of the descriptor and of the slot are free when all members have finished the operation that used them
+// before.
 bool SharedAgreement::announce(const Operation& operation) {
   const std::uint64_t order = operation.order;
   if (order > all_done_ + kInFlight) {
@@ -69,7 +70,7 @@ bool SharedAgreement::rest(const Pause& pause, const std::function<bool()>& look
   return true;
 }
 
-/// True as long as looking again is better than sleeping.
+/// Returns true as long as checking again is better than sleeping.
 bool SharedAgreement::looks_on(std::uint32_t looks) {
   if (looks == 1) {
     group_->note_core();

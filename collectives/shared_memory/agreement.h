@@ -13,8 +13,8 @@
 namespace trainyard::shared_memory {
 
 /// Agreement through the members' control blocks: a member publishes a descriptor and increments a counter, and the
-/// others read them. It owns what all parts of the backend share: the control blocks, and the memory that all members
-/// have mapped.
+/// others read both. This object owns what all parts of the backend share: the control blocks, and the memory that all
+/// members have mapped.
 class SharedAgreement final : public collectives::Agreement {
  public:
   /// `spin` is the time for which a waiting member polls before it sleeps.
@@ -39,13 +39,13 @@ class SharedAgreement final : public collectives::Agreement {
   std::unique_ptr<Group> group_;
   Blocks blocks_;
   const std::chrono::microseconds spin_;
-  std::uint64_t all_done_ = 0;  ///< The operations of the group that all members were seen to have finished.
+  std::uint64_t all_done_ = 0;  ///< The operations of the group that all members are known to have finished.
   bool spins_ = false;          ///< True if the member polls instead of sleeping during the current pause.
   std::optional<Clock::time_point> spins_since_;
 };
 
-/// Attendance through the same blocks. A member answers by incrementing its counter of beats, which it does only while
-/// it waits.
+/// Attendance through the same blocks. A member answers by incrementing a counter, its beats; it does so only while it
+/// waits.
 class SharedAttendance final : public collectives::Attendance {
  public:
   explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}

@@ -9,15 +9,16 @@
 
 namespace trainyard::shared_memory {
 
-/// A range of memory that every member has, and that all members have mapped.
+/// A range of memory of which every member has its own copy and which all members have mapped.
 struct Block {
   Buffer own;
   std::vector<core::Mapping> mappings;  ///< The other members' segments.
-  std::vector<std::byte*> addresses;    ///< Where each member's memory lies in this process.
+  std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 
-/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is this member. The pages are made
-/// present at once, so that the first operation is as fast as the next ones. Throws what MemoryFile::open throws.
+/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is this member. The pages are
+/// provided at once if the kernel supports this, so that the first operation is as fast as the next ones. Throws what
+/// MemoryFile::open throws.
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
 /// The memory on which operations work in place. Every member adds the same blocks in the same order.
@@ -25,11 +26,11 @@ class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
-  /// Returns the place of these bytes of this member. It is marked as not registered if no block contains all of them.
+  /// Returns the place of these bytes of this member, or an unregistered Place if no block contains all of them.
   Place find(const void* data, std::size_t bytes) const;
 
-  /// Returns the address of the same place in the memory of `member`; null if there is none, or if `bytes` exceed the
-  /// block.
+  /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`
+  /// go beyond the end of the block.
   std::byte* address(std::uint32_t member, const Place& place, std::size_t bytes) const;
 
  private:

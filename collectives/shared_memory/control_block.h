@@ -9,10 +9,10 @@
 
 #include "collectives/request.h"
 
-// What a rank lets the others see. It lies in shared memory, so it holds lock-free atomics and plain numbers, and never
-// a pointer. What one side writes shares no cache line with what another one polls.
+// What a member shows to the others. It is in shared memory, so it consists of lock-free atomics and plain numbers, and
+// never contains a pointer. What one side writes shares no cache line with what another one polls.
 //
-// The memory is laid out like this:
+// The memory of each member is laid out like this:
 //
 //     Control | a Channel to each rank | slots | staging | a ring to each rank
 
@@ -26,7 +26,7 @@ constexpr std::size_t kLine = 64;
 /// publishes the others later.
 constexpr std::uint64_t kInFlight = 32;
 
-/// Where elements lie in registered memory.
+/// Where elements are in registered memory, that is, in memory that all members have mapped (Collective::use).
 struct Place {
   static constexpr std::uint32_t kNowhere = ~0u;
   std::uint32_t block = kNowhere;
@@ -41,11 +41,12 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// How the ranks divide the chunks of an operation that works in place. Both numbers contain the operation's sequence
-/// number in their upper half, so that they need no reset before they are reused. Only those of member 0 are used.
+/// How many chunks of an operation that works in place have been taken and finished. Both numbers contain the
+/// operation's sequence number in their upper half, so that they need no reset before they are reused. Only the claims
+/// in member 0's block are used.
 struct alignas(kLine) Claims {
-  std::atomic<std::uint64_t> next;      ///< The first chunk that no rank has taken.
-  std::atomic<std::uint64_t> finished;  ///< The chunks that are done.
+  std::atomic<std::uint64_t> next;      ///< The first chunk that no member has taken.
+  std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.
 };
 
 /// The counters of a rank, for which other ranks wait.
@@ -53,12 +54,12 @@ enum Counter : std::uint32_t {
   kArrived,   ///< Operations of the group whose descriptor is published.
   kDone,      ///< Operations of the group that are finished at this rank.
   kSteps,     ///< Steps of operations that go through staging memory.
-  kFinished,  ///< Not a counter: all chunks of an operation that works in place.
+  kFinished,  ///< Not a counter: the rank waits until all chunks of an in-place operation are done.
   kNothing,
 };
 constexpr std::size_t kCounters = 3;
 
-/// The condition that a waiting rank needs before it can continue with its operations.
+/// The condition for which a rank waits before it can continue with its operations.
 struct Need {
   Counter counter = kNothing;
   std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
@@ -85,17 +86,17 @@ struct Control {
   std::atomic<std::uint64_t> need_value;
 
   // These are signs of life.
-  alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which it has taken chunks, or 0.
+  alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which the rank has taken chunks, or 0.
   std::atomic<std::uint32_t> beats;                   ///< A counter that increases while the rank waits.
   /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise that member plus 2.
   std::atomic<std::uint32_t> waits_for;
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
-  std::atomic<std::int32_t> core;   ///< The core on which the rank ran when it last asked or waited.
+  std::atomic<std::int32_t> core;   ///< The core on which the rank last announced an operation or waited.
 
   alignas(kLine) FailureNote failure;
   std::int32_t pid;
   std::uint64_t start_ticks;  ///< When that process was started, because a pid may be used again.
-  cpu_set_t cpus;             ///< The cores on which it may run.
+  cpu_set_t cpus;             ///< The cores on which the process may run.
 
   Descriptor descriptors[kInFlight];
   Claims claims[kInFlight];
@@ -106,7 +107,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 struct Channel {
   alignas(kLine) std::atomic<std::uint64_t> written;  ///< Written by the sender.
   alignas(kLine) std::atomic<std::uint64_t> read;     ///< Written by the receiver.
-  std::atomic<std::uint64_t> taken;                   ///< Written by the receiver: whole messages.
+  std::atomic<std::uint64_t> taken;  ///< Written by the receiver: the number of messages received completely.
 };
 
 /// The sizes of the parts, which are the same at every rank. All are multiples of a cache line.

@@ -124,9 +124,9 @@ bool Group::everyone_reached(Counter counter, std::uint64_t value) const {
   return true;
 }
 
-// A member stores, fences, and looks at who sleeps; the sleeper says so, fences, and looks once more. One of the two
-// sees the other, and of two members that store at the same time one sees both. A sleeper that still needs another
-// member is left asleep: the last one wakes it.
+// A member stores, fences, and looks at which members sleep; a sleeper announces its sleep, fences, and checks once
+// more. One of the two sees the other, and of two members that store at the same time one sees both. A sleeper that
+// still needs another member is left asleep: the last one wakes it.
 void Group::count_up(Counter counter, std::uint64_t value) {
   own().counts[counter].value.store(value, std::memory_order_release);
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -14,14 +14,14 @@
 
 namespace trainyard::shared_memory {
 
-/// The mapped control blocks of all members, and the functions that use them besides the operations: waking members,
-/// reporting failures, and checking which members are alive.
+/// The mapped control blocks of all members, and what they are used for besides operations: waking members, reporting
+/// failures, and checking which members are alive.
 class Group {
  public:
   /// Makes this member's block and maps the others'. Throws kTimeout, naming the members that do not connect, and
-  /// kInvalidArgument if they have other parameters.
+  /// kInvalidArgument if their parameters differ.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
-  /// Marks this member as no longer there.
+  /// Marks this member as having left.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -31,7 +31,7 @@ class Group {
   const Layout& layout() const { return layout_; }
   /// Records on which core this member runs.
   void note_core();
-  /// Returns true if a polling member may keep another one from running, because there are more members than cores, or
+  /// Returns true if polling could keep another member from running, because there are more members than cores, or
   /// because another member last ran on this one's core.
   bool crowded() const;
 
@@ -47,26 +47,26 @@ class Group {
     return of(member).counts[counter].value.load(std::memory_order_acquire);
   }
   bool everyone_reached(Counter counter, std::uint64_t value) const;
-  /// Sets a counter with a release store, and wakes the members for which this value is sufficient.
+  /// Sets this member's counter with a release store, and wakes the members for which this value is sufficient.
   void count_up(Counter counter, std::uint64_t value);
 
-  /// Wakes the members that wait for an operation whose chunks are all done.
+  /// Wakes the members that wait until all chunks of an operation are done.
   void wake_for_finished();
-  /// Wakes `member`, because this member has sent it something.
+  /// Wakes `member`, because this member has sent something to it.
   void wake(std::uint32_t member);
   void wake_all();
 
   /// Announces that this member is about to sleep until the others satisfy `need`. The caller must check the need once
   /// more afterwards. Returns the argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
-  /// Sleeps until another member wakes this one or until `time` has elapsed; it may also wake spuriously. `bell` is
-  /// what announce_sleep() returned. awake() must be called afterwards.
+  /// Sleeps until another member wakes this one or until `time` has elapsed; it may also wake without a reason. `bell`
+  /// is what announce_sleep() returned. awake() must be called afterwards.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
   void awake();
 
-  /// Reports a failure to the other members, unless this member has already reported one.
+  /// Reports a failure to the other members. Only the first report of a member counts.
   void publish_failure(const collectives::Failure& failure);
-  /// Returns a failure that another member has reported; empty if there is none.
+  /// Returns a failure that another member has reported, or nothing.
   std::optional<collectives::Failure> failure() const;
 
   collectives::Presence presence(std::uint32_t member) const;
@@ -79,7 +79,7 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  core::MemoryFile file_;              ///< Open as long as others may map it.
+  core::MemoryFile file_;              ///< Stays open as long as others may map it.
   std::vector<core::Mapping> blocks_;  ///< One per member.
   bool too_few_cores_ = false;
 };

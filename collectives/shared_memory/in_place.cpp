@@ -5,8 +5,8 @@
 #include "collectives/shared_memory/transfers.h"
 
 // Operations on registered memory. The parts are cut into chunks. Every member takes chunks as long as there are any,
-// reads them in the memory of all members and writes the result where it belongs. A member that computes elsewhere, or
-// has no processor, does not hold the others up: they do its work. The result does not depend on who does the work.
+// reads them in the memory of all members and writes the result where it belongs. A member that computes, or that has
+// no processor, does not delay the others: they do its work. The result does not depend on which member does the work.
 
 namespace trainyard::shared_memory {
 namespace {
@@ -80,8 +80,8 @@ class InPlaceTransfer final : public SharedTransfer {
     }
   }
 
-  /// Takes up to `limit` chunks and returns how many. It announces this before it takes one, so that the others know
-  /// for whom to wait.
+  /// Takes up to `limit` chunks, processes them, and returns how many there were. Before it takes one, it announces
+  /// that it does, so that the others know for which member to wait.
   std::uint64_t work(std::uint64_t limit) {
     shared_.own().working.store(order(), std::memory_order_seq_cst);
     const std::uint64_t taken = take_chunks(limit);

@@ -7,22 +7,23 @@
 namespace trainyard::shared_memory {
 
 /// Combines `input_count` (at least 2) arrays of elements in their order and writes the result to every output. An
-/// output may be one of the inputs. The result of an element does not depend on where the arrays begin and end.
+/// output may be one of the inputs. The result for an element does not depend on where the arrays begin and end.
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
 constexpr std::size_t kDTypes = 10;    ///< Numbered as in DType.
 constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
 
-/// The kernels of one instruction set. All sets give the same bits. 16-bit floats are added in float32 and rounded
-/// once, integers are added in 64 bits. For bools the sum is "any" and the product "all". NaN on any rank gives NaN,
-/// even for minimum and maximum. The mean is the sum, divided; for integers it is rounded towards zero.
+/// The kernels of one instruction set. The results of all sets are bit-identical. 16-bit floats are added in float32
+/// and rounded once, and integers are added in 64 bits. For bools the sum is "any" and the product "all". NaN on any
+/// rank produces NaN, even for minimum and maximum. The mean is the sum divided by the number of inputs; for integers
+/// it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
   Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
 };
 
-/// Return the kernels of one instruction set; null if the build or the processor does not support it.
+/// Return the kernels of one instruction set, or null if the build or the processor does not support it.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();

@@ -4,7 +4,7 @@
 // The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
 // does.
 //
-// Everything lies in an unnamed namespace, and no library function is used. If two files compiled a function with
+// Everything is in an unnamed namespace, and no library function is used. If two files compiled a function with
 // external linkage for different instructions, the linker would merge the two, and the wide one could end up on a
 // processor that lacks its instructions.
 
@@ -50,7 +50,7 @@ struct Product {
     return a * b;
   }
 };
-// The first comparison is false if b is NaN, the second is true if a is.
+// The first comparison is false if b is NaN; the second is true if a is NaN.
 struct Min {
   template <class A>
   static A combine(A a, A b) {
@@ -91,7 +91,7 @@ void combine_all(A* __restrict sums, const void* const* inputs, std::size_t inpu
   }
 }
 
-/// Combines as many inputs as there are outputs, in one pass without a tile: every result is written at once.
+/// Combines kRuns inputs into kRuns outputs, in one pass without a tile: every result is written at once.
 template <class Op, bool kMean, std::size_t kRuns, class T, class A = Arithmetic<T>>
 void combine_and_spread(const void* const* inputs, void* const* outputs, std::size_t count) {
   const T* in[4] = {};

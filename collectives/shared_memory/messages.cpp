@@ -12,7 +12,7 @@
 namespace trainyard::shared_memory {
 namespace {
 
-/// From this size on a receiver copies a message of registered memory itself.
+/// From this size on, a receiver copies a message from registered memory directly.
 constexpr std::uint64_t kDirectMessage = 32 << 10;
 
 /// How much is published at a time: the receiver copies one piece while the sender writes the next.

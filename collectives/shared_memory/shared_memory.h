@@ -9,18 +9,19 @@ namespace trainyard::shared_memory {
 
 /// Operations between processes, or threads, of one host, through memory that all members have mapped.
 ///
-/// On memory from `allocate` or announced by `use` they work in place: any waiting rank takes a chunk, reads it in the
-/// memory of all ranks and writes the result to its destination. So a rank that computes does not delay the others once
-/// it has called the operation. Other memory is copied through buffers that stay in the cache. Small operations need
-/// one synchronisation, through slots. The method does not affect the result: every element is combined in the order of
-/// the ranks.
+/// On memory from `allocate` or announced by `use` they work in place: the elements are divided into chunks, and every
+/// rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result where it belongs.
+/// So a rank that computes does not delay the others once it has called the operation. Other memory is copied through
+/// buffers that stay in the cache. Small operations go through slots and need one synchronisation. The method does not
+/// affect the result: every element is combined in the order of the ranks.
 ///
-/// A waiting rank polls for `spin_us`, then sleeps. If the group has more ranks than cores, it yields at once.
+/// A waiting rank polls for `spin_us`, then sleeps. If ranks must share cores, it only yields a few times before it
+/// sleeps.
 ///
-/// A send of registered memory is finished when the receiver has copied it; any other send is finished when all of it
-/// is in a ring of `ring_bytes`. Ranks that send to each other must call both send and recv before they wait.
+/// A send of registered memory is finished when the receiver has copied the elements; any other send is finished when
+/// all of it is in a ring of `ring_bytes`. Ranks that send to each other must call both send and recv before they wait.
 ///
-/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first are the same at
+/// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same at
 ///             every rank
 /// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
 ///             every rank

@@ -3,9 +3,9 @@
 
 #include "collectives/shared_memory/transfers.h"
 
-// Small operations. Each rank has its input in a slot of its own memory when it announces the operation. When all have,
-// each reads the others' slots and works out the result, all in the same order. They meet once, and nobody waits for
-// another rank's result.
+// Small operations. Each rank has its input in a slot of its own memory when it announces the operation. When all ranks
+// have done so, each reads the others' slots and computes the result, all in the same order. So the ranks synchronise
+// only once, and none waits for another rank's result.
 
 namespace trainyard::shared_memory {
 

@@ -11,9 +11,9 @@
 //   reduce k  combine my part, from my memory and the others' buffers, into my memory and my buffer
 //   take  k   copy the others' results into my memory
 //
-// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ... The others did
-// one round ago what a step needs from them, so members hardly ever wait. The buffers stay in the cache, and memory is
-// read and written once.
+// Steps are done in the order give 0, -, -, give 1, reduce 0, -, give 2, reduce 1, take 0, give 3, ... What a step
+// needs from the other members was done one round earlier, so members hardly ever wait. The buffers stay in the cache,
+// and memory is read and written once.
 
 namespace trainyard::shared_memory {
 namespace {
@@ -22,14 +22,14 @@ constexpr std::uint64_t kBuffers = 4;
 constexpr std::uint64_t kStepsPerRound = 3;
 enum Step : std::uint64_t { kGive, kReduce, kTake };
 
-/// A run of elements, and where it lies in the staging buffer of the member that has it there.
+/// A run of elements, and its place in the staging buffer of the member that holds it there.
 struct Piece {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
   std::uint64_t offset = 0;  ///< In bytes.
 };
 
-/// How many steps of `step`'s number must be over in each member.
+/// Returns how many steps a member has done when it has finished step `step` of piece `number`.
 std::uint64_t after(Step step, std::uint64_t number) { return (number + step) * kStepsPerRound + step + 1; }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::uint64_t bytes) {
@@ -42,7 +42,7 @@ class StagedTransfer final : public SharedTransfer {
       : SharedTransfer(group, operation),
         shared_(group),
         reduce_(reduce),
-        // All members have done the same operations and the same steps.
+        // All members have done the same operations and therefore the same number of steps.
         first_step_(group.count(group.rank(), kSteps)) {
     const std::uint64_t sections = reduce != nullptr ? group.size() : 1;
     piece_elements_ = std::max<std::uint64_t>(1, buffer_bytes() / sections / element_bytes());
@@ -84,7 +84,7 @@ class StagedTransfer final : public SharedTransfer {
     return piece;
   }
 
-  // This concerns the first piece, because the buffers may still be read for the operation before.
+  // This also holds for the first piece, because the buffers may still be read for the operation before.
   std::uint64_t steps_needed() const {
     const std::uint64_t number = piece_number();
     if (number >= pieces_) return first_step_;

@@ -25,10 +25,10 @@ using RankBody = std::function<std::string(Collective&)>;
 /// it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
-/// Waits for a file that a rank creates at a certain point. Returns false if it does not appear in time.
+/// Waits until a rank creates the file `path`. Returns false if the file does not appear in time.
 bool wait_for_note(const std::string& path);
 
-/// Runs the ranks as processes. Must be constructed while this process has one thread.
+/// Runs the ranks as processes. Must be constructed while this process has only one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
@@ -38,7 +38,8 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   pid_t pid(std::uint32_t rank) const { return pids_[rank]; }
-  /// Waits for the rank and returns the text that it reported; empty if the rank ended in another way.
+  /// Waits for the rank to end and returns the text that it reported. The text is empty if the rank ended in another
+  /// way.
   std::string said(std::uint32_t rank);
 
  private:

@@ -10,14 +10,14 @@
 #include "collectives/shared_memory/kernels.h"
 #include "collectives/transport.h"
 
-// The three ways in which an operation of the group moves its elements, and messages. The way follows from the
-// descriptors of all members alone, so all members take the same one:
+// How an operation of the group moves its elements, in one of three ways, and how messages do. The way follows from the
+// descriptors of all members alone, so all members choose the same one:
 //
 //   slots     small: each rank has put its input into a slot, and each works out the result for itself
 //   in place  registered: chunks are taken by any member that has time, and written where they belong
 //   staged    anything else: piece by piece through buffers that stay in the cache
 //
-// If `reduce` is null, elements are only moved.
+// If `reduce` is null, elements are only copied.
 
 namespace trainyard::shared_memory {
 
@@ -31,7 +31,7 @@ class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// Returns what this member needs from the others before it can continue.
+  /// Returns what this member needs from the other members before it can continue.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -40,21 +40,24 @@ class SharedTransfer : public Transfer {
   const Operation& operation_;
 };
 
+/// Returns true if an operation with this descriptor is small enough for a slot.
 bool fits_slot(const Group& group, const Descriptor& descriptor);
 /// Copies the elements into this member's slot. It must be called before the operation is announced.
 void put_into_slot(Group& group, const Operation& operation);
-/// Makes the transfer of a small operation. `scratch` is memory that successive operations reuse; it must outlive them.
+/// Makes the transfer of a small operation. `scratch` is memory that successive operations reuse; it must outlive the
+/// transfers.
 std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation& operation, Reduce reduce,
                                              std::vector<const void*>& scratch);
 
-/// Makes a transfer that works in place. `places` holds the place of the elements at each member. `chunk_bytes` is the
-/// size of the largest chunk of a member's memory.
+/// Makes a transfer that works in place. `places` contains the address of the elements at each member. `chunk_bytes` is
+/// the size of the largest chunk of a member's memory.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);
 
+/// Makes a transfer through the staging buffers.
 std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce);
 
-/// Make the transfers of send and recv. `ranks` holds the rank of each member.
+/// Make the transfers of send and recv. `ranks` contains the rank of each member.
 std::unique_ptr<Transfer> make_send_transfer(Group& group, const Blocks& blocks, const Operation& operation);
 std::unique_ptr<Transfer> make_receive_transfer(Group& group, const Blocks& blocks, const Operation& operation,
                                                 const std::vector<std::uint32_t>& ranks);

@@ -35,7 +35,7 @@ std::unique_ptr<Transfer> SharedTransport::begin(const Operation& operation) {
   return make_in_place_transfer(group_, operation, reduce, std::move(places), chunk_bytes_);
 }
 
-/// Empty if the elements do not lie in registered memory at every member.
+/// Returns an empty list if the elements are not in registered memory at every member.
 std::vector<std::byte*> SharedTransport::find_places(const Operation& operation) const {
   std::vector<std::byte*> places;
   for (std::uint32_t member = 0; member < group_.size(); ++member) {

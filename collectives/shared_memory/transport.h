@@ -11,10 +11,10 @@
 
 namespace trainyard::shared_memory {
 
-/// Carries out the data transfer of group operations, with a method chosen by the size and location of the data.
+/// Carries out the operations of the group, in a way that depends on the size and place of the elements.
 class SharedTransport final : public collectives::Transport {
  public:
-  /// `chunk_bytes` is the size of the part of each member's memory that a member processes at a time.
+  /// `chunk_bytes` is the number of bytes of each member's memory that a member processes at a time.
   SharedTransport(Group& group, Blocks& blocks, std::uint64_t chunk_bytes)
       : group_(group), blocks_(blocks), chunk_bytes_(chunk_bytes) {}
 
@@ -31,11 +31,11 @@ class SharedTransport final : public collectives::Transport {
   Blocks& blocks_;
   const std::uint64_t chunk_bytes_;
   const KernelSet& kernels_ = best_kernels();
-  std::vector<const void*> scratch_;  ///< Reused by small operations.
+  std::vector<const void*> scratch_;  ///< Memory that small operations reuse.
   core::SharedPool pool_;
 };
 
-/// Transfers messages between two members through ring buffers.
+/// Transfers messages between two members through rings in shared memory.
 class RingMessages final : public collectives::Transport {
  public:
   RingMessages(Group& group, const Blocks& blocks, std::vector<std::uint32_t> ranks)

@@ -19,7 +19,7 @@ void expect_equal(const std::string& what, const T& got, const T& wanted) {
   if (got != wanted) throw Error(Code::kInternal, "{}: is {}, should be {}", what, got, wanted);
 }
 
-/// What this rank has at first.
+/// Returns the elements with which this rank begins.
 Values samples(const Collective& group, DType dtype, std::uint64_t count, std::uint32_t shift = 0) {
   Values values(dtype, count);
   for (std::uint64_t i = 0; i < count; ++i) values.set(i, sample(dtype, group.rank(), i + shift));
@@ -34,7 +34,7 @@ void expect_reduced(const Collective& group, ReduceOp op, DType dtype, const Val
   }
 }
 
-/// The first part is empty, and so is the third of four.
+/// Returns bounds whose first part is empty, and also the third of four.
 std::vector<std::uint64_t> uneven(std::uint64_t count, std::uint32_t parts) {
   std::vector<std::uint64_t> bounds(parts + 1, count / 3);
   bounds.front() = bounds[1] = 0;

@@ -13,20 +13,20 @@ namespace trainyard::testing {
 
 /// What the other members of a pretended group do. By default they call the same operations at once.
 struct PretendedOthers {
-  bool come = true;                             ///< True if they call the operations of the group.
+  bool come = true;                             ///< True if the others call the operations of the group.
   std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from that of this member.
-  collectives::Presence presence = collectives::Presence::kHere;
-  std::optional<collectives::Answer> answer;                ///< Their answer to a probe.
-  std::optional<collectives::Failure> tell;                 ///< The failure that they report.
+  collectives::Presence presence = collectives::Presence::kHere;  ///< What Attendance says about them.
+  std::optional<collectives::Answer> answer;                      ///< Their answer to a probe.
+  std::optional<collectives::Failure> tell;                       ///< The failure that they report.
   std::vector<collectives::Failure> were_told;              ///< The failures that this member has reported to them.
-  std::function<void(const collectives::Operation&)> move;  ///< Does an operation, on the memory of this member.
+  std::function<void(const collectives::Operation&)> move;  ///< Carries out an operation on the memory of this member.
 };
 
-/// Returns a backend for tests of one member. The others are simulated by `others`, which must outlive the backend. It
-/// works on the caller's thread.
+/// Returns a backend for tests of one member. `others`, which must outlive the backend, simulates the other members.
+/// The backend works on the caller's thread.
 collectives::Backend pretended_backend(PretendedOthers& others);
 
-/// A whole collective in which this member is the only one that exists.
+/// A complete collective in which this member is the only one that exists.
 class PretendedGroup final : public Collective {
  public:
   PretendedGroup(CollectiveContext& context, PretendedOthers& others) : Collective(context), others_(others) {}

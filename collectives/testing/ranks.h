@@ -13,15 +13,15 @@ namespace trainyard::testing {
 
 /// How one rank of a test ended.
 struct RankEnd {
-  bool returned = false;        ///< False if it threw or its process died.
-  Code code = Code::kInternal;  ///< The code of the Error that it threw.
-  std::string text;             ///< What it returned, or the text of what it threw.
+  bool returned = false;        ///< False if the rank threw an exception or its process died.
+  Code code = Code::kInternal;  ///< The code of the Error that the rank threw.
+  std::string text;             ///< What the rank returned, or the text of what it threw.
 };
 
-/// The function that a rank runs. The other ranks can read its notes.
+/// The function that a rank runs. `notes` is the rendezvous of the ranks.
 using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezvous& notes)>;
 
-/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all have ended.
+/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all of them have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
 /// Runs `function` in processes forked from this one, which must have no other threads. Returns when all processes

@@ -9,22 +9,22 @@
 
 namespace trainyard::testing {
 
-/// Returns all element types and operations.
+/// Return all element types and all reductions.
 const std::vector<DType>& all_dtypes();
 const std::vector<ReduceOp>& all_ops();
 
-/// Elements of any type that are written and read as numbers, for a simple reference implementation.
+/// An array of elements of any type that are written and read as numbers, for a simple reference implementation.
 class Values {
  public:
   Values(DType dtype, std::uint64_t count) : dtype_(dtype), bytes_((count + 1) * size_of(dtype)), count_(count) {}
 
-  /// Returns the elements. They begin one element after the start of the memory, so they are aligned to the size of an
-  /// element only.
+  /// Returns the elements. They begin one element after the start of the memory, so they are aligned only to the size
+  /// of an element.
   Elements elements() { return {bytes_.data() + size_of(dtype_), dtype_, count_}; }
   double get(std::uint64_t i) const;
   void set(std::uint64_t i, double value);
   std::uint64_t size() const { return count_; }
-  /// Returns all bytes, for comparison.
+  /// Returns all bytes as text, for comparison.
   std::string text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
 
  private:
@@ -35,8 +35,8 @@ class Values {
   std::uint64_t count_;
 };
 
-/// Returns the value of rank `rank` at index `i`: a small positive value that differs between ranks. It is an integer
-/// for integer types, and 0 or 1 for bools. No reduction over four ranks overflows.
+/// Returns the value of rank `rank` at index `i`: a small number that differs between ranks. It is an integer for
+/// integer types, and 0 or 1 for bools. No reduction over four ranks overflows.
 double sample(DType dtype, std::uint32_t rank, std::uint64_t i);
 
 /// Returns the reduction of the values of all ranks at index `i`.

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> all_but(std::uint32_t own, std::uint32_t size) {
   return members;
 }
 
-/// What the operations have in common: one message of a stage from each of some members.
+/// The common part of the operations: one message of a stage from each of some members.
 class ZmqTransfer : public Transfer {
  public:
   ZmqTransfer(Mesh& mesh, const Operation& operation)
@@ -75,7 +75,7 @@ class ZmqBroadcast final : public ZmqTransfer {
   }
 };
 
-/// Every member has a part and sends it to all.
+/// A gather: every member has a part and sends it to all others.
 class ZmqGather final : public ZmqTransfer {
  public:
   ZmqGather(Mesh& mesh, const Operation& operation, std::uint32_t stage = 0) : ZmqTransfer(mesh, operation) {
@@ -96,7 +96,8 @@ class ZmqGather final : public ZmqTransfer {
   }
 };
 
-/// Every member receives from all what it reduces: its part, or everything. Then the parts may be gathered.
+/// A reduction: every member receives from all others what it reduces, which is its part or everything. Then the parts
+/// may be gathered.
 class ZmqReduce final : public ZmqTransfer {
  public:
   enum class What { kOwnPart, kPartsThenGather, kEverything };
@@ -163,7 +164,7 @@ class ZmqTransport final : public Transport {
     }
   }
 
-  // Sending before the others have come saves the time of a message.
+  // Sending before the others have called the operation saves the time of a message.
   Begins begins() const override { return Begins::kAtOnce; }
 
  private:

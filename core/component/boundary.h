@@ -6,8 +6,8 @@
 namespace trainyard {
 
 /// Describes the exception that is being handled: a trainyard::Error, or one of LibTorch (without its C++ backtrace),
-/// cereal, toml++, cppzmq or the standard library. This is the only function that turns foreign exceptions into text
-/// for people. Call it only inside a catch block. It throws nothing but bad_alloc.
+/// cereal, toml++, cppzmq or the standard library. This is the only function that turns foreign exceptions into
+/// human-readable text. Call it only inside a catch block. It throws nothing but bad_alloc.
 std::string describe_current_exception();
 
 }  // namespace trainyard

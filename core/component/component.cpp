@@ -96,7 +96,7 @@ void Component::deliver(core::Delivery delivery) {
 void Component::dispatch(const core::Delivery& delivery) {
   // A message that is put aside has not been consumed, so its credit stays with it and holds the sender back.
   if (delivery.input->put_aside(delivery)) return;
-  // A failed or finalized component still gives credit back, so that it cannot keep the others from ending.
+  // A failed or finalized component still returns credit, so that it cannot keep the others from ending.
   if (state_ == State::kActive || state_ == State::kInactive) {
     // What the handler sends belongs to what it handles, so the trace follows a batch through the pipeline by itself.
     loop().set_trace(delivery.envelope.trace);
@@ -114,7 +114,7 @@ void Component::release_held() {
   }
 }
 
-// Everything is caught, because an exception of a plugin must not take the process down without a word.
+// Everything is caught, because an exception of a plugin must not end the process without an error message.
 void Component::guarded(const std::function<void()>& action) {
   try {
     action();
@@ -123,7 +123,7 @@ void Component::guarded(const std::function<void()>& action) {
   }
 }
 
-// The component stays where it is, so that the credit of messages to it is given back.
+// The component is not destroyed, so that the credit of messages to it is still returned.
 void Component::fail(const std::string& what) {
   state_ = State::kError;
   was_active_ = true;  // Whatever was held back is let through and discarded.
@@ -167,7 +167,7 @@ bool InputBase::put_aside(const core::Delivery& delivery) {
 
 void InputBase::resume() {
   paused_ = false;
-  if (resuming_) return;  // The handler that the loop below has called has called this.
+  if (resuming_) return;  // A handler called by the loop below has called this.
   resuming_ = true;
   while (!paused_ && !aside_.empty()) {
     const core::Delivery delivery = std::move(aside_.front());

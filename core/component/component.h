@@ -27,7 +27,7 @@ std::string_view name_of(State state);
 /// Returns the state with that name. For any other word it throws kInvalidArgument and suggests the nearest name.
 State state_named(std::string_view name);
 
-/// One part of the pipeline, which does one job and communicates only by messages.
+/// A part of a run that does one job and communicates only by messages.
 ///
 /// A derived class declares its inputs, outputs, services and parameters as members. Its constructor does no work,
 /// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
@@ -65,7 +65,7 @@ class Component : public Configurable {
   /// Returns the event loop that runs the handlers. Other threads call loop().post() to run something on it.
   core::EventLoop& loop() const { return *context_.loop; }
 
-  /// Returns the ports in the order of declaration. They are members of the derived class and live as long as it does.
+  /// Return the inputs, outputs and services in the order of declaration. They are members of the derived class.
   const std::vector<InputBase*>& inputs() const { return inputs_; }
   const std::vector<OutputBase*>& outputs() const { return outputs_; }
   const std::vector<ServiceBase*>& services() const { return services_; }
@@ -73,40 +73,42 @@ class Component : public Configurable {
   // The following functions are for the runtime, on the component's loop.
 
   /// Runs the hook that leads to `target`. Throws kInternal if the life cycle does not allow this change, and whatever
-  /// the hook throws; in the latter case the state is then kError.
+  /// the hook throws. In both cases the state is then kError.
   void transition(State target);
 
-  /// Passes a message to its handler. If the component is not active yet, or if one of its outputs has no room, the
-  /// message is kept and handled later.
+  /// Passes a message to its handler. If the component has not been active yet, or if messages wait for room in one of
+  /// its outputs, the message is kept and handled later.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages that were held back. Called when an output may send again.
+  /// Delivers the messages that deliver() has kept. Called when an output can send again.
   void release_held();
 
   /// Sets the function to call when a handler throws. The process that runs the component sets it.
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
-  /// Puts the component into the error state and reports it.
+  /// Puts the component into the error state and calls the function set by on_error().
   void fail(const std::string& what);
 
   /// Runs `action`. If it throws, the component fails.
   void guarded(const std::function<void()>& action);
 
  protected:
-  /// Checks parameters, opens files and allocates memory. It runs before edges exist.
+  /// Checks parameters, opens files and allocates memory. Nothing may be sent here, because other processes are not
+  /// connected yet.
   virtual void on_configure() {}
-  /// Runs when every edge is connected. A source starts to send here.
+  /// Runs when every edge is connected. A component that produces data by itself starts to send here.
   virtual void on_activate() {}
-  /// Stops sending. It blocks until the work that has begun is done, within the launcher's deadline. Inputs stay open.
+  /// Stops sending. The hook returns when the work that has begun is done; the launcher sets a deadline. Inputs stay
+  /// open.
   virtual void on_deactivate() {}
   /// Closes files. It runs last, when all messages sent to this component have been handled.
   virtual void on_finalize() {}
 
-  /// Takes up those of a resumed run's parameters (RunState::settings) that belong to this component. Where the launch
-  /// file has another value now than it had when the parameter was changed, that value stays, with a warning.
+  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the launch file now
+  /// has another value than it had when the parameter was changed, that value stays, with a warning.
   void take_settings(const std::vector<Setting>& settings);
 
-  /// Returns the log for people. Its lines carry the component's name, and any thread may write to it.
+  /// Returns the component's log. Every line carries the component's name, and any thread may write to it.
   spdlog::logger& log() const { return *context_.log; }
   /// Tells the launcher that the run is over, with a reason for the user, and returns at once. The component is
   /// deactivated and finalized later, as at every end of a run.
@@ -117,7 +119,7 @@ class Component : public Configurable {
   friend class OutputBase;
   friend class ServiceBase;
 
-  // True if the component must not be given messages now.
+  // Returns true if the component must not be given messages now.
   bool held() const;
   void dispatch(const core::Delivery& delivery);
 
@@ -128,7 +130,8 @@ class Component : public Configurable {
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
-  // What arrived while held() was true, in order, whatever the input. The windows of the edges that lead here bound it.
+  // The messages that arrived while held() was true, in order, whatever their input. The windows of the edges limit
+  // them.
   std::deque<core::Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };

@@ -17,7 +17,7 @@ namespace trainyard {
 /// to outlive every component.
 struct ComponentContext : PluginContext {
   std::string name;                 ///< The full name in the run, such as "rank0/optimizer".
-  std::uint32_t index = 0;          ///< The index in the plan, which is Header::source of what the component sends.
+  std::uint32_t index = 0;          ///< The index in the plan. Messages from this component carry it as Header::source.
   core::EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
 
   /// For each parameter, the place where the launch file sets it, such as "mnist.toml:12". It is empty if there is no

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// This is asked late, because edges are known only once the component is configured.
+/// This is asked late, because edges are not yet known when the component is constructed.
 std::size_t messages_wanted(const InputBase& input) {
   return input.options().optional && input.connections() == 0 ? 0 : 1;
 }

@@ -26,19 +26,20 @@ class Gate {
   /// One kind of message that the gate waits for. It may be needed from several senders, once from each.
   class Need {
    public:
-    /// Waits for as many senders as `wanted` returns. `wanted` is called whenever a message arrives. `what` is a plural
-    /// for errors, such as "models".
+    /// Waits until messages from as many senders as `wanted` returns have arrived. `wanted` is called again for every
+    /// message. `what` names the messages in errors, in the plural: "models".
     Need(Gate& gate, std::string what, std::function<std::size_t()> wanted);
-    /// Waits for the first message at this input, however many senders there are. An optional input to which nothing is
-    /// connected is not waited for.
+    /// Waits for the first message at this input, however many senders there are. If the input is optional and nothing
+    /// is connected to it, there is nothing to wait for.
     Need(Gate& gate, const InputBase& input);
     Need(const Need&) = delete;
     Need& operator=(const Need&) = delete;
 
-    /// Records that the message of `sender` (a rank or a component's index) has arrived. A second message of the same
+    /// Records that the message of `sender` (a rank or a component's index) has arrived. A second message from the same
     /// sender changes nothing. If this was the last message missing, the gate opens and calls `begin`.
     void arrived(std::size_t sender = 0);
 
+    /// Returns true if this need is satisfied.
     bool met() const { return senders_.size() >= wanted_(); }
 
    private:

@@ -24,14 +24,15 @@ class InputBase {
 
   const std::string& name() const { return name_; }
   const std::string& help() const { return help_; }
-  /// Returns the message type. The runtime compares it with the sender's type before any message arrives.
+  /// Returns the message type. The runtime compares it with the sender's type before any message is delivered.
   const MessageType& type() const { return type_; }
-  /// Returns the options as declared. What the launch file overrides is stored in the edges.
+  /// Returns the options as declared. Values that the launch file overrides are stored in the edges.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
-  /// Returns the number of edges that end here; it is 0 until the component is configured. An optional input with 0
-  /// connections after that never receives a message, so the component must not wait for one.
+  /// Returns the number of edges that end here: 0 in the component's constructor, and the final number from
+  /// on_configure() on. An optional input with 0 connections never receives a message, so the component must not wait
+  /// for one.
   std::size_t connections() const { return connections_; }
   /// Sets the number of edges. The runtime calls it before the component is configured.
   void set_connections(std::size_t count) { connections_ = count; }
@@ -39,15 +40,16 @@ class InputBase {
   /// Runs the handler. The caller ensures that the envelope's message has this input's type.
   virtual void handle(const core::Envelope& envelope) = 0;
 
-  /// Stops delivery to this input while the component cannot use more of it. Messages that arrive wait and keep their
-  /// credit, so the sender is held back while other inputs are served. Only the component's own handlers and hooks may
-  /// call it.
+  /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
+  /// are put aside and keep their credit, so the sender is held back while other inputs are served. Only the
+  /// component's own handlers and hooks may call it.
   void pause() { paused_ = true; }
 
-  /// Delivers the waiting messages in order, until the handler pauses the input again.
+  /// Delivers the messages that were put aside, in order, until the handler pauses the input again.
   void resume();
 
-  /// If the input is paused, stores the delivery for later and returns true. Only the runtime calls it.
+  /// Stores the delivery for later and returns true if the input is paused or earlier messages are still waiting.
+  /// Otherwise returns false. Only the runtime calls it.
   bool put_aside(const core::Delivery& delivery);
 
  protected:
@@ -71,7 +73,7 @@ class InputBase {
 };
 
 /// A port that receives messages of one type. The handler runs on the component's event loop, never concurrently with
-/// another handler of the same component. To keep a message, it keeps the pointer.
+/// another handler of the same component. To keep a message after the handler has returned, copy the pointer.
 ///
 ///    Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
 template <Message T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for states and policies, as they stand in plans and on the wire.
+// The words for states and policies, as they are used in plans and on the wire.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -31,7 +31,8 @@ void OutputBase::remove_edge(core::Edge& edge) {
   if (std::erase(edges_, &edge) != 0 && edge.policy() == Policy::kBlock && edge.waiting() != 0) room_again(true);
 }
 
-// The component goes on only when no edge is blocked, and input that was held back comes before new output of a source.
+// The component continues only when no edge is blocked, and input that was held back comes before new output of a
+// source.
 void OutputBase::room_again(bool was_waiting) {
   if (was_waiting) --blocked_edges_;
   if (blocked_edges_ != 0) return;
@@ -40,7 +41,8 @@ void OutputBase::room_again(bool was_waiting) {
 }
 
 void OutputBase::send_erased(std::shared_ptr<const void> message) {
-  // Nobody listens, so nothing is measured or stamped. The sequence still tells a later visitor how much there was.
+  // Nobody listens, so nothing is measured or stamped. The sequence number tells a later visitor how many messages
+  // there were.
   if (edges_.empty() && !options_.latched) {
     ++sequence_;
     return;
@@ -50,7 +52,7 @@ void OutputBase::send_erased(std::shared_ptr<const void> message) {
   envelope.sequence = sequence_++;
   envelope.send_time_ns = std::chrono::system_clock::now().time_since_epoch().count();
   envelope.trace = owner_.loop().trace();
-  // The message is weighed once for all edges.
+  // The size is computed once for all edges.
   envelope.bytes = type_.payload_bytes(message.get());
   envelope.source = owner_.context().index;
   envelope.message = std::move(message);

@@ -35,8 +35,9 @@ class OutputBase {
   /// the next message.
   std::uint64_t sent() const { return sequence_; }
 
-  /// Returns true if every blocking edge has room for one more message. A source sends only while this is true. Other
-  /// components need not check it: while one of their outputs is not ready, they receive no further input.
+  /// Returns true if every blocking edge has room for one more message. A component that produces data by itself sends
+  /// only while this is true. Others need not check it: while messages wait at one of their outputs, they receive no
+  /// further input.
   bool ready() const;
 
   /// Sets a callback that is called on the component's loop when ready() becomes true again after it was false.
@@ -44,19 +45,19 @@ class OutputBase {
 
   // The following functions are for the runtime.
 
-  /// Adds an edge, which the output does not own. The owner of the edge must remove it before destroying it.
+  /// Add and remove an edge. The output does not own it; its owner must remove it before destroying it.
   void add_edge(core::Edge& edge);
   void remove_edge(core::Edge& edge);
   /// Returns the edges, which the output does not own. It may be called only on the owner's loop.
   const std::vector<core::Edge*>& edges() const { return edges_; }
   /// For a latched output: returns the last message that was sent, or an envelope without a message.
   const core::Envelope& last() const { return last_; }
-  /// Records that a blocking edge can carry messages again. `was_waiting` is true if the edge had messages waiting and
-  /// has sent them all.
+  /// Records that a blocking edge can carry messages again. `was_waiting` is true if messages had been waiting at the
+  /// edge; by now all of them have been sent.
   void room_again(bool was_waiting);
-  /// Returns true while an edge keeps messages back. The owner is given no input meanwhile.
+  /// Returns true while messages wait at a blocking edge. Meanwhile the owner receives no further input.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Records that an edge keeps messages waiting, until room_again(true) is called.
+  /// Records that messages wait at a blocking edge from now on. room_again(true) ends this.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
@@ -87,7 +88,7 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Registers itself with its owner, which must have it as a member. `plugin info` shows `help`.
+  /// Registers the output with its owner, of which it must be a member. `trainyard plugin info` shows `help`.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 

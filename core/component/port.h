@@ -19,7 +19,7 @@ struct InputOptions {
   std::uint64_t window_messages = 64;      ///< The maximum number of messages under way.
   std::uint64_t window_bytes = 256 << 20;  ///< The maximum number of bytes under way. A single message may exceed it.
   std::string topic;                       ///< The default topic, if it differs from the port's name.
-  /// Matters only for a component of which a run has one: true to receive the messages of all ranks, false to receive
+  /// Applies to a component that exists only once in a run: true to receive the messages of all ranks, false to receive
   /// only those of rank 0.
   bool every_rank = false;
   /// True if whoever sends to this input must run on the event loop of its owner, so that no other thread touches what
@@ -35,10 +35,10 @@ struct OutputOptions {
   bool latched = false;
 };
 
-/// Facts about a message that its handler may use.
+/// Header values of a message, for its handler.
 struct MessageInfo {
   std::uint64_t sequence = 0;
-  std::int64_t send_time_ns = 0;  ///< When it was sent, by CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
   std::uint32_t source = 0;  ///< The component index of the sender.
 };

@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on its types. Its handler runs on the component's event loop, between two
-/// other handlers.
+/// The part of a service that does not depend on its types. Its handler runs on the component's event loop, never
+/// concurrently with another handler.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -25,14 +25,14 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// Takes the answer to a request, as JSON. It may be called on the component's loop only, and is called once.
+  /// A function that takes the answer to a request, as JSON. It must be called once, on the component's loop.
   using Reply = std::function<void(std::string json)>;
 
-  /// Handles a request, which is JSON, and passes the answer on, at once or later. If the handler throws, the error is
-  /// reported to the caller and the component does not fail.
+  /// Handles a request, which is JSON, and passes the answer to `reply`, at once or later. If the handler throws, the
+  /// caller receives the error, and the component does not fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
-  /// Returns the answer to a request, or an empty string if the answer does not come at once.
+  /// Returns the answer to a request, or an empty string if the answer is not given at once.
   std::string call(const std::string& json);
 
  protected:
@@ -46,8 +46,8 @@ class ServiceBase {
   const MessageType& reply_;
 };
 
-/// A question that a component answers. Services use the control plane (JSON, through the launcher), so they are for
-/// people, tools and rare decisions, not for the step.
+/// A function of a component that users and tools can call while the run goes on. Requests and answers travel as JSON
+/// through the launcher; this is too slow for use in a step.
 template <Message Question, Message Answer>
 class Service final : public ServiceBase {
  public:

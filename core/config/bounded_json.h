@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// The maximum nesting of objects and lists in JSON that comes from outside. Trainyard's own messages need far less.
+/// The maximum nesting of objects and lists in JSON from untrusted sources. Trainyard's own messages need far less.
 inline constexpr int kMaxJsonDepth = 64;
 
 /// Parses JSON from an untrusted source. Returns nothing if the text is malformed or nests deeper than `kMaxJsonDepth`.

@@ -59,7 +59,7 @@ void Configurable::set_parameter(std::string_view name, const json& value) {
     throw Error(Code::kUnsupported, "{}: '{}' cannot be changed while running; give it in the launch file", where_,
                 name);
   }
-  // The value is checked and stored before anybody is told: the callback sees the new value, and a refused value
+  // The value is checked and stored before the callback is called: the callback sees the new value, and a refused value
   // changes nothing.
   parameter->assign(value);
   parameter->notify_changed();

@@ -52,17 +52,17 @@ class Configurable {
   /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.
   virtual core::PluginTraits declared_traits() const;
 
-  /// Returns true if the object was constructed only to read its declaration. No values are given then, and required
-  /// ones may be missing.
+  /// Returns true if the object was constructed only to read its declaration. In this case it has no values from a
+  /// launch file, and required ones may be missing.
   bool describing() const { return describing_; }
 
  private:
   friend class ParameterBase;
 
   std::string where_;
-  // This is a pointer so that this header, which everybody includes, does not include the JSON library.
+  // This is a pointer so that this header, which every plugin includes, does not include the JSON library.
   std::unique_ptr<nlohmann::json> given_;
-  // This is kept apart from given_, since "{}" means that nothing was given although required values may be missing.
+  // An empty text and "{}" lead to the same given_, but only with an empty text may required values be missing.
   bool describing_ = false;
   std::vector<ParameterBase*> parameters_;
 };

@@ -148,7 +148,7 @@ WordParameter::WordParameter(Configurable& owner, std::string name, std::size_t 
 
 json WordParameter::value() const { return words_[index_]; }
 
-// check_value() has seen to it that it is one of the words.
+// check_value() has made sure that it is one of the words.
 void WordParameter::store(const json& value) {
   const auto found = std::ranges::find(words_, std::string_view(value.get_ref<const std::string&>()));
   index_ = static_cast<std::size_t>(found - words_.begin());

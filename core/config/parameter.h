@@ -18,12 +18,12 @@ namespace trainyard {
 
 class Configurable;
 
-/// Replaces a default: the launch file must give a value. When a plugin is constructed only to read its declaration,
-/// the parameter holds T{}.
+/// Takes the place of a default in a declaration: the launch file must give a value. If a plugin is constructed only to
+/// read its declaration, the parameter holds T{}.
 struct Required {};
 inline constexpr Required kRequired{};
 
-/// The part of a parameter that does not depend on its type. It is read and changed on its owner's thread.
+/// The part of a parameter that does not depend on its type. The value is read and changed on its owner's thread.
 class ParameterBase {
  public:
   virtual ~ParameterBase() = default;
@@ -39,8 +39,9 @@ class ParameterBase {
   /// Returns the current value as a launch file would give it.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the only callback. It is called on the component's own thread after the value was changed while running. If
-  /// it throws, whoever asked for the change receives the exception; the change is not undone.
+  /// Sets the callback; a parameter has only one. It is called on the component's own thread after the value was
+  /// changed while running. An exception that it throws reaches the caller of set_parameter(), but the change is not
+  /// undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
   /// Calls the callback. assign() does not call it, because setting the first value, from the launch file, is not a
   /// change.
@@ -62,7 +63,7 @@ class ParameterBase {
   std::function<void()> changed_;
 };
 
-/// A named value of a plugin. It is declared as a member, and the declaration is its documentation.
+/// A named setting of a plugin. It is declared as a member, and this declaration is also its documentation.
 ///
 ///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
@@ -76,8 +77,8 @@ class Parameter final : public ParameterBase {
   /// Declares a parameter without a default. Throws if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
-  /// Returns the current value. The value of a settable parameter may change between two handlers, but never during
-  /// one.
+  /// Returns the current value. If the parameter is settable, the value may change between two handlers, but never
+  /// during one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
   const T& get() const { return value_; }
@@ -96,8 +97,8 @@ class WordParameter : public ParameterBase {
   nlohmann::json value() const override;
 
  protected:
-  /// `words` holds the word of each enumerator, indexed by its numeric value. They are the choices unless the rules
-  /// list fewer.
+  /// `words` contains the word of each enumerator, indexed by its numeric value. All of them are allowed unless `rules`
+  /// lists fewer choices.
   WordParameter(Configurable& owner, std::string name, std::size_t default_index, std::string help,
                 ParameterRules rules, std::span<const std::string_view> words);
 

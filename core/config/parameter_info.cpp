@@ -85,14 +85,14 @@ bool all_chosen(const ParameterRules& rules, const json& value) {
 
 std::string_view article(std::string_view kind) { return kind.starts_with('a') ? "an" : "a"; }
 
-/// The given value may be a whole table, but an error message is a line.
+/// The given value may be a whole table, but an error message should stay short.
 std::string shorten(std::string text) { return text.size() <= 200 ? text : text.substr(0, 200) + "..."; }
 
 }  // namespace
 
 std::string_view name_of(ValueKind kind) { return kKindNames.at(static_cast<std::size_t>(kind)); }
 
-// The rules are joined field by field; a rule leaves alone what it does not speak about.
+// The rules are combined field by field; fields that `right` does not set keep their values.
 ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   if (right.minimum) {
     left.minimum = right.minimum;
@@ -106,7 +106,7 @@ ParameterRules operator|(ParameterRules left, const ParameterRules& right) {
   return left;
 }
 
-// Choices say everything; for numbers the bounds are spelled out.
+// Choices need no further description; for numbers the bounds are spelled out.
 std::string describe_allowed(const ParameterInfo& info) {
   const ParameterRules& rules = info.rules;
   if (takes_integers(info)) return "an integer or a string";
@@ -137,7 +137,8 @@ void check_value(const ParameterInfo& info, const json& value) {
               describe_allowed(info), meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
-// This JSON travels from a process that describes plugins to the launcher, and lies in its cache. It is not for people.
+// This JSON goes from a process that describes plugins to the launcher, which also caches it. It is not meant for human
+// readers.
 json to_json(const ParameterInfo& info) {
   json out{{"name", info.name},
            {"kind", static_cast<int>(info.kind)},

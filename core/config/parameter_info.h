@@ -12,7 +12,7 @@ namespace trainyard {
 /// stores the numbers, so new kinds go to the end.
 enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, kStrings, kPlugin, kAny, kPlugins };
 
-/// Returns the name for people: "integer", "list of numbers", ...
+/// Returns the human-readable name: "integer", "list of numbers", ...
 std::string_view name_of(ValueKind kind);
 
 /// The limits of a parameter's value. For lists, the number limits and choices apply to every element.
@@ -20,13 +20,13 @@ struct ParameterRules {
   std::optional<double> minimum;
   std::optional<double> maximum;
   bool minimum_excluded = false;
-  /// The allowed strings; if it is empty, every string is allowed. It applies to strings only.
+  /// The allowed strings. If the list is empty, every string is allowed.
   std::vector<std::string> choices;
   std::string unit;         ///< For example "ms" or "bytes".
   std::string plugin_kind;  ///< For kPlugin and kPlugins only: "dataset", "model", ...
   bool settable = false;    ///< True if the value may be changed while the component runs.
 
-  /// Combines two sets of rules. If both set the same rule, the right one wins.
+  /// Combines two sets of rules. If both set the same rule, that of `right` applies.
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);
 };
 
@@ -41,15 +41,15 @@ struct ParameterInfo {
   ParameterRules rules;
 };
 
-/// Throws kInvalidArgument if `value` is not allowed, such as "learning_rate: -1 is not allowed; a number > 0". The
-/// text includes the parameter's name; the caller adds the place where the value was given.
+/// Throws kInvalidArgument if `value` is not allowed: "learning_rate: -1 is not allowed; a number > 0". The text
+/// includes the parameter's name; the caller adds the place where the value was given.
 void check_value(const ParameterInfo& info, const nlohmann::json& value);
 
 /// Describes the allowed values in words: "a number > 0", "one of: cosine, linear", ...
 std::string describe_allowed(const ParameterInfo& info);
 
-/// Convert the declaration to JSON and back. If the JSON is not a declaration, the exception of the JSON library is
-/// thrown.
+/// Convert the declaration to JSON and back. If the JSON is not a declaration, the JSON library throws its own
+/// exception.
 nlohmann::json to_json(const ParameterInfo& info);
 ParameterInfo parameter_info_from_json(const nlohmann::json& json);
 
@@ -57,18 +57,19 @@ ParameterInfo parameter_info_from_json(const nlohmann::json& json);
 
 /// Returns the rule that the value must be > 0.
 ParameterRules positive();
+/// Returns the rule that the value must be >= `minimum`.
 ParameterRules at_least(double minimum);
-/// Returns the rule that the value must lie between both numbers, which are allowed themselves.
+/// Returns the rule that the value must be >= `minimum` and <= `maximum`.
 ParameterRules between(double minimum, double maximum);
 /// Returns the rule that only these words are allowed.
 ParameterRules one_of(std::vector<std::string> choices);
-/// Returns a rule that sets the unit shown to people. Nothing is converted.
+/// Returns a rule that sets the unit for display. No value is converted.
 ParameterRules in_unit(std::string unit);
-/// Returns the rule that the value may be changed while the component runs (`param.set`). Code that uses it must read
-/// it again each time, or use Parameter::on_change.
+/// Returns the rule that the value may be changed while the component runs (`param.set`). The component must then read
+/// the parameter whenever it needs the value, or use Parameter::on_change.
 ParameterRules settable();
-/// Returns the rule that a PluginSpec names a plugin of this kind. The planner then checks that plugin's parameters,
-/// too.
+/// Returns the rule that the value of a PluginSpec names a plugin of this kind. The planner then also checks the
+/// parameters of that plugin.
 ParameterRules plugin_kind(std::string kind);
 
 }  // namespace trainyard

@@ -20,8 +20,8 @@ class Receiver {
   virtual void consumed(const Envelope& envelope) = 0;
 };
 
-/// A message that has arrived at an input. `receiver` outlives it, because an edge is removed only when all its
-/// messages have been handled or discarded.
+/// A message that has arrived at an input. `receiver` outlives the delivery, because an edge is removed only when all
+/// its messages have been handled or discarded.
 struct Delivery {
   InputBase* input = nullptr;
   Envelope envelope;

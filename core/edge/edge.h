@@ -17,8 +17,9 @@ namespace trainyard::core {
 /// The counters of an edge, written by the sender's thread and readable from any. They are relaxed atomics: each is
 /// correct by itself, but they are not consistent with each other.
 struct EdgeCounters {
-  std::atomic<std::uint64_t> sent{0};     ///< Messages that were given to the transport.
-  std::atomic<std::uint64_t> dropped{0};  ///< Messages discarded by `latest` or `drop_oldest`.
+  std::atomic<std::uint64_t> sent{0};  ///< Messages that were given to the transport.
+  /// Messages dropped by `latest` or `drop_oldest`, or because the receiver has died.
+  std::atomic<std::uint64_t> dropped{0};
   std::atomic<std::uint64_t> bytes{0};    ///< Bytes of the messages sent.
   std::atomic<std::uint64_t> blocked{0};  ///< The number of times that a message had to wait for credit.
 };
@@ -29,8 +30,8 @@ struct EdgeCounters {
 /// An edge is not thread-safe: except for `counters`, everything runs on the sender's event loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the messages under way. The same limits apply,
-  /// separately, to the messages that `drop_oldest` keeps waiting; the newest one is always kept.
+  /// `id` is the edge's number in the plan. The windows limit the messages under way. The same limits apply
+  /// separately to the messages that `drop_oldest` keeps waiting; the newest one is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
   /// Destroys the edge; messages that still wait in it are lost.
   virtual ~Edge() = default;
@@ -43,7 +44,7 @@ class Edge {
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends waiting messages. The subclass calls it whenever credit has been returned.
+  /// Sends waiting messages. The subclass calls it when credit has been returned.
   void on_room();
 
   /// Records that the receiver's process has died. Until it is restarted and there is room again, messages are dropped
@@ -53,7 +54,7 @@ class Edge {
   /// Returns true if the receiver has handled every message.
   virtual bool drained() const = 0;
 
-  /// Asks the other end to return credit without delay until the edge is drained.
+  /// Asks the receiver to return credit without delay until the edge is drained.
   virtual void request_flush() {}
 
   std::uint32_t id() const { return id_; }
@@ -61,12 +62,12 @@ class Edge {
   OutputBase& output() const { return output_; }
   /// Returns the counters. Any thread may read them.
   const EdgeCounters& counters() const { return counters_; }
-  /// Returns the number of messages kept back for lack of credit.
+  /// Returns the number of messages that wait for credit.
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
-  /// Returns true if transmit() may be called. A subclass whose receiver cannot call back records here that it must be
-  /// informed of room; this is why some of its members are mutable.
+  /// Returns true if transmit() may be called. If the answer is false, a subclass records here that its receiver must
+  /// wake it when there is room; this is why some of its members are mutable.
   virtual bool has_room() const = 0;
   /// Transfers one message and subtracts its size from the credits. It is called only while has_room() is true.
   virtual void transmit(const Envelope& envelope) = 0;

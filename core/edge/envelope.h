@@ -15,7 +15,7 @@ namespace trainyard::core {
 struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;
-  std::uint64_t sequence = 0;     ///< Counts the messages of the output port.
+  std::uint64_t sequence = 0;     ///< The message's number among those of its output: 0, 1, 2, ...
   std::int64_t send_time_ns = 0;  ///< When the message was sent, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
   std::uint64_t bytes = 0;   ///< The number of bytes of credit that the message uses.

@@ -8,8 +8,8 @@ namespace trainyard::core {
 
 class EventLoop;
 
-/// The edge between two components of one event loop: a message is an entry in the loop's queue. Sender and receiver
-/// are the same thread, so credits are plain integers, and returning one costs a subtraction.
+/// The edge between two components of one event loop: a message is an entry in the loop's queue. Both components run on
+/// one thread, so credits are plain integers, and returning one costs a subtraction.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,

@@ -13,9 +13,9 @@ namespace trainyard::core {
 /// The edge between two event loops of one process: a message is an entry in a lock-free ring, and the credits are two
 /// counters.
 ///
-/// `transmit` and everything of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. The receiver is woken by every message, which costs one load if it is awake; the sender
-/// is woken by a returned credit only if it has asked for one.
+/// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
+/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake;
+/// returned credit wakes the sender only if the sender has asked for it.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -59,9 +59,9 @@ class QueueEdge final : public Edge, public Receiver {
   SpscRing<Envelope> ring_;
   Credits credits_;
   Incoming incoming_;
-  std::uint64_t sent_messages_ = 0;  ///< Used by the sender.
-  std::uint64_t sent_bytes_ = 0;     ///< Used by the sender.
-  mutable bool starved_ = false;     ///< Used by the sender: true if it has found no room and must be woken.
+  std::uint64_t sent_messages_ = 0;  ///< The number of messages sent, used by the sender.
+  std::uint64_t sent_bytes_ = 0;     ///< The number of bytes sent, used by the sender.
+  mutable bool starved_ = false;     ///< Used by the sender: true if it found no room and waits for credit.
   // The receiver writes these. They have a cache line of their own, away from what the sender writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};

@@ -12,10 +12,10 @@
 namespace trainyard {
 
 /// Writes the log lines of a process to standard error, and passes them to a listener, which publishes them on the log
-/// topic. Each process has one hub. It uses no global state, so tests can have several. Thread-safe.
+/// topic. Each process has one hub. There is no global state, so tests can have several hubs. Thread-safe.
 class LogHub {
  public:
-  /// `level` is the lowest one that is written to standard error; listeners receive lower ones, too.
+  /// `level` is the lowest level that is written to standard error. The listener also receives lower levels.
   explicit LogHub(LogLevel level);
 
   /// Returns a logger whose lines carry the component's name.

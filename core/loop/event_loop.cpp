@@ -72,7 +72,7 @@ void EventLoop::run() {
 // bounded.
 bool EventLoop::run_once() {
   bool worked = run_queue();
-  // The loop goes by index, because a handler may add a source. A source that was removed is noticed in the next round.
+  // The loop uses an index, because a handler may add a source. A removed source is noticed in the next round.
   for (std::size_t i = 0; i < sources_.size(); ++i) worked |= sources_[i]->poll();
   if (any_posted_.load(std::memory_order_acquire)) worked |= run_posted();
   if (!timers_.empty()) worked |= run_timers();
@@ -95,7 +95,7 @@ bool EventLoop::run_queue() {
   return handled != 0;
 }
 
-// The tasks are swapped out, so that a task may post and none runs under the lock.
+// The tasks are swapped out, so that a task may call post() and none runs under the lock.
 bool EventLoop::run_posted() {
   std::vector<std::function<void()>> tasks;
   {

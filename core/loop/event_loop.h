@@ -25,8 +25,8 @@ class Source {
   /// Does a bounded amount of work. Returns true if there was any.
   virtual bool poll() = 0;
 
-  /// Returns true if poll() would do something right now. A source with a socket may return false, since the loop polls
-  /// the socket.
+  /// Returns true if poll() would do something right now. A source with a socket may always return false, since the
+  /// loop waits for the socket.
   virtual bool has_work() const = 0;
 
   /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
@@ -70,7 +70,7 @@ class EventLoop {
   /// Stops polling the source. Only the loop's thread may call it.
   void remove(Source& source);
 
-  /// Runs until stop(). It sleeps for at most a second at a time, as a safety net below the wake-up protocol.
+  /// Runs until stop(). It looks for work at least once a second, even if nothing wakes it.
   void run();
   /// Does all pending work and returns whether there was any. It never sleeps.
   bool run_once();
@@ -79,13 +79,13 @@ class EventLoop {
 
   /// Ends run(). Any thread may call it.
   void stop();
-  /// Wakes the loop after work has been made visible. Any thread may call it, and it costs one load if the loop is
-  /// awake.
+  /// Wakes the loop. The caller must have made the work visible before. Any thread may call it, and it costs one load
+  /// if the loop is awake.
   void wake() { wakeup_.notify(); }
   /// Returns the handle by which other processes wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace id of the message being handled. Messages that are sent meanwhile get the same id.
+  /// Returns the trace id of the message that is being handled. The messages that its handler sends get the same id.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
@@ -107,7 +107,7 @@ class EventLoop {
   bool run_posted();
   bool run_timers();
   bool has_work() const;
-  // Rounded up, because a loop that woke before a timer is due would turn in vain.
+  // Rounds up, because waking up before a timer is due would be useless.
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;

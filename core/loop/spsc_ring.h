@@ -11,13 +11,14 @@ namespace trainyard::core {
 
 /// A bounded queue from one thread to another, without locks and without allocation after construction.
 ///
-/// Head and tail only grow and wrap around by unsigned arithmetic. Each is written by one side and lies on a cache line
+/// Head and tail only grow and wrap around by unsigned arithmetic. Each is written by one side and is on a cache line
 /// of its own. The release store of a counter pairs with the acquire load on the other side: a thread that sees the new
 /// counter also sees the slot.
 template <class T>
 class SpscRing {
  public:
-  /// Holds at least `capacity` values: the size is rounded up to a power of two, so that a mask gives the index.
+  /// Makes a ring for at least `capacity` values. The size is rounded up to a power of two, so that a mask yields the
+  /// index.
   explicit SpscRing(std::size_t capacity) : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {}
 
   /// Adds a value. Returns false if the ring is full; the value is then unchanged. Only the producer may call it.

@@ -9,7 +9,7 @@
 
 namespace trainyard::core {
 
-/// The data by which another process of this host can use a Wakeup.
+/// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
   SharedHandle state;      ///< The page with the flag.
   std::int32_t pipe = -1;  ///< The descriptor in the process `state.pid`.
@@ -19,9 +19,9 @@ struct WakeupHandle {
 /// object; other processes use a PeerWakeup.
 ///
 /// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
-/// visible and then calls notify(). Sequential consistency between the two makes a lost wake-up impossible. The flag
-/// lies in shared memory and the signal is a byte in a pipe, because other processes can open both through /proc, which
-/// is impossible with an eventfd.
+/// visible and then calls notify(). Sequential consistency between the two makes a lost wake-up impossible. The flag is
+/// in shared memory and the signal is a byte in a pipe, because other processes can open both through /proc, which is
+/// impossible with an eventfd.
 class Wakeup {
  public:
   Wakeup();
@@ -29,13 +29,13 @@ class Wakeup {
   Wakeup(const Wakeup&) = delete;
   Wakeup& operator=(const Wakeup&) = delete;
 
-  /// Returns a descriptor for poll(), which becomes readable after a notification.
+  /// Returns a descriptor for poll(). It becomes readable after a notification.
   int fd() const { return pipe_[0]; }
   /// Returns the handle for another process of the same user, valid while this object lives.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. It must check for work once more after this, and must call done() in
-  /// every case.
+  /// Announces that the thread is about to sleep. After this the thread must check for work once more, and it must call
+  /// done() in every case.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -45,7 +45,7 @@ class Wakeup {
   void done();
 
   /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
-  /// if the thread sleeps, and only once for several callers.
+  /// if the thread sleeps, and only one if several threads call it.
   void notify();
 
  private:

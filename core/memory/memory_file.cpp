@@ -18,8 +18,8 @@ namespace trainyard::core {
 MemoryFile MemoryFile::make(std::size_t bytes) {
   MemoryFile file(::memfd_create("trainyard", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.fd_ < 0) throw Error(Code::kIo, "cannot make shared memory: {}", std::strerror(errno));
-  // The file is sealed after it has been given its size. Its pages come into being when they are touched, so reserving
-  // them is cheap.
+  // The file is sealed after it has been given its size. Its pages are allocated when they are first touched, so
+  // reserving them is cheap.
   if (::ftruncate(file.fd_, static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(file.fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     throw Error(Code::kIo, "cannot reserve {} bytes of shared memory: {}", bytes, std::strerror(errno));

@@ -10,8 +10,8 @@ namespace trainyard::core {
 /// The unit in which memory is mapped, in bytes.
 constexpr std::size_t kPage = 4096;
 
-/// A sealed memfd: memory without a name, which other processes of the same user open through /proc by its handle. The
-/// kernel frees it with the last process that has it open or mapped, even after a crash.
+/// A sealed memfd: memory without a name, which other processes of the same user open through /proc with the help of a
+/// handle. The kernel frees the memory when no process has it open or mapped any more, even after a crash.
 class MemoryFile {
  public:
   /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
@@ -25,14 +25,16 @@ class MemoryFile {
   MemoryFile& operator=(MemoryFile&& other) noexcept;
   ~MemoryFile();
 
-  /// Returns the descriptor, which stays open as long as this object. Others open it through /proc, so it must stay
-  /// open while they may do so.
+  /// Returns the descriptor, which stays open as long as this object exists. Other processes open the file through this
+  /// descriptor, so the object must exist while they may do so.
   int fd() const { return fd_; }
   /// Returns the descriptor and its ownership; the caller must close it.
   int release();
 
-  /// Returns the handle of the whole file, without counting readers, for the process that made it.
+  /// Returns a handle to the whole file, whose readers are not counted. Only the process that made the file may call
+  /// this.
   SharedHandle handle() const { return handle_of(fd_); }
+  /// Does the same for a descriptor that release() has returned.
   static SharedHandle handle_of(int fd);
 
  private:

@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// The first page of a counted segment, which its owner and every reader see. It lies in shared memory, so it holds
-/// lock-free atomics only, and never a pointer.
+/// The first page of a counted segment, which its owner and every reader map. It is in shared memory, so it consists of
+/// lock-free atomics only and never contains a pointer.
 struct SegmentHeader {
   static constexpr std::size_t kBytes = 4096;
   std::atomic<std::uint32_t> held[SharedPool::kMaxProcesses];  ///< The references of each process of the run.
@@ -31,9 +31,9 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 /// ended.
 class Mapping {
  public:
-  /// An empty mapping.
+  /// Makes an empty mapping.
   Mapping() = default;
-  /// Maps the first `bytes` bytes of the file, shared. Throws kIo.
+  /// Maps the first `bytes` bytes of the file as shared memory. Throws kIo.
   Mapping(int fd, std::size_t bytes, bool writable);
   ~Mapping();
   Mapping(Mapping&& other) noexcept;

@@ -10,7 +10,7 @@
 namespace trainyard::core {
 namespace {
 
-/// The handle comes from another process, so what it says must lie within the memory that it names, and outside of the
+/// The handle comes from another process, so the range that it describes must be inside the segment and outside of the
 /// page of counters.
 void check_range(const SharedHandle& handle) {
   const bool fits = handle.offset <= handle.segment_bytes && handle.bytes <= handle.segment_bytes - handle.offset;
@@ -41,7 +41,7 @@ struct SharedImports::Impl {
     if (entry.mapping == nullptr || entry.mapping->size() != handle.segment_bytes) {
       entries.erase(handle.inode);
       const MemoryFile file = MemoryFile::open(handle);
-      // The mapping is writable, because giving a reference back is a write to the first page.
+      // The mapping is writable, because returning a reference is a write to the first page.
       auto mapping = std::make_shared<Mapping>(file.fd(), handle.segment_bytes, true);
       Entry& made = entries[handle.inode];
       made = {std::move(mapping), opened, handle.counted != 0};

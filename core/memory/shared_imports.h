@@ -8,11 +8,12 @@
 
 namespace trainyard::core {
 
-/// The reading side of SharedPool: maps each segment of other processes once, and returns references. It is not
-/// thread-safe: every event loop that receives messages has its own. Its buffers may be released on any thread.
+/// The reading side of SharedPool: maps each segment of other processes once, and returns buffers that refer to it. It
+/// is not thread-safe, so every event loop that receives messages has its own. The buffers may be released on any
+/// thread.
 class SharedImports {
  public:
-  /// `self` is this process's index in the plan, under which lenders count its references.
+  /// `self` is this process's index in the plan, under which SharedPool::lend counts the references of this process.
   explicit SharedImports(std::uint32_t self);
   ~SharedImports();
   SharedImports(const SharedImports&) = delete;
@@ -20,7 +21,7 @@ class SharedImports {
 
   /// Returns the buffer behind a handle that was lent to this process. Each call of lend() permits one open(); the
   /// reference is returned when the last copy of the buffer is destroyed. Throws kPeerLost if the owner is gone, and
-  /// kCorrupt if the handle does not fit the memory that it names.
+  /// kCorrupt if the handle does not fit the memory to which it points.
   Buffer open(const SharedHandle& handle);
 
  private:

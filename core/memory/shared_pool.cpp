@@ -14,7 +14,7 @@ namespace trainyard::core {
 
 // The life of a segment: the first allocate() of its size makes it. It is in use while this process has a reference,
 // and read elsewhere while any counter in its first page is not zero. It is free when both have ended. One that stays
-// free although others are allocated is surplus, and trim() gives it back to the system: the first free segment is
+// free although others are allocated is surplus, and trim() returns it to the system: the first free segment is
 // always taken, so a steady stream uses the same few, and what a burst has added is left over.
 
 /// The segments of a pool. Each is free, in use here, or still read elsewhere.

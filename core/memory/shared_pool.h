@@ -19,7 +19,8 @@ namespace trainyard::core {
 /// Thread-safe.
 class SharedPool {
  public:
-  /// The first page of a segment holds that many counters with room to spare; see docs/decisions/0004.
+  /// The number of processes that a run may have. The first page of a segment has room for their counters; see
+  /// docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 
   SharedPool();
@@ -31,22 +32,22 @@ class SharedPool {
   /// reference any more. A steady stream reuses segments and makes no system call. Throws kIo.
   Buffer allocate(std::size_t bytes);
 
-  /// Returns a zeroed buffer that keeps its memory as long as this process lives, such as the parameter arena. It is
-  /// not counted, so lending it costs nothing, and a reader may keep its address. Throws kIo.
+  /// Returns a zeroed buffer whose memory is never reused, such as the parameter arena. Its references are not counted,
+  /// so lending it costs nothing, and a reader may keep its address. Throws kIo.
   Buffer allocate_permanent(std::size_t bytes);
 
-  /// Counts one more reference of process `reader` to a counted buffer. The sender of a handle calls it before it sends
-  /// the handle. It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
+  /// Counts one more reference of process `reader` to a counted buffer. A sender calls it before it sends the handle.
+  /// It does nothing for permanent memory. Throws kUnsupported for a process that has no counter.
   static void lend(const Buffer& buffer, std::uint32_t reader);
 
   /// Removes all references of the dead process `reader` to buffers of this pool.
   void forget(std::uint32_t reader);
 
-  /// Gives surplus segments back to the system: those that have stayed free for some calls although others were
-  /// allocated. The process calls it about once a second.
+  /// Returns surplus segments to the system: those that have stayed free for some calls although others were allocated.
+  /// The process calls it about once a second.
   void trim();
 
-  /// Returns the bytes of all segments, in use or not.
+  /// Returns the total size in bytes of all segments, in use or not.
   std::size_t reserved_bytes() const;
 
  private:

@@ -31,7 +31,7 @@ std::size_t padded(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlign
 }  // namespace
 
 /// The first page. What one side writes shares no cache line with what the other side writes. The two positions count
-/// all bytes since the ring was made, so they never wrap, and their difference is what lies in the ring.
+/// all bytes since the ring was made, so they never wrap, and their difference is the number of bytes in the ring.
 struct SharedRing::Control {
   alignas(64) std::atomic<std::uint64_t> written;
   std::atomic<std::uint32_t> credit_wanted;
@@ -125,7 +125,7 @@ bool SharedRing::empty() const {
   return control().written.load(std::memory_order_acquire) == control().read.load(std::memory_order_relaxed);
 }
 
-// Both positions lie in memory that the other process can write to, so nothing that they say is trusted.
+// Both positions are in memory that the other process can write to, so they are not trusted.
 std::span<const std::byte> SharedRing::front() const {
   const std::uint64_t read = control().read.load(std::memory_order_relaxed);
   const std::uint64_t used = control().written.load(std::memory_order_acquire) - read;

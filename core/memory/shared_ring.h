@@ -11,7 +11,7 @@
 namespace trainyard::core {
 
 /// A queue of byte records in memory that two processes of one host have mapped. One of them writes and the other
-/// reads. A record is copied in once and read in place, without system calls or locks.
+/// reads. A record is copied into the ring once and read in place, without system calls or locks.
 ///
 /// The reader makes the ring, so a restarted reader has a new one. The data is mapped twice, at adjacent addresses, so
 /// that a record that wraps around is still contiguous.
@@ -23,7 +23,8 @@ namespace trainyard::core {
 /// available bytes.
 class SharedRing {
  public:
-  /// Makes a ring of `capacity` bytes, which must be a power of two and a multiple of the page. Throws kIo.
+  /// Makes a ring of `capacity` bytes, which must be a power of two and at least a page. Throws kInvalidArgument or
+  /// kIo.
   static SharedRing make(std::size_t capacity);
 
   /// Opens a ring that another process has made. Throws kPeerLost if that process has ended, and kCorrupt if the handle
@@ -34,35 +35,39 @@ class SharedRing {
   SharedRing& operator=(SharedRing&& other) noexcept;
   ~SharedRing();
 
-  /// Returns the handle for `open` in another process, valid while the maker keeps the ring.
+  /// Returns the handle for `open` in another process. It is valid while the process that made the ring keeps this
+  /// object.
   const SharedHandle& handle() const { return handle_; }
 
-  /// For the writer: returns the maximum size of a record at this moment.
+  /// For the writer: returns the size of the largest record that fits at the moment.
   std::size_t room() const;
 
   /// For the writer: returns the memory for the next record; `bytes` must be <= room(). The reader sees the record
   /// after commit().
   std::byte* reserve(std::size_t bytes);
-  /// Publishes the record. It does not wake the reader.
+  /// For the writer: publishes the reserved record. It does not wake the reader.
   void commit();
 
-  /// For the reader: returns the oldest record, in place, valid until pop(); empty if there is none. Throws kCorrupt.
+  /// For the reader: returns the oldest record, in place, valid until pop(). The span is empty if there is none. Throws
+  /// kCorrupt if the length of the record cannot be right.
   std::span<const std::byte> front() const;
   /// For the reader: frees the memory of front(), which invalidates spans into it.
   void pop();
-  /// For the reader.
+  /// For the reader: returns true if there is no record.
   bool empty() const;
 
   /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer has asked to be
-  /// informed.
+  /// woken.
   bool return_credit(std::uint64_t bytes);
-  /// Returns what the reader has handled since the ring was made. The writer subtracts it from what it has sent.
+  /// For the writer: return the numbers of messages and bytes that the reader has handled since the ring was made. The
+  /// difference from what was sent is under way.
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 
-  /// For the writer: requests to be informed of the next credit or room. The writer must check once more afterwards.
+  /// For the writer: sets or clears the request to be woken when there is credit or room again. After setting it, the
+  /// writer must check both once more, because the reader may have acted in between.
   void want_credit(bool wanted);
-  /// For the reader: returns true if the writer has requested to be informed of room.
+  /// For the reader: returns true if the writer has asked to be woken.
   bool credit_wanted() const;
 
  private:

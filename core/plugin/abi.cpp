@@ -85,14 +85,15 @@ std::string_view kind_of(std::string_view interface_word) {
   return interface_word.substr(0, interface_word.find_last_of('-'));
 }
 
-/// The interface of this kind, or nothing: a kind of somebody else's has none here, and whoever loads it must know it.
+/// Returns the interface of this kind, or nothing. A kind that comes from elsewhere has no interface here; the program
+/// that loads it must check it.
 std::optional<std::string_view> interface_of(const Tag& tag, std::string_view kind) {
   const auto found = std::ranges::find(tag.interfaces(), kind, kind_of);
   if (found == tag.interfaces().end()) return {};
   return *found;
 }
 
-/// Puts the interfaces in front of the last word, which says which LibTorch it is.
+/// Puts the interfaces in front of the last word, which names the version of LibTorch.
 std::string with_interfaces(std::string_view tag, std::string_view interfaces) {
   const std::size_t torch = std::min(tag.rfind(" torch-"), tag.size());
   return fmt::format("{} {}{}", tag.substr(0, torch), interfaces, tag.substr(torch));
@@ -113,7 +114,8 @@ PluginLabel read_plugin_label(const std::string& path) {
   for (std::string* field : {&label.kind, &label.name, &label.version, &label.description, &label.abi_tag}) {
     if (!std::getline(lines, *field)) throw Error(Code::kPluginLoad, "{} has a broken plugin label: {}", path, *text);
   }
-  // What was not built by trainyard_plugin() does not say what it was built against, so nothing here may call it.
+  // A file that was not built by trainyard_plugin() does not say what it was built against, so nothing here may call
+  // it.
   const std::string unknown = label.kind + "-unknown";
   label.abi_tag = with_interfaces(label.abi_tag, read_section(file, ".trainyard.interfaces").value_or(unknown));
   return label;

@@ -9,12 +9,12 @@ namespace trainyard::core {
 
 class PluginLoader;
 
-/// Loads a plugin and reads its declaration, by constructing it once in describing mode. This runs the plugin's code,
+/// Loads a plugin, constructs it once without configuring it, and returns its declaration. This runs the plugin's code,
 /// so tools do it in a child process (`trainyard-process --describe FILE`), which may crash without harm.
 ///
-/// `parameters` is a JSON object for plugins that describe themselves differently depending on it; if it is empty, only
-/// the declaration is read. Throws what PluginLoader::load throws, and kPluginLoad if the constructor fails. What the
-/// plugin has against the parameters together is part of the description.
+/// `parameters` is a JSON object, for plugins whose declaration depends on their parameters. If it is empty, the plugin
+/// gets no values (Configurable::describing). Throws what PluginLoader::load throws, and kPluginLoad if the constructor
+/// fails. If the parameters contradict each other, the description says why (PluginInfo::objection).
 PluginInfo describe_plugin(PluginLoader& loader, const std::string& path, const std::string& parameters = "");
 
 }  // namespace trainyard::core

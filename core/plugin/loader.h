@@ -11,9 +11,10 @@
 
 namespace trainyard::core {
 
-/// Finds and loads plugins. A library lies in `<directory>/<kind folder>/<name>.so`. Only the given directories are
-/// searched; a library is refused if everyone may write to it or to its folder, and none is ever unloaded. The loader
-/// holds no lock while a plugin's code runs.
+/// Finds and loads plugins. A library is found as `<directory>/<kind folder>/<name>.so`, such as
+/// `plugins/models/mlp.so`, or as `<directory>/<name>.so`. It is refused if everyone may write to it or to its folder,
+/// unless the folder is sticky like /tmp. No library is ever unloaded. The loader holds no lock while it constructs a
+/// plugin.
 class PluginLoader {
  public:
   /// `directories` are searched in this order; see `default_directories`.
@@ -29,19 +30,21 @@ class PluginLoader {
     PluginLabel label;
     std::string path;
   };
-  /// Returns the labels of all plugins found, by kind and name. Files that are not plugins are left out. This loads
-  /// nothing.
+  /// Returns the labels of all plugins found, sorted by kind and name. Files that are not plugins are left out. No
+  /// library is loaded.
   std::vector<Found> list() const;
 
-  /// Returns the file of a plugin. Throws kNotFound, with the nearest known name.
+  /// Returns the path of a plugin's library. If there is none, throws kNotFound and suggests the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
-  /// Loads the library, once, and returns its entry. Throws kAbiMismatch with both tags before any C++ code of the
-  /// plugin can run, and kPluginLoad with the dynamic linker's message or for a file that others may write to.
+  /// Loads the library unless it is loaded already, and returns its entry. Throws kAbiMismatch with both tags before
+  /// any code of the plugin can run, and kPluginLoad with the dynamic linker's message or for a file that everyone may
+  /// write to.
   const PluginEntry& load(const std::string& path);
 
-  /// Constructs a plugin of the kind `Kind`. An exception of its constructor is passed on with the name of the plugin.
-  /// Undeclared parameters are not refused here; call check_all_given_are_known() when the object is complete.
+  /// Constructs a plugin of the kind `Kind`. An Error that its constructor throws is passed on; any other exception
+  /// becomes kPluginLoad with the name of the plugin. Undeclared parameters are not refused here; call
+  /// check_all_given_are_known() when the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
     const PluginEntry& entry = load(find(Kind::kKind, name));
@@ -49,11 +52,11 @@ class PluginLoader {
   }
 
   /// Constructs a plugin of a loaded library. `context` points to the kind's context, and the result to the kind's base
-  /// class.
+  /// class. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its facts, which may depend on `parameters`. Its context is
-  /// otherwise empty, and it must never be configured. The caller owns it.
+  /// Constructs a plugin only to read its declaration and its facts, which may depend on `parameters`. The rest of its
+  /// context is empty, and the plugin must never be configured. The caller owns it.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
   /// Returns the directories, in the order of search.

@@ -5,14 +5,14 @@
 
 namespace trainyard::core {
 
-// Converts the declaration of a plugin on its way from the child process that loaded it to whoever asked. The two
-// functions for each struct are each other's inverse.
+// Converts the declaration of a plugin for its way from the child process that loaded it to the process that asked. The
+// two functions for each struct are each other's inverse.
 using nlohmann::json;
 
 namespace {
 
-// These forms travel from a describing child process to the launcher and lie in its cache. A cache of another shape is
-// thrown away, so fields may be added freely.
+// These forms go from a describing child process to the launcher and into its cache. A cache entry that lacks a field
+// is discarded, so fields may be added freely.
 json port_to_json(const PortInfo& port) {
   return {{"name", port.name},
           {"topic", port.topic},

@@ -21,11 +21,11 @@ struct PortInfo {
   std::uint64_t fingerprint = 0;
   std::string schema;
   std::string help;
-  bool optional = false;                   ///< For inputs: may stay unconnected.
-  bool every_rank = false;                 ///< For inputs of a component that is made once: hears all ranks.
-  bool same_loop = false;                  ///< For inputs: whoever sends to it runs on the same event loop.
-  Policy policy = Policy::kBlock;          ///< For inputs.
-  std::uint64_t window_messages = 64;      ///< For inputs: the credits in messages.
+  bool optional = false;               ///< For inputs: true if the input may stay unconnected.
+  bool every_rank = false;             ///< For inputs of a component that exists once: true to receive from all ranks.
+  bool same_loop = false;              ///< For inputs: true if every sender must run on the same event loop.
+  Policy policy = Policy::kBlock;      ///< For inputs.
+  std::uint64_t window_messages = 64;  ///< For inputs: the credits in messages.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
 };
 
@@ -37,8 +37,8 @@ struct ServiceInfo {
   std::string help;
 };
 
-/// Everything that can be known about a plugin without really running it. Launch files are checked against it, and
-/// `trainyard plugin info` prints it.
+/// Everything that is known about a plugin without configuring it. Launch files are checked against this information,
+/// and `trainyard plugin info` prints it.
 struct PluginInfo {
   PluginLabel label;
   std::string path;
@@ -47,14 +47,14 @@ struct PluginInfo {
   std::vector<PortInfo> outputs;
   std::vector<ServiceInfo> services;
   PluginTraits traits;
-  std::string objection;  ///< Why the parameters that were given contradict each other; empty if they do not.
+  std::string objection;  ///< Why the given parameters contradict each other; empty if they do not.
 
-  /// Returns the traits of a component; the defaults for any other plugin.
+  /// Returns the traits of a component; for any other plugin, the defaults.
   ComponentTraits component_traits() const;
 };
 
-/// Convert the description to JSON and back. A field that is missing or of another type makes the JSON library throw,
-/// and traits that are not allowed throw kPluginLoad.
+/// Convert the description to JSON and back. If a field is missing or of another type, the JSON library throws its own
+/// exception. Traits that are not allowed throw kPluginLoad.
 nlohmann::json to_json(const PluginInfo& info);
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 

@@ -21,35 +21,35 @@ namespace trainyard::core {
 /// between ranks, the log. It is used only on the control thread unless a comment says otherwise.
 class ComponentHost {
  public:
-  /// Reports that components make without a request. They are called on the thread of the component.
+  /// Callbacks for what components report without being asked. They are called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
   };
 
-  /// Makes a worker for every thread of the plan, since components refer to their loops; makes no component yet. `plan`
-  /// must outlive the host.
+  /// Makes a worker for every thread of this process, but no component yet. `plan` must outlive the host.
   ComponentHost(const PlanView& plan, Reports reports);
   /// Ends the threads first, because they use everything else.
   ~ComponentHost();
 
-  /// Makes one component of this process, before its thread runs. Throws what the plugin's constructor throws.
+  /// Makes one component of this process. Must be called before start(). Throws what loading the plugin or its
+  /// constructor throws.
   void make(const ComponentPlan& plan);
 
-  /// Starts the threads, each on the processors that one of its components may use.
+  /// Starts the threads. Each is pinned to the CPUs that the plan gives its components, if it gives any.
   void start();
   /// Ends the threads and waits for them.
   void stop();
 
-  /// Returns a component by its index in the plan. It must be one of this process.
+  /// Returns a component of this process by its index in the plan.
   Component& component(std::uint32_t index) const { return *components_.at(index); }
   const std::map<std::uint32_t, Component*>& components() const { return components_; }
   /// Returns a component by its name, or null if this process has none of that name.
   Component* find(const std::string& name) const;
-  /// Returns the outputs that publish a topic here. The list does not change once all components are made.
+  /// Returns the outputs of this process that publish `topic`. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;
 
-  /// Returns the worker on which a component of this process lives.
+  /// Returns the worker that runs a component of this process.
   Worker& worker_of(std::uint32_t component) const { return *workers_.at(plan_.component(component).thread); }
   const std::map<std::string, std::unique_ptr<Worker>>& workers() const { return workers_; }
 
@@ -63,7 +63,7 @@ class ComponentHost {
   const PlanView& plan_;
   Reports reports_;
   LogHub logs_;
-  PluginLoader plugins_;  ///< There is one for the process, so that a library that two components need is loaded once.
+  PluginLoader plugins_;  ///< One loader for the process, so that a library used by two components is loaded once.
   SharedPool pool_;
   std::unique_ptr<Rendezvous> rendezvous_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< Indexed by thread.

@@ -12,15 +12,16 @@
 
 namespace trainyard::core {
 
-/// The connection to the launcher: frames [type name][binary body] on a DEALER whose routing id is the process's name,
-/// so that the launcher can address the process even after a restart. Everything here runs on the control thread.
+/// The connection to the launcher. A message consists of the frames [type name][binary body]. The socket is a DEALER
+/// whose routing id is the process's name, so that the launcher can address the process even after a restart.
+/// Everything here runs on the control thread.
 class ControlLink final : public Source {
  public:
   /// Connects to the launcher, which need not listen yet. Throws kUnsupported for an address on another machine, or
   /// over TCP without keys.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint, const RunKeys& keys);
 
-  /// Sets what to do with messages of type T. Unknown types are ignored, because a newer launcher may send more types.
+  /// Sets the handler for messages of type T. Unknown types are ignored, because a newer launcher may send more types.
   template <Message T>
   void on(std::function<void(const T&)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const zmq::message_t& body) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kTapMessages = 64;
 constexpr std::uint64_t kTapBytes = 32u << 20;
 constexpr std::size_t kEarlyRecords = 256;
-/// How long a visitor that went away silently may still be counted.
+/// How long a visitor that disconnected silently may still be counted.
 constexpr auto kSweepInterval = std::chrono::milliseconds(1000);
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace trainyard::core {
 /// ring, so visitors that are slow, stopped, many or gone do not delay it.
 class Gateway final : public Component {
  public:
-  /// Finds the outputs that publish a topic in this process; empty if there are none.
+  /// A function that returns the outputs of this process that publish a topic. The list may be empty.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
   /// Binds `address` and begins to serve at once, on the control thread. Throws kIo.
@@ -34,8 +34,8 @@ class Gateway final : public Component {
   /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Publishes a log record. Any thread may call it. A few hundred records from before the first subscriber are kept
-  /// for it, because messages logged during configuration should be in the run's files, too.
+  /// Publishes a log record. Any thread may call it. Up to 256 records from before the first subscriber are kept for
+  /// it, because messages logged during configuration should also appear in the run's files.
   void publish(const LogRecord& record);
 
   /// Passes on what components have sent, and tells visitors that nothing more comes. Called when every component is

@@ -58,12 +58,13 @@ void LifeCycle::bring(Component& component, State target) {
 }
 
 void LifeCycle::change(Component& component, State target) {
-  // A failure has been reported, and nothing more can be asked of that component.
+  // The failure has been reported, and the component cannot change its state any more.
   if (component.state() == State::kError) return report_later(component, target, "");
-  // It is asked again because a second component has failed meanwhile. It is in that state already, and reports when it
-  // is drained.
+  // The launcher asks again because a second component has failed meanwhile. This component is in that state already,
+  // and reports when it is drained.
   if (target == State::kInactive && component.state() == State::kInactive) return;
-  // Configuring ends in the same state, but nothing has been sent. Only the way out drains.
+  // Configuring ends in the same state, but then nothing has been sent. Only a component that was active must be
+  // drained.
   const bool drains = target == State::kInactive && component.state() == State::kActive;
   try {
     // A failure elsewhere may end a component that has become active without the launcher having heard of it yet.
@@ -75,7 +76,7 @@ void LifeCycle::change(Component& component, State target) {
   }
   if (!drains) return report_later(component, target, "");
   for (OutputBase* output : component.outputs()) {
-    // Receivers return credit at half a window. Unless they are asked, the last few credits would never come.
+    // Receivers return credit at half a window. Without this request, the last few credits would never come.
     for (Edge* edge : output->edges()) edge->request_flush();
   }
   report_when_drained(component);

@@ -16,7 +16,7 @@ enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
   kConfiguring,  ///< Its components allocate memory and open files, each on its own thread.
   kConfigured,   ///< Every component has answered; the launcher requests further changes.
-  kFailed,       ///< The plan could not be carried out. The process stays and answers until the launcher ends it.
+  kFailed,       ///< The plan could not be carried out. The process still answers until the launcher ends it.
   kEnded,        ///< Every component is finalized.
 };
 
@@ -28,11 +28,11 @@ bool may_follow(ProcessPhase now, ProcessPhase next);
 /// one.
 class LifeCycle {
  public:
-  /// Reports of what happens, which are called on the control loop.
+  /// Callbacks that report what happens. They are called on the control loop.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
-    std::function<void()> configured;  ///< Called when every component was asked and the last one has succeeded.
-    std::function<void()> ended;       ///< Called when nothing more can be asked of this process.
+    std::function<void()> configured;  ///< Called when the last component has been configured.
+    std::function<void()> ended;       ///< Called when all components have been finalized.
   };
 
   LifeCycle(EventLoop& control, Reports reports) : control_(control), reports_(std::move(reports)) {}
@@ -42,7 +42,7 @@ class LifeCycle {
   /// Configures all components of the host concurrently. The threads of the host must be running.
   void configure(const ComponentHost& host);
 
-  /// Asks a component to change its state. The result is reported.
+  /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
   void bring(Component& component, State target);
 
   /// Records that a component has failed by itself.
@@ -55,7 +55,7 @@ class LifeCycle {
   void enter(ProcessPhase next);
   // Runs on the loop of the component, and reports to the control loop.
   void change(Component& component, State target);
-  // Looks on the component's loop until everything that it sent has been handled.
+  // Checks on the component's loop, again and again, whether everything that the component sent has been handled.
   void report_when_drained(Component& component);
   void report_later(const Component& component, State state, const std::string& error);
   void report(const Component& component, State state, const std::string& error);

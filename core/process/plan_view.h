@@ -22,8 +22,8 @@ class PlanView {
   const ComponentPlan& component(std::uint32_t index) const { return plan_.components.at(index); }
   bool is_mine(std::uint32_t index) const { return component(index).process == process_; }
 
-  /// Returns the address at which a thread of this process publishes. The launcher gives the addresses. What it does
-  /// not name, such as the gateway, lies in the directory of the run.
+  /// Returns the address at which a thread of this process publishes. The launcher chooses the addresses. For a thread
+  /// that it does not name, such as the gateway, the address is a socket in the run directory.
   std::string address_of(const std::string& thread) const;
 
  private:

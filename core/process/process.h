@@ -22,7 +22,8 @@
 namespace trainyard::core {
 
 // clang-format off
-/// One operating-system process of a run: hosts components as the launcher's plan says and obeys its transitions.
+/// One operating-system process of a run: hosts components as the launcher's plan says and changes their states on
+/// request.
 ///
 /// The calling thread runs the control loop (the launcher's orders, visitors, heartbeats); every thread of the plan
 /// gets a Worker. Components never wait for the control loop.
@@ -42,24 +43,24 @@ namespace trainyard::core {
 ///     <- Reply
 ///
 /// What crosses between the two columns does so by EventLoop::post(). A process ends when all its components are
-/// finalized. This class is what the launcher's messages mean; the work is done by the parts that it names.
+/// finalized. This class only turns the launcher's messages into calls; the parts named above do the work.
 // clang-format on
 class Process {
  public:
-  /// Reports to the launcher at `control_endpoint` as `name`. The keys are those of the run; without them, only sockets
-  /// of the local file system can be used.
+  /// Connects to the launcher at `control_endpoint` under the name `name`. `keys` are those of the run; without keys,
+  /// only sockets of the local file system can be used.
   Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 
-  /// Runs until the launcher has finalized every component, or is gone. Returns the exit code: 1 if the plan could not
-  /// be carried out.
+  /// Runs until every component has been finalized. Returns the exit code: 0, or 1 if the plan could not be carried
+  /// out.
   int run();
 
  private:
   // These run on the control thread.
   void on_plan(const ProcessPlan& plan);
-  // Makes everything that the plan asks for. `at` says what to blame for an error: a component, or the process if it is
-  // empty.
+  // Makes everything that the plan asks for. `at` is set to the component that is to blame for an error, or to an empty
+  // string if it is the process.
   void carry_out(std::string& at);
   void open_gateway();
   void on_transition(const Transition& transition);
@@ -70,7 +71,7 @@ class Process {
   ComponentHost::Reports host_reports();
   LifeCycle::Reports life_reports();
 
-  // The order matters for destruction: what asks is destroyed before what is asked.
+  // Members are destroyed in reverse order, so that each is destroyed before those that it uses.
   std::string name_;
   EventLoop loop_{"control"};
   RunKeys keys_;
@@ -78,7 +79,7 @@ class Process {
   std::optional<Admission> admission_;  ///< None without keys.
   ControlLink link_;
   LifeCycle life_;
-  std::optional<PlanView> plan_;  ///< This and what follows exist once the plan has come.
+  std::optional<PlanView> plan_;  ///< This member and the following ones exist once the plan has arrived.
   std::optional<ComponentHost> host_;
   std::optional<Pulse> pulse_;
   std::optional<Wiring> wiring_;

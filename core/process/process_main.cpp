@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trainyard-process is one operating-system process of a run. The launcher starts it, not people.
+// trainyard-process is one operating-system process of a run. It is started by the launcher, not by users.
 
 #include <csignal>
 #include <cstdio>

@@ -81,8 +81,8 @@ void perform(Component& component, const Request& request, ServiceBase::Reply re
   reply(answer_about_parameter(component, request, *question));
 }
 
-/// The counters are read on the control thread while the edge counts on its own. Each number is right, but they may not
-/// fit each other.
+/// The counters are read on the control thread while the edge changes them on its own. Each number is correct, but they
+/// need not be consistent with each other.
 json describe(const Edge& edge, const PlanView& view) {
   const EdgeCounters& counters = edge.counters();
   const auto& edges = view.plan().edges;
@@ -119,7 +119,7 @@ void RequestDesk::answer(Component& component, const Request& request) {
   const auto send = [this, id = request.id](bool ok, std::string body) {
     control_.post([this, reply = Reply{id, ok, std::move(body)}] { reply_(reply); });
   };
-  // What goes wrong in a call is the error of the caller and does not fail the component.
+  // An exception here is the caller's error and does not make the component fail.
   try {
     perform(component, request, [send](std::string body) { send(true, std::move(body)); });
   } catch (...) {

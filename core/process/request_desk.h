@@ -22,8 +22,8 @@ class RequestDesk {
   RequestDesk(std::string process, EventLoop& control, std::function<void(const Reply&)> reply)
       : process_(std::move(process)), control_(control), reply_(std::move(reply)) {}
 
-  // A request may come before the plan, or after the plan could not be carried out. What is not open yet cannot be
-  // asked.
+  /// Give the desk access to what it answers about. A request may arrive before they are called, or after the plan has
+  /// failed; it is then refused, or answered without the missing parts.
   void open(const PlanView& plan, const ComponentHost& host) {
     plan_ = &plan;
     host_ = &host;

@@ -21,8 +21,8 @@ Port& find_port(const Component& component, const std::vector<Port*>& ports, con
               component.where(), name);
 }
 
-/// Makes nothing wait any more for the receivers of these edges, unless a receiver was started again and is here
-/// already.
+/// Detaches the edges in `lost`, whose receivers have died, so that nothing waits for them. Edges whose receiver has
+/// been restarted and has subscribed again are left alone.
 void give_up(const Outlet& outlet, const std::set<std::uint32_t>& lost) {
   for (const auto& edge : outlet.edges()) {
     if (!lost.contains(edge->id()) || edge->reader_lives()) continue;
@@ -108,7 +108,7 @@ std::vector<EdgePlan> Wiring::log_edges() const {
   return edges;
 }
 
-// There is one inlet for each pair of threads that talk, however many edges there are between them.
+// There is one inlet for each pair of threads that communicate, however many edges there are between them.
 std::map<std::string, Wiring::WantedInlet> Wiring::wanted_inlets(const Connect& connect) const {
   std::map<std::string, WantedInlet> wanted;
   const auto want = [&](const EdgePlan& edge, const std::string& from) {
@@ -137,8 +137,8 @@ void Wiring::connect(const Connect& connect) {
   for (const auto& [inlet, each] : wanted) unconnected_.insert(inlet);
   for (const auto& [inlet, each] : wanted) {
     const auto endpoint = connect.endpoints.find(each.from);
-    // A publisher that is not up has no address, and comes in a later Connect. Until then its inlet stays unconnected,
-    // and the launcher names it when its deadline has passed.
+    // A publisher that is not running yet has no address; a later Connect will contain it. Until then its inlet stays
+    // unconnected, and the launcher names it when its deadline has passed.
     if (endpoint == connect.endpoints.end()) continue;
     each.worker->loop.post(
         [this, inlet = inlet, each = each, address = endpoint->second] { open_inlet(inlet, each, address); });
@@ -146,7 +146,7 @@ void Wiring::connect(const Connect& connect) {
   if (wanted.empty()) connected_();
 }
 
-// A further Connect comes because some process was restarted, and this publisher may be another one. An inlet that is
+// A further Connect arrives because some process was restarted, and this publisher may be another one. An inlet that is
 // still being connected reports by itself.
 void Wiring::open_inlet(const std::string& inlet, const WantedInlet& wanted, const std::string& endpoint) {
   const auto known = wanted.worker->inlets.find(wanted.from);

@@ -24,18 +24,18 @@ class Wiring {
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
-  /// Makes every edge that begins in this process, once all of its components are there. Throws kNotFound for a port
-  /// that the plugin does not have.
+  /// Makes every edge that begins in this process. All of its components must exist. Throws kNotFound for a port that
+  /// the plugin does not have.
   void make_edges();
 
-  /// Subscribes at the publishers whose addresses are known by now.
+  /// Subscribes to the publishers whose addresses are known by now.
   void connect(const Connect& connect);
 
-  /// Releases the buffers that a dead process held, and ends all waiting for it.
+  /// Releases the buffers that a dead process held, and stops waiting for its credits.
   void peer_gone(const PeerGone& peer);
 
  private:
-  /// The socket towards one loop of another process, and the edges that arrive through it.
+  /// The socket that receives from one loop of another process, and the edges that use it.
   struct WantedInlet {
     Worker* worker;
     std::string from;

@@ -26,8 +26,8 @@ void Worker::start(std::vector<std::uint32_t> cpus) {
   });
 }
 
-// Handlers and hooks report their own exceptions. What comes out here is a fault below them, after which nothing on
-// this thread can be trusted. The process stays to say so, and the launcher ends it.
+// Handlers and hooks report their own exceptions. An exception that arrives here is a fault below them, after which
+// nothing on this thread can be trusted. The process keeps running to report this, and the launcher ends it.
 void Worker::run_loop() {
   try {
     loop.run();

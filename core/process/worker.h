@@ -16,9 +16,9 @@
 
 namespace trainyard::core {
 
-/// One event loop of a process, with its thread, its sockets and the components that live on it.
+/// One event loop of a process, with its thread, its sockets and the components that run on it.
 ///
-/// The control thread makes it. Once it is started, everything but `loop` belongs to the worker's own thread.
+/// The control thread makes it. Once it has been started, everything but `loop` belongs to the worker's own thread.
 class Worker {
  public:
   Worker(std::string process, std::string thread);
@@ -34,10 +34,10 @@ class Worker {
   /// Ends the loop and waits for the thread. Does nothing if it was never started.
   void stop();
 
-  /// Stops reading what comes from a process that has died. Runs on the loop.
+  /// Stops reading messages from a process that has died. Runs on the loop.
   void retire_inlets(const std::string& process);
 
-  /// Makes the publishing socket, if it does not exist yet.
+  /// Returns the publishing socket, which it makes if it does not exist yet.
   Outlet& open_outlet(zmq::context_t& context, const std::string& address, SharedPool& pool, const RunKeys& keys);
 
   // The order matters for destruction: sockets and edges go before the components to whose ports they refer, and those

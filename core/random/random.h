@@ -7,8 +7,8 @@
 namespace trainyard {
 
 /// Returns a counter-based random number: the same 64 bits for the same `counter` and `key`, on every machine and in
-/// any order. Needs no state, so that any place of a random stream can be read at once. (The finaliser of SplitMix64,
-/// which passes BigCrush on consecutive counters.)
+/// any order. There is no state, so any position of a random stream can be computed directly. The function is the
+/// finaliser of SplitMix64, which passes BigCrush on consecutive counters.
 constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   std::uint64_t bits = (counter + 1) * 0x9e3779b97f4a7c15 + key;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -16,21 +16,22 @@ constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   return bits ^ (bits >> 31);
 }
 
-/// Returns a key for one purpose: keys of different names are independent.
+/// Returns the key of a random stream. Streams with different names or numbers are independent.
 constexpr std::uint64_t random_key(std::uint64_t seed, std::string_view name, std::uint64_t number = 0) {
   std::uint64_t key = random_bits(seed, 0);
   for (const char letter : name) key = random_bits(static_cast<unsigned char>(letter), key);
   return random_bits(number, key);
 }
 
-/// Returns a uniformly distributed number in [0, bound), from 64 random bits; `bound` > 0. The bias is below bound /
+/// Turns 64 random bits into a uniformly distributed number in [0, bound), where `bound` > 0. The bias is below bound /
 /// 2^64.
 constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
-/// Returns a uniformly distributed number in (0, 1). Both ends are excluded, so its logarithm is finite.
+/// Turns 64 random bits into a uniformly distributed number in (0, 1). Both ends are excluded, so its logarithm is
+/// finite.
 constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52; }
 
 }  // namespace trainyard

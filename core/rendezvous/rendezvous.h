@@ -12,13 +12,13 @@ namespace trainyard::core {
 /// Stores notes by which the ranks of a run exchange data before they can communicate in another way: handles of shared
 /// memory, addresses, shapes. A note is a key and a few bytes; a key is used once.
 ///
-/// It is for the start of a run, not for its steps, because a note costs a file. Thread-safe.
+/// It is meant for the start of a run and not for its steps, because every note is a file. Thread-safe.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
 
-  /// Stores a note that all ranks can read from now on. Throws kInvalidArgument for a key with characters other than
-  /// letters, digits, '_', '-', '.' and '/', and kIo if the note cannot be written.
+  /// Stores a note that all ranks can read from now on. Throws kInvalidArgument for an empty key or one with characters
+  /// other than letters, digits, '_', '-', '.' and '/', and kIo if the note cannot be written.
   virtual void put(const std::string& key, const std::string& value) = 0;
 
   /// Copies the note into `value`. Returns false if there is no such note.
@@ -28,15 +28,15 @@ class Rendezvous {
   std::string get(const std::string& key, std::chrono::milliseconds timeout) const;
 };
 
-/// Keeps notes as files in a folder of the launcher, which is private to the user and is removed with the run. It needs
-/// no port and no listener. It works for the processes of one host.
+/// Returns a rendezvous for the processes of one host. It keeps notes as files in `folder`, which the launcher makes,
+/// private to the user, and removes with the run. It needs no port and no listener.
 std::unique_ptr<Rendezvous> make_folder_rendezvous(const std::string& folder);
 
-/// Keeps notes in memory, for ranks that are threads of one program.
+/// Returns a rendezvous that keeps notes in memory, for ranks that are threads of one program.
 std::unique_ptr<Rendezvous> make_local_rendezvous();
 
-/// Stores this rank's text under `key` and returns the texts of all `ranks`, in their order, when all of them have
-/// called it. A key may be used once per run. Throws kTimeout, naming the ranks whose text is missing.
+/// Stores this rank's text under `key`, waits until all `ranks` have done the same, and returns their texts in the
+/// order of `ranks`. A key may be used once per run. Throws kTimeout, naming the ranks whose text is missing.
 std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key, std::uint32_t rank,
                                   const std::vector<std::uint32_t>& ranks, const std::string& value,
                                   std::chrono::milliseconds timeout);

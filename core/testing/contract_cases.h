@@ -10,32 +10,33 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of a family needs for each plugin, by the name of the plugin. A plugin that can be
-/// constructed without parameters needs no entry.
+/// Tells the contract test of a kind of plugin how to construct the plugin `plugin`. A plugin that can be constructed
+/// without parameters needs no entry.
 ///
-/// The entry of a plugin lies in the plugin's own folder, in `testing/contract.cpp`, which the build finds by itself:
+/// The entry of a plugin is in the plugin's own folder, in `testing/contract.cpp`, which the build finds by itself:
 ///
 ///    const ContractCase<DatasetCase> tokens("tokens", [](const TemporaryFolder& folder) {
 ///      return DatasetCase{.parameters = ...};
 ///    });
 ///
-/// `Case` is a struct of the family.
+/// `Case` is the struct that the contract test of this kind defines, such as DatasetCase.
 template <class Case>
 class ContractCase {
  public:
-  /// Makes a case. The files that it needs are written into the folder, which is new for every test.
+  /// A function that makes a case. It writes the files that the case needs into the folder, which is new for every
+  /// test.
   using Make = std::function<Case(const TemporaryFolder&)>;
 
   ContractCase(const std::string& plugin, Make make) { cases()[plugin] = std::move(make); }
 
-  /// Returns the case of a plugin. If its folder has none, it is a case without parameters.
+  /// Returns the case of a plugin, or a case without parameters if the plugin has no entry.
   static Case of(const std::string& plugin, const TemporaryFolder& folder) {
     const auto found = cases().find(plugin);
     return found == cases().end() ? Case{} : found->second(folder);
   }
 
  private:
-  /// This is a variable of a function, because the entries are made before main() in no particular order.
+  /// The map is a variable inside a function, because the entries are made before main() in no particular order.
   static std::map<std::string, Make>& cases() {
     static std::map<std::string, Make> all;
     return all;

@@ -14,15 +14,15 @@
 
 namespace trainyard::testing {
 
-/// Sends whatever the test wants.
+/// A component that sends whatever the test wants.
 class NumberSource final : public Component {
  public:
   explicit NumberSource(ComponentContext context) : Component(context) {}
   Output<Scalar> out{*this, "numbers", "numbers to send"};
 };
 
-/// Stores each message and echoes it, but throws when it receives the poison value. Because of the echo, its own output
-/// can hold it back.
+/// A component that stores each message and echoes it, but throws when it receives the poison value. Because of the
+/// echo, its own output can hold it back.
 class Sink final : public Component {
  public:
   static constexpr double kPoison = -1;
@@ -45,7 +45,7 @@ struct Pipe {
   Sink sink{context("sink")};
 
   ComponentContext context(const std::string& name) { return context(name, loop); }
-  /// The least that a component can be constructed with: no log, no plugins, no pool.
+  /// Returns a minimal context for a component: it has no log, no plugins and no pool.
   static ComponentContext context(const std::string& name, core::EventLoop& on) {
     ComponentContext made;
     made.where = "component '" + name + "'";
@@ -55,7 +55,7 @@ struct Pipe {
     return made;
   }
 
-  /// Activates both, the source first: what it sent meanwhile would be held back.
+  /// Activates the source and then the sink.
   void activate() {
     for (Component* component : {static_cast<Component*>(&source), static_cast<Component*>(&sink)}) {
       component->transition(State::kInactive);
@@ -63,20 +63,20 @@ struct Pipe {
     }
   }
 
-  /// Runs until everything that is due has been handled. For edges within this loop.
+  /// Runs the loop until nothing is left to do. This is enough for edges within the loop.
   void run_until_idle() {
     while (loop.run_once()) {
     }
   }
 
-  /// Runs until `done` returns true. For edges that another thread or process takes part in. Throws kTimeout after 20
-  /// s, which only a hang can take.
+  /// Runs the loop until `done` returns true. Use it for edges that involve another thread or process. Throws kTimeout
+  /// after 20 s, which only a hang can take.
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {
       if (std::chrono::steady_clock::now() > end)
         throw Error(Code::kTimeout, "the condition did not come true in {} s", 20);
-      // This waits for work, not for the condition, which is checked again after every turn.
+      // This waits for work, not for the condition, which is checked again after every turn of the loop.
       if (!loop.run_once()) loop.wait(std::chrono::milliseconds(1));
     }
   }

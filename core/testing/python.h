@@ -13,8 +13,8 @@ namespace trainyard::testing {
 /// Debian's Python, whose packages serve as independent oracles. Others on the PATH may lack them.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
-/// Returns true if this Python exists and can import `modules` ("numpy, PIL.Image"). If not, a test skips itself and
-/// says why.
+/// Returns true if this Python exists and can import `modules` ("numpy, PIL.Image"). A test that needs them is skipped
+/// otherwise.
 inline bool python_has(const std::string& modules) {
   const std::string command = std::string(kPython) + " -c 'import " + modules + "' >/dev/null 2>&1";
   return std::system(command.c_str()) == 0;

@@ -18,7 +18,8 @@ namespace trainyard::testing {
 
 namespace {
 
-/// Stands for everything outside of the rig: it sends what the test sends and keeps what components send.
+/// A component that stands for everything outside of the rig: it sends what the test sends and keeps what the
+/// components send.
 class Probe final : public Component {
  public:
   explicit Probe(ComponentContext& context) : Component(context) {}

@@ -17,7 +17,7 @@ namespace trainyard::testing {
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
-///    rig.start();                                  // configure, connect, activate
+/// rig.start();                                  // connect, configure, activate
 ///    rig.send("/metrics", Metrics{.step = 1});
 ///    rig.run_until([&] { return std::filesystem::exists(path); });
 ///    EXPECT_EQ(rig.received<Prediction>("/predictions").size(), 1u);
@@ -39,7 +39,7 @@ class Rig {
   /// Returns the properties of the run that the components will see.
   World& world();
 
-  /// Constructs a component of class C. Throws what its constructor or the check of its parameters throws.
+  /// Constructs a component of class C. Throws what its constructor throws.
   template <class C>
   C& add(const std::string& name, const std::string& parameters_json = "{}") {
     ComponentContext context = make_context(name, parameters_json);
@@ -49,21 +49,22 @@ class Rig {
     return reference;
   }
 
-  /// Configures the components, connects them by topic, and activates them, those added last first. Throws what a hook
-  /// throws.
+  /// Connects the components by topic, configures them, and activates them, starting with the one added last. Throws
+  /// what a hook throws.
   void start();
   /// Deactivates and finalizes the components, and handles what is still under way. It is safe after a component has
   /// failed.
   void stop();
 
-  /// Sends to every input that listens to `topic`. The message is handled when the loop runs next. Throws kNotFound if
-  /// no input listens to it, and kTypeMismatch if the type differs.
+  /// Sends a message to every input that listens to `topic`. It is handled when the loop runs next. Throws kNotFound if
+  /// no input listens to the topic, and kTypeMismatch if the type differs.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Returns everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on it.
+  /// Returns everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on the
+  /// topic.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -73,7 +74,7 @@ class Rig {
     return all;
   }
 
-  /// Runs the loop until `done` returns true. Throws kTimeout after `deadline`, and the errors of components.
+  /// Runs the loop until `done` returns true. Throws kTimeout after `deadline`, and kInternal if a component fails.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
   /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; to wait for those, use

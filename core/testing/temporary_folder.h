@@ -13,7 +13,7 @@
 
 namespace trainyard::testing {
 
-/// A folder for one test, removed with the object together with everything in it.
+/// A folder for one test. The destructor removes it with everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -28,10 +28,10 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  /// Returns the absolute path, without a '/' at its end.
+  /// Returns the absolute path, without a trailing '/'.
   const std::string& path() const { return path_; }
 
-  /// Returns the path of a file in the folder, whether that exists or not.
+  /// Returns the path of a file in the folder, whether the file exists or not.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
   /// Writes a file, makes the folders above it, and returns its path.

@@ -15,15 +15,15 @@ namespace trainyard::core {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Receives one whole message without waiting. Returns false if there is none. `frames` stays empty if the message has
-/// more frames than any message of Trainyard. It is reused, so a steady stream grows no vector.
+/// Receives one whole message without waiting. Returns false if there is none. `frames` is left empty if the message
+/// has more frames than any message of Trainyard. Callers reuse the vector, so that a steady stream allocates nothing.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
 /// Sends without waiting. Returns false if the peer is gone or does not accept the message; in that case no part of it
 /// was sent.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
-/// Returns a frame that holds the message in its binary form. For messages without tensors.
+/// Returns a frame with the message in its binary form. The message must not have tensors.
 template <Message T>
 zmq::message_t frame_with(const T& message) {
   std::string body;
@@ -33,7 +33,7 @@ zmq::message_t frame_with(const T& message) {
 }
 
 /// Sends a control message on a data socket: the frames "", kind and body, preceded by the peer's routing id if that is
-/// not empty. Each of the further messages gets a frame of its own.
+/// not empty. Each of the messages in `more` is added as a further frame. Returns false like send_frames.
 template <Message T, Message... More>
 bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message, const More&... more) {
   Frames frames;
@@ -45,7 +45,7 @@ bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message
   return send_frames(socket, frames);
 }
 
-/// Reads the message in a frame. Throws kCorrupt. For messages without tensors: there are no payloads to refer to.
+/// Reads the message in a frame. The message must not have tensors, since there are no payloads. Throws kCorrupt.
 template <Message T>
 T read_message(const zmq::message_t& frame) {
   T message;
@@ -56,7 +56,7 @@ T read_message(const zmq::message_t& frame) {
 /// Returns a frame over the bytes of a buffer. libzmq sends them from there, and the frame keeps them alive.
 zmq::message_t frame_of(const Buffer& buffer);
 
-/// Returns a buffer over the bytes of a received frame, which it keeps alive.
+/// Returns a buffer over the bytes of a received frame. The buffer keeps the frame alive.
 Buffer buffer_of(zmq::message_t&& frame);
 
 /// Returns a socket with the options that all our sockets need: a bounded linger, unlimited queues (credits bound them)
@@ -66,7 +66,8 @@ zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 /// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.
 std::string bind_socket(zmq::socket_t& socket, const std::string& address);
 
-/// Refuses every address that is neither ipc nor tcp on loopback, because a run cannot span several machines yet.
+/// Throws kUnsupported for every address that is neither ipc nor tcp on loopback, because a run cannot span several
+/// machines yet.
 void check_address(const std::string& address);
 
 }  // namespace trainyard::core

@@ -12,8 +12,8 @@
 
 namespace trainyard::core {
 
-// Messages come in by two ways, and both end in Component::deliver(): a publisher of this host sends records through a
-// ring, all others send frames through the socket. Subscriptions, refusals and flushes always come through the socket.
+// Messages arrive in two ways, and both end in Component::deliver(): a publisher of this host sends records through a
+// ring, all others send frames through the socket. Subscriptions, refusals and flushes always go through the socket.
 RemoteReceiver::RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription)
     : inlet_(inlet), input_(input), plan_(plan), subscription_(subscription) {}
 
@@ -42,7 +42,7 @@ void RemoteReceiver::flush() {
 
 void RemoteReceiver::return_credit() {
   send_control(inlet_.socket_, {}, Credit{subscription_, messages_, bytes_});
-  // What was sent counts as returned, whether it arrives or not: after a reconnect both sides begin anew.
+  // What was sent counts as returned, whether it arrives or not: after a reconnect both sides start again from zero.
   messages_ = bytes_ = 0;
 }
 
@@ -55,7 +55,7 @@ RingOffer RemoteReceiver::offer_ring(const WakeupHandle& loop) {
           .wake = WakeOffer::of(loop)};
 }
 
-// A publisher that does not take the offer sends over the socket, and the ring would stay empty for ever.
+// A publisher that does not accept the offer sends over the socket, and the ring would stay empty for ever.
 void RemoteReceiver::settle_ring(const WakeOffer* sender) {
   if (sender == nullptr) {
     ring_.reset();
@@ -143,8 +143,8 @@ void Inlet::take_record(RemoteReceiver& receiver) {
     receiver.ring().pop();
     receiver.deliver(std::move(envelope));
   } catch (const Error& error) {
-    // Nothing behind a record that cannot be read can be trusted. This stops the polling of the ring, so the error is
-    // reported once.
+    // After a record that cannot be read, nothing in the ring can be trusted. This stops the polling of the ring, so
+    // the error is reported once.
     receiver.connected = false;
     payloads_.clear();
     error_(input, error.what());
@@ -152,7 +152,7 @@ void Inlet::take_record(RemoteReceiver& receiver) {
 }
 
 void Inlet::handle_control(Frames& frames) {
-  // Anything that is not a control message of ours is ignored, so that a newer publisher may say more.
+  // Anything that is not a known control message is ignored, so that a newer publisher may send more.
   if (frames.size() < 3 || frames.size() > 4) return;  // This is a probe.
   const std::string kind = frames[1].to_string();
   try {
@@ -186,7 +186,7 @@ void Inlet::acknowledge(const Subscribed& answer, const WakeOffer* sender) {
     error_(input, error.what());
     return;
   }
-  // The ring is read only from here on: what lies in it was written for this subscription.
+  // The ring is read only from now on: its content was written for this subscription.
   receiver.connected = true;
   // The callback is called once, although acknowledgements come again after a reconnect.
   if (connected() && connected_) std::exchange(connected_, nullptr)();

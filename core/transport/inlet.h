@@ -37,17 +37,18 @@ class RemoteReceiver final : public Receiver {
   /// flush.
   void flush();
 
-  /// Makes the ring that is offered to the publisher.
+  /// Makes a ring and returns the offer of it to the publisher. `loop` is the handle by which the publisher wakes this
+  /// loop.
   RingOffer offer_ring(const WakeupHandle& loop);
-  /// Keeps the ring if the publisher has accepted it; `sender` is then used to wake the publisher. Discards the ring if
-  /// `sender` is null.
+  /// Keeps the ring if the publisher has accepted it; `sender` is then used to wake the publisher. If `sender` is null,
+  /// the publisher has not accepted the ring, and it is discarded.
   void settle_ring(const WakeOffer* sender);
 
   /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
-  /// Valid only while has_work() is true.
+  /// Returns the ring. Call it only while has_work() is true.
   SharedRing& ring() { return *ring_; }
-  /// Tells the sender that there is room in the ring, if it has asked for this.
+  /// Wakes the sender if it has asked for room in the ring. Called after records have been taken from the ring.
   void ring_read();
 
   /// Hands a message to the input's component.
@@ -78,11 +79,12 @@ class RemoteReceiver final : public Receiver {
 /// The subscribing socket of one event loop towards one loop of another process, a DEALER. All subscriptions between
 /// the two use it. Each subscription within the same host also has a ring.
 ///
-/// It is not thread-safe: it and its receivers are created and used on the loop that it is added to.
+/// Not thread-safe: the inlet and its receivers are created and used on the loop that the inlet is added to.
 class Inlet final : public Source {
  public:
-  /// `process_index` is the index under which this process holds shared buffers. `loop` is the one that the inlet is
-  /// added to. With keys, it presents itself as a member; without, the address must be in the local file system.
+  /// `process_index` is the index under which shared buffers count the references of this process. `loop` is the one
+  /// that the inlet is added to. With keys, the inlet presents itself as a member of the run; without keys, the address
+  /// must be in the local file system.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
@@ -92,18 +94,18 @@ class Inlet final : public Source {
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Sets a callback that is called when a subscription is refused or a message is malformed. The text is for people.
-  /// The input's component must then fail.
+  /// Sets a callback that is called, with a human-readable text, when a subscription is refused or a message is
+  /// malformed. The input's component must then fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
 
-  /// Returns true if every message that came in here has been handled. An inlet must not be destroyed before, because
-  /// components keep messages back, and return their credit later.
+  /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before that,
+  /// because components keep messages back and return their credit later.
   bool idle() const;
 
-  /// Returns the address that it is connected to.
+  /// Returns the publisher's address.
   const std::string& endpoint() const { return endpoint_; }
 
   bool poll() override;

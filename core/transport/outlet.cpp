@@ -16,15 +16,15 @@ zmq::socket_t make_members_socket(zmq::context_t& context, const std::string& ad
   check_member_address(address, keys);
   zmq::socket_t socket = make_socket(context, zmq::socket_type::router);
   accept_members(context, socket, keys);
-  // Only control messages come in here.
+  // Only control messages arrive here.
   socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMaxControlBytes));
   return socket;
 }
 
 }  // namespace
 
-// The publishing socket of a loop. What subscribers say comes in here; what components send goes out in
-// remote_edge.cpp, straight from the handler that sends it.
+// The publishing socket of a loop. Messages from subscribers arrive here; those of components are sent in
+// remote_edge.cpp, directly by the handler that sends them.
 Outlet::Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
                const RunKeys& keys)
     : socket_(make_members_socket(context, bind_address, keys)),
@@ -46,7 +46,7 @@ bool Outlet::poll() {
     try {
       handle(incoming_);
     } catch (const Error&) {
-      // A peer that sends nonsense is not answered and cannot stop the others.
+      // A peer that sends malformed messages gets no answer and cannot stop the others.
     }
   }
   bool worked = taken != 0;

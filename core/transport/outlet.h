@@ -23,8 +23,8 @@ namespace trainyard::core {
 class Outlet;
 
 /// The sending end of an edge to a component of another process. Without a subscriber it has no room; with one, the
-/// credits determine the room. A blocking edge therefore keeps its messages while its reader is being restarted, and
-/// its component waits.
+/// credits determine the room. A blocking edge therefore keeps its messages until the subscriber arrives. When a
+/// subscriber's process has died, receiver_gone() lets messages be dropped until the process is back.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
@@ -37,12 +37,13 @@ class RemoteEdge final : public Edge {
   /// Connects a subscriber, for the first time or again. Messages under way to an earlier one are lost. Throws
   /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
-  /// Disconnects the subscriber. Messages under way count as handled, so that the edge does not wait for them.
+  /// Disconnects the subscriber. Messages under way count as handled, so that drained() does not wait for them.
   void detach();
-  /// Adds to the counts of what the subscriber has handled. Used only over the socket; a ring has its own counters.
+  /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// Sends the waiting messages if the ring was full and has room again. Returns true if it did so.
+  /// If the ring had no room or the credit was used up, and there is room again, sends the waiting messages and returns
+  /// true.
   bool poll_room();
   /// Returns true if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
@@ -51,11 +52,11 @@ class RemoteEdge final : public Edge {
   bool in_shared_memory() const { return ring_.has_value(); }
   /// Returns the process index under which shared buffers count the subscriber.
   std::uint32_t reader() const { return reader_; }
-  /// With a ring: true if the ring's maker lives. A process with the same index may have been started again and have
-  /// subscribed already.
+  /// Returns true if the edge has a ring and the process that made it is still alive. This tells a dead subscriber from
+  /// its restarted successor, which has the same index and may have subscribed already.
   bool reader_lives() const;
 
-  /// Returns the routing id of the subscriber; empty while there is none.
+  /// Returns the routing id of the subscriber, or an empty string while there is none.
   const std::string& peer() const { return peer_; }
   std::uint32_t subscription() const { return subscription_; }
   const std::string& topic() const { return topic_; }
@@ -79,11 +80,11 @@ class RemoteEdge final : public Edge {
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t returned_messages_ = 0;
   std::uint64_t returned_bytes_ = 0;
-  /// The current subscriber's ring. It is mutable because has_room() stores in it the request to be told when there is
+  /// The current subscriber's ring. It is mutable because has_room() stores in it the request to be woken when there is
   /// room.
   mutable std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
-  /// True if has_room() found the ring full; poll_room() must then call on_room().
+  /// True if has_room() found no room in the ring or no credit. poll_room() must then call on_room().
   mutable bool starved_ = false;
 };
 

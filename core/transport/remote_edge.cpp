@@ -13,13 +13,14 @@
 namespace trainyard::core {
 
 // Credits are pairs of counters that only grow: what was sent here and what the other side has returned. The difference
-// is under way. With a ring the returned ones lie in shared memory; otherwise they are counted from Credit messages.
+// is under way. With a ring the returned counts are in shared memory; otherwise they are added up from Credit messages.
 RemoteEdge::RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes)
     : Edge(output, id, policy, window_messages, window_bytes), outlet_(outlet), topic_(std::move(topic)) {}
 
 void RemoteEdge::attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer) {
-  // This also happens when the same peer subscribes again: its ring is a new one, and its credits begin anew.
+  // This also happens when the same peer subscribes again: its ring is a new one, and its credits start again from
+  // zero.
   detach();
   if (offer != nullptr) {
     // This comes before anything else is changed: if it throws, there is no subscriber.
@@ -56,7 +57,7 @@ void RemoteEdge::credit(std::uint64_t messages, std::uint64_t bytes) {
 }
 
 void RemoteEdge::request_flush() {
-  // Through a ring, every credit comes back at once.
+  // A ring returns every credit at once.
   if (!peer_.empty() && !ring_ && !drained()) send_control(outlet_.socket_, peer_, Flush{subscription_});
 }
 
@@ -88,7 +89,7 @@ bool RemoteEdge::poll_room() {
 
 zmq::message_t RemoteEdge::payload_frame(const Buffer& buffer, std::uint64_t& handles, std::size_t index) const {
   if (payloads_ == Payloads::kNone) return {};
-  // For heap memory, or a reader that has no counter, the bytes themselves are sent.
+  // Heap memory, or memory for a reader that has no counter, is sent as bytes.
   if (payloads_ == Payloads::kInline || !buffer.shared() || reader_ >= SharedPool::kMaxProcesses)
     return frame_of(buffer);
   SharedPool::lend(buffer, reader_);
@@ -135,7 +136,7 @@ void RemoteEdge::transmit(const Envelope& envelope) {
 void RemoteEdge::transmit_frames(Header header) {
   Frames& frames = outlet_.outgoing_;
   frames.clear();
-  // The ROUTER takes the first frame off, because it is the address.
+  // The ROUTER removes the first frame, which is the address.
   frames.emplace_back(std::string_view(peer_));
   frames.emplace_back(std::string_view(topic_));
   frames.emplace_back();  // The header is written here once it is known which payloads are handles.

@@ -42,8 +42,8 @@ SharedHandle lend(const Buffer& buffer, std::uint32_t reader) {
   return *buffer.shared();
 }
 
-/// For heap memory that is too large for a record. The sender's own reference ends at once; the reader's keeps the copy
-/// alive.
+/// Copies heap memory that is too large for a record into the pool. The sender's own reference ends at once; the
+/// reader's reference keeps the copy alive.
 Buffer copy_to_pool(std::span<const std::byte> bytes, SharedPool& pool) {
   Buffer copy = pool.allocate(bytes.size());
   std::memcpy(copy.data(), bytes.data(), bytes.size());
@@ -74,7 +74,7 @@ Parts arrange(Header& header, std::span<const std::byte> body, const std::vector
   parts.bytes += parts.body_is_handle ? sizeof(SharedHandle) : padded(body.size());
   for (std::size_t i = 0; i < payloads.size(); ++i) {
     const Buffer& payload = payloads[i];
-    // What lies in shared memory goes by handle, however small it is, to avoid a copy.
+    // A payload in shared memory goes by handle, however small it is, to avoid a copy.
     if (!payload.shared() && fits(payload.size())) {
       parts.bytes += sizeof(std::uint64_t) + padded(payload.size());
       continue;
@@ -111,7 +111,7 @@ class Parser {
   std::span<const std::byte> rest_;
 };
 
-/// The record's place is soon given back, but the message may be kept for long.
+/// Copies bytes to the heap, because the record's memory is reused soon, but the message may live long.
 Buffer copy_to_heap(std::span<const std::byte> bytes) {
   Buffer buffer = Buffer::heap(bytes.size());
   if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
@@ -125,7 +125,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
   if (payloads.size() > kMaxPayloads) {
     throw Error(Code::kInvalidArgument, "a message with {} payloads; at most {}", payloads.size(), kMaxPayloads);
   }
-  // It measures, reserves, writes and publishes. The reader sees nothing before commit(), so an exception in between
+  // This measures, reserves, writes and publishes. The reader sees nothing before commit(), so an exception in between
   // leaves the ring as it was.
   const Parts parts = arrange(header, body, payloads, pool, reader);
   const Head head{header, body.size(), parts.body_is_handle ? 1u : 0u};
@@ -145,7 +145,7 @@ void write_record(SharedRing& ring, Header header, std::span<const std::byte> bo
 
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads) {
   Parser parser(record);
-  // The parts lie in the order in which they were written, and each read is bounded by the record.
+  // The parts are in the order in which they were written, and each read is bounded by the record.
   const auto head = parser.read<Head>();
   RingRecord read;
   read.header = read_header(std::as_bytes(std::span(&head.header, 1)));

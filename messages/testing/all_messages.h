@@ -19,7 +19,8 @@
 
 namespace trainyard::testing {
 
-/// A list of types that can be given to `using ... = ::testing::Types<...>` and to for_each_message.
+/// The list of all message types of Trainyard, and Everything, for `using ... = ::testing::Types<...>` and
+/// for_each_message.
 template <template <class...> class List>
 using AllMessages = List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInfo, LogRecord, Metrics, RankMetrics,
                          Order, OrderDone, Prediction, Snapshot, SnapshotTaken, StateRequest, StateAnswer,

@@ -19,17 +19,17 @@ namespace trainyard::testing {
 /// A cereal input archive that invents a value for every field of a message. The same seed gives the same values.
 class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision> {
  public:
-  /// The same seed makes the same message on every machine.
+  /// The same seed produces the same message on every machine.
   explicit SampleArchive(std::uint64_t seed)
       : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
 
-  /// 64 random bits. mt19937_64 gives the same ones with every standard library.
+  /// Returns 64 random bits. mt19937_64 produces the same ones with every standard library.
   std::uint64_t bits() { return random_(); }
 
   /// Returns a small count, sometimes zero.
   std::size_t count() { return bits() % 4; }
 
-  /// Printable ASCII of up to 11 characters, which JSON shows without replacement.
+  /// Returns up to 11 characters of printable ASCII, which JSON shows without replacement.
   std::string text() {
     std::string made(bits() % 12, ' ');
     for (char& c : made) c = static_cast<char>(' ' + bits() % 95);
@@ -99,7 +99,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, std::optional<T>& optiona
 
 inline void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, Tensor& tensor) { tensor = archive.tensor(); }
 
-/// Returns a message with something in every field.
+/// Returns a message with random values in all fields. Lists, maps and optionals may be empty.
 template <Message T>
 T sample(std::uint64_t seed) {
   T made;

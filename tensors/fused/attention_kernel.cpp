@@ -102,8 +102,8 @@ template <class T, bool above>
 TRAINYARD_INLINE void weighted_sums(View<const T> weights, View<const T> rows, std::int64_t tokens, std::int64_t size,
                                     View<T> out) {
   for (std::int64_t i = 0; i < tokens; i += kRows) {
-    // This suits the block's first row. The others have zeros where they begin later, since the triangle is filled up
-    // with zeros.
+    // This is the range of the block's first row. The other rows have zeros where theirs begins later, since the
+    // triangle is filled up with zeros.
     const std::int64_t begin = above ? i : 0;
     const std::int64_t end = above ? tokens : std::min(i + kRows, tokens);
     const View<const T> block{weights.data + i * weights.row, weights.row, weights.column};
@@ -170,7 +170,8 @@ struct Scratch {
   std::vector<T> left;    ///< (padded, size): the left factor of `products`, dense.
 };
 
-/// The rows of a head lie 3 D apart in qkv. Side by side they share cache lines and have room for whole blocks.
+/// Makes a dense copy. The rows of a head are 3 D apart in qkv; in the copy they share cache lines and have room for
+/// whole blocks.
 template <class T>
 TRAINYARD_INLINE View<const T> dense_copy(View<const T> rows, std::int64_t tokens, std::int64_t size, T* to) {
   for (std::int64_t i = 0; i < tokens; ++i)

@@ -5,11 +5,11 @@
 
 namespace trainyard::fused {
 
-/// The sizes of causal self-attention. Queries, keys and values lie side by side in rows of 3 * heads * size numbers.
+/// The sizes of causal self-attention. A row holds the queries, keys and values of one token: 3 * heads * size numbers.
 struct AttentionShape {
-  std::int64_t batch = 0;   ///< B
-  std::int64_t tokens = 0;  ///< T
-  std::int64_t heads = 0;   ///< H
+  std::int64_t batch = 0;   ///< The number of samples, B.
+  std::int64_t tokens = 0;  ///< The number of tokens in a sample, T.
+  std::int64_t heads = 0;   ///< The number of heads, H.
   std::int64_t size = 0;    ///< The size of one head: a multiple of 16, at most 128.
 
   std::int64_t width() const { return heads * size; }
@@ -25,13 +25,15 @@ struct AttentionShape {
 // Each function works on the heads from `begin` to `end` out of batch * heads; different heads may run on different
 // threads. The rows are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T, padded T; 0 where masked).
 
+/// Computes the attention of every token and writes it to `out`. Also writes the probabilities, which the backward pass
+/// needs, to `probabilities`.
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv, float* out,
                        float* probabilities);
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
 /// Computes the gradient of `qkv` from that of `out`, and writes every element of it. `probabilities` are those of the
-/// forward pass. It takes about twice the time of the forward pass.
+/// forward pass. This takes about twice the time of the forward pass.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,

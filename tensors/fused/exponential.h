@@ -5,7 +5,7 @@
 
 namespace trainyard::fused {
 
-/// What the exponential needs to know about a type of number.
+/// The constants of the exponential for one floating-point type.
 template <class T>
 struct ExponentialOf;
 
@@ -27,10 +27,10 @@ struct ExponentialOf<double> {
   static constexpr int kMantissaBits = 52, kDegree = 13;
 };
 
-/// e^x, exact to the last digit or two of T; arguments beyond the range give the nearest finite result. It splits x = n
-/// ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor series, and puts 2^n into the bits of the exponent. ln 2
-/// is used in two parts, so that n ln 2 is subtracted without loss (Cody and Waite, "Software Manual for the Elementary
-/// Functions", 1980).
+/// Returns e^x, exact to the last digit or two of T; arguments beyond the range produce the nearest finite result. It
+/// splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor series, and puts 2^n into the bits of the
+/// exponent. ln 2 is used in two parts, so that n ln 2 is subtracted without loss (Cody and Waite, "Software Manual for
+/// the Elementary Functions", 1980).
 template <class T>
 TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
   using Of = ExponentialOf<T>;
@@ -46,7 +46,7 @@ TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
   // This is Horner's rule: 1 + r (1 + r/2 (1 + r/3 (...))).
   for (int i = Of::kDegree; i > 0; --i) power = power * (r * (static_cast<T>(1) / static_cast<T>(i))) + 1;
   // The low bits of `shifted` are n; added to the exponent's field they multiply by 2^n. A C cast between vectors of
-  // one size keeps the bits.
+  // one size does not change the bits.
   return (Lanes<T>)((Bits)power + ((Bits)shifted << Of::kMantissaBits));
 }
 

@@ -24,8 +24,8 @@ using torch::autograd::variable_list;
 constexpr std::int64_t kLanesTogether = 16;  ///< Work is divided at multiples of it.
 constexpr std::int64_t kGrain = 2048;        ///< How many of these a thread gets at least.
 
-/// Computes the derivative in the forward pass, where its exponential is at hand, and keeps it instead of x. This takes
-/// as much memory, and the backward pass is one multiplication.
+/// Computes the derivative in the forward pass, where its exponential has been computed anyway, and keeps it instead of
+/// x. This needs the same amount of memory, and the backward pass is one multiplication.
 struct Gelu : torch::autograd::Function<Gelu> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, bool differentiable) {
     at::Tensor y = at::empty(x.sizes(), x.options());

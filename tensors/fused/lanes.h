@@ -22,7 +22,7 @@ namespace trainyard::fused {
 #endif
 #define TRAINYARD_INLINE [[gnu::always_inline]] inline
 
-/// The vector types of gcc and clang. `Unaligned` may lie at any address of a T, and may alias it.
+/// The vector types of gcc and clang. An `Unaligned` may be at any address of a T, and may alias it.
 template <class T>
 struct LanesOf {
   static constexpr int kCount = 64 / static_cast<int>(sizeof(T));
@@ -52,7 +52,7 @@ TRAINYARD_INLINE Lanes<T> fill(T value) {
   return Lanes<T>{} + value;
 }
 
-/// Returns the sum of the lanes in a fixed order: it adds halves to halves, so the result does not depend on the
+/// Returns the sum of the lanes in a fixed order: halves are added to halves, so the result does not depend on the
 /// register width of the clone that runs.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {

@@ -7,33 +7,35 @@
 
 namespace trainyard::fused {
 
-// Differentiable operations that LibTorch spreads over several passes. Float and double tensors on the CPU whose rows
-// are multiples of 16 are processed by the fused kernels, everything else by LibTorch's own operations. Both give the
+// Differentiable operations for which LibTorch needs several passes. Float and double tensors on the CPU whose rows are
+// multiples of 16 are processed by the fused kernels, everything else by LibTorch's own operations. Both produce the
 // same numbers up to rounding, whatever the number of threads.
 //
 // The kernels do not support gradients of gradients, which training does not need.
+//
+// Shapes: N rows (B batch times T tokens for text), D width, V classes or words of the vocabulary.
 
-/// x Phi(x) in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results are exact to
-/// 2e-7.
+/// Returns x Phi(x): GELU in its exact form (Hendrycks and Gimpel, 2016), not the approximation by tanh. Float results
+/// are exact to 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
-/// Layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, where the
-/// variance is divided by D. `bias` may be undefined.
+/// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias,
+/// where the variance is divided by D. `bias` may be undefined.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 
-/// Returns x + added and its layer norm, which joins two blocks of a residual network.
+/// Returns the sum x + added, and its layer norm. A residual network needs both between two blocks.
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const at::Tensor& added_ND,
                                                   const at::Tensor& gain_D, const at::Tensor& bias_D,
                                                   double epsilon = 1e-5);
 
-/// Causal self-attention with `heads` heads: softmax(Q K^T / sqrt(S)) V, where each token sees itself and those before
-/// it. A row of `qkv_N3D` holds the query, key and value of one token; N = batch * T. Dropout acts on the
-/// probabilities; with it, LibTorch's own operations are used.
+/// Computes causal self-attention with `heads` heads of size S: softmax(Q K^T / sqrt(S)) V, where each token sees
+/// itself and the tokens before it. A row of `qkv_N3D` holds the query, key and value of one token; N = batch * T.
+/// Dropout acts on the probabilities; with dropout, LibTorch's own operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
-/// Looks up rows of `tokens_VD` by `index_BT`, and adds row t of `positions_TD`; the result is (N, D). `positions_TD`
-/// must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
+/// Returns, for every token of `index_BT`, its row of `tokens_VD` plus row t of `positions_TD`; the result is (N, D).
+/// `positions_TD` must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
 /// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class

@@ -5,18 +5,18 @@
 
 namespace trainyard::fused {
 
-// Kernels over rows and single numbers. `width` is a multiple of 16 everywhere. Pointers may have any alignment of
+// Kernels over rows and single numbers. `width` and `count` are multiples of 16. Pointers may have any alignment of
 // their type, and outputs may not overlap inputs. The kernels run on the caller's thread; several threads may work on
 // different rows.
 
 /// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both share the exponential, so the backward
-/// pass is one multiplication. The float version is exact to 2e-7, the double one to the last digits.
+/// pass is one multiplication. The float version is exact to 2e-7, the double version to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
-/// `count` must be a multiple of 16.
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
 
-/// Computes, row by row, sum = x + added and y = (sum - mean) / deviation * gain + bias. If `added` is null, the sum is
-/// x and is not written to `sum`. `bias` may be null. `statistics` receives mean and 1 / deviation of every row.
+/// The arguments of norm_forward, which computes, row by row, sum = x + added and y = (sum - mean) / deviation * gain +
+/// bias. If `added` is null, the sum is x and is not written to `sum`. `bias` may be null. `statistics` receives the
+/// mean and 1 / deviation of every row.
 template <class T>
 struct NormForward {
   std::int64_t width;
@@ -29,14 +29,14 @@ struct NormForward {
   T* y;
   T* statistics;
 };
-/// Works on the rows from `begin` up to, but not including, `end`.
+/// Works on the rows from `begin` up to, but not including, `end`. The version in double is for tests and reference
+/// runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
-/// The version in double, for tests and reference runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
-/// Computes the gradient of `sum`, to which it adds `sum_gradient` unless that is null, and the gradients of gain and
-/// bias, summed over the rows from `begin` to `end`. It adds these two to the existing values, so that the caller
-/// controls how rows are summed.
+/// The arguments of norm_backward, which computes the gradient of `sum`, adds `sum_gradient` to it unless that is null,
+/// and writes it to `result`. It also computes the gradients of gain and bias, summed over the rows from `begin` to
+/// `end`, and adds these two to the existing values, so that the caller controls how rows are summed.
 template <class T>
 struct NormBackward {
   std::int64_t width;
@@ -52,7 +52,8 @@ void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<floa
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work, double* gain_gradient,
                    double* bias_gradient);
 
-/// Computes the probabilities of one row of logits of any length. Returns the cross entropy of the class `target`.
+/// Computes the probabilities of one row of logits. `classes` may be any number. Returns the cross entropy of the class
+/// `target`.
 double softmax_row(std::int64_t classes, const float* logits, std::int64_t target, float* probabilities);
 double softmax_row(std::int64_t classes, const double* logits, std::int64_t target, double* probabilities);
 

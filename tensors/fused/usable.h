@@ -9,8 +9,8 @@
 namespace trainyard::fused {
 
 /// Returns true if the kernels can process these tensors: all are float or all are double, contiguous, and on the CPU.
-/// Undefined tensors are ignored. Under autocast the kernels thus get what stays in float32 (embeddings, norms), while
-/// the results of matrix products, which have 16 bits there, go to LibTorch.
+/// Undefined tensors are ignored. Under autocast the kernels thus process what stays in float32 (embeddings, norms),
+/// while the 16-bit results of matrix products go to LibTorch.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;
@@ -21,8 +21,8 @@ inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   return true;
 }
 
-/// Returns true if `width` is a multiple of 16. 16 floats are one lane vector and 16 doubles are two, so one rule
-/// serves both.
+/// Returns true if `width` is a positive multiple of 16. 16 floats are one lane vector and 16 doubles are two, so one
+/// rule serves both.
 inline bool whole_lanes(std::int64_t width) { return width > 0 && width % 16 == 0; }
 
 }  // namespace trainyard::fused
