@@ -18,7 +18,7 @@ namespace trainyard::checkpoints {
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;  ///< The samples that all ranks have trained on.
+  std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
   std::uint64_t cursor_batches = 0;  ///< In format 1, instead of LoaderCursor::samples: the batches used in the epoch.
   std::uint64_t skipped_steps = 0;   ///< The number of steps that were skipped because gradients were not finite.
@@ -40,7 +40,8 @@ std::string format_run_record(const RunRecord& record);
 /// Parses the text of run.json, of this format or of format 1. Throws kCorrupt with a text that begins with `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
 
-/// Returns the name of a state's tensor in `state.safetensors`: "strategy/diloco/velocity", or with the rank before it.
+/// Returns the name of a state's tensor in `state.safetensors`: "strategy/diloco/velocity", or "rank1/..." if the state
+/// belongs to a rank.
 std::string state_tensor_name(const SavedState& state, const std::string& tensor);
 
 /// Returns the current time, such as "2024-05-31T12:00:00Z".

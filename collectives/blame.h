@@ -20,7 +20,7 @@ class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The longest time between two looks. Whoever looks again much later was stopped meanwhile.
+  /// If more time than this passes between two checks, the process was stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
@@ -49,7 +49,7 @@ class Blame {
   std::vector<std::uint32_t> unanswered() const;
 
  private:
-  // Moves what was measured behind the time in which this process was stopped.
+  // Leaves the time in which this process was stopped out of the measurement.
   void leave_out_stop(Clock::time_point now);
   std::vector<std::uint32_t> verdict(const std::vector<std::uint32_t>& candidates) const;
   std::optional<std::uint32_t> culprit(std::uint32_t candidate) const;
@@ -60,7 +60,7 @@ class Blame {
   const std::chrono::milliseconds timeout_;
   const std::chrono::milliseconds grace_;
   Signs last_;
-  std::optional<Clock::time_point> looked_;  ///< The time of the last look.
+  std::optional<Clock::time_point> looked_;  ///< The time of the last check.
   std::optional<Clock::time_point> since_;   ///< The time of the last progress.
   std::optional<Clock::time_point> probed_;  ///< The time at which signs of life were requested.
 };

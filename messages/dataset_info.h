@@ -75,11 +75,11 @@ struct DatasetInfo {
   std::uint64_t units_per_sample = 1;
   /// Further facts for display, such as the path and the encoding. Nothing computes with them.
   std::map<std::string, std::string> attributes;
-  /// What the dataset has learnt from its data besides the vocabulary and a trained model relies on, such as the means
-  /// by which it normalises. Checkpoints keep it, and a run that resumes with other values is refused.
+  /// What the dataset has computed from its data, besides the vocabulary, and a trained model relies on, such as the
+  /// means with which it normalises. Checkpoints keep it, and a run that resumes with other values is refused.
   std::map<std::string, std::string> learnt;
   std::uint64_t seed = 0;  ///< The seed of the order of the training samples.
-  std::string sampling;    ///< How they are ordered, such as "shuffle"; empty if the loader does not say.
+  std::string sampling;    ///< How the training samples are ordered, such as "shuffle"; empty if unknown.
 
   template <class Archive>
   void serialize(Archive& archive) {

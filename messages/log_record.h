@@ -12,7 +12,7 @@ namespace trainyard {
 /// The topic of all log records. Every process publishes the records of its components there.
 inline constexpr const char* kLogTopic = "/log";
 
-/// How important a line of the log is. A level that somebody chooses includes all those that follow it.
+/// How important a line of the log is. A chosen level includes all levels that follow it.
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarning, kError, kCritical, kOff };
 constexpr auto words_of(LogLevel) {
   return words("log level", "trace", "debug", "info", "warning", "error", "critical", "off");

@@ -10,8 +10,8 @@ namespace trainyard {
 /// and texts of strangers cannot control the terminal.
 std::string printable(std::string_view text);
 
-/// The same for text that belongs on one line: line feeds and tabs become '?' as well, so a name cannot pretend to be
-/// several lines.
+/// Does the same for text that belongs on one line: line feeds and tabs become '?' as well, so a name cannot pretend to
+/// be several lines.
 std::string printable_line(std::string_view text);
 
 }  // namespace trainyard

@@ -28,7 +28,7 @@ struct Snapshot {
   std::uint64_t order = 0;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;  ///< Those that this rank has trained on.
+  std::uint64_t samples = 0;  ///< The number of samples that this rank has trained on.
   std::string reason;
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
@@ -92,10 +92,10 @@ struct RunState {
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;  ///< Those that all ranks together have trained on.
+  std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// Nonzero if the checkpoint counts batches instead of samples, as those of format 1 do: the batches that its epoch
-  /// had used. The cursor then says only the epoch.
+  /// For a checkpoint of format 1, which counts batches instead of samples: the number of batches used in the epoch;
+  /// otherwise 0. The cursor then contains only the epoch.
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;

@@ -30,8 +30,8 @@ struct StateTensor {
 struct SavedState {
   static constexpr const char* kTypeName = "SavedState";
 
-  /// Whose state it is: "random_numbers", "strategy/diloco", or the name of a component. An owner may have one state
-  /// that is the same on all ranks and one that belongs to each rank.
+  /// The owner of the state: "random_numbers", "strategy/diloco", or the name of a component. An owner may have one
+  /// state that is the same on all ranks and one that belongs to each rank.
   std::string owner;
   std::uint32_t rank = 0;
   /// True if every rank has a state of its own. Otherwise the state is the same on all ranks, and that of rank 0 is
@@ -64,7 +64,7 @@ struct StateRequest {
 struct StateAnswer {
   static constexpr const char* kTypeName = "StateAnswer";
 
-  std::uint64_t order = 0;  ///< That of the request.
+  std::uint64_t order = 0;  ///< The order of the request.
   std::string component;    ///< The full name of the component, such as "rank0/sampler".
   std::vector<SavedState> states;
 
@@ -79,9 +79,9 @@ struct StateAnswer {
 struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 
-  std::string path;         ///< The checkpoint.
+  std::string path;         ///< The path of the checkpoint.
   std::uint64_t step = 0;   ///< The step at which it was taken.
-  std::uint32_t ranks = 0;  ///< The number of ranks that made it; 0 if it does not say.
+  std::uint32_t ranks = 0;  ///< The number of ranks that made it; 0 if the checkpoint does not record it.
   std::vector<SavedState> states;
 
   template <class Archive>

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// The edge of subscriptions that are not in the plan.
+/// The edge id of subscriptions that are not in the plan.
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
 /// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
@@ -95,8 +95,8 @@ struct Flush {
   }
 };
 
-/// Says that the publisher has ended and that nothing more comes on this subscription. The publisher sends it to every
-/// visitor when its process ends in order, which is at the end of the run.
+/// Reports that the publisher has ended and that no more messages follow on this subscription. The publisher sends it
+/// to every visitor when its process ends normally, at the end of the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

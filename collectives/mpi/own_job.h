@@ -18,7 +18,7 @@ namespace trainyard::collectives {
 /// Returns true if this process belongs to a launched run. Otherwise mpirun must have started it.
 bool is_of_a_run();
 
-/// Throws kUnsupported, with what the user can do, if the processes of a run cannot have places here.
+/// Throws kUnsupported, and says what the user can do, if the processes of a run cannot have places here.
 void check_places(const CollectiveContext& context);
 
 /// Throws kUnsupported if two members of the group share this process. Every member calls it, and it waits for all.

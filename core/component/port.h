@@ -22,16 +22,16 @@ struct InputOptions {
   /// Applies to a component that exists only once in a run: true to receive the messages of all ranks, false to receive
   /// only those of rank 0.
   bool every_rank = false;
-  /// True if whoever sends to this input must run on the event loop of its owner, so that no other thread touches what
-  /// the messages refer to while a handler runs. A plan that places them elsewhere is refused.
+  /// True if every sender to this input must run on the event loop of the input's owner, so that no other thread
+  /// accesses what the messages refer to while a handler runs. A plan that places them elsewhere is refused.
   bool same_loop = false;
 };
 
 /// The properties of an output. The input determines all other properties of an edge.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
-  /// True if a visitor that comes later receives the last message that was sent. It suits what is said once, such as
-  /// what the model is.
+  /// True if a visitor that subscribes later receives the last message that was sent. This suits facts that are
+  /// announced once, such as the description of the model.
   bool latched = false;
 };
 

@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-/// Lets a component say that it has state, which checkpoints then keep. It is a member of the component, declared after
-/// its inputs and outputs:
+/// Makes the state of a component part of every checkpoint. It is a member of the component, declared after its inputs
+/// and outputs:
 ///
 ///    class Tally final : public Component {
 ///     ...
@@ -25,20 +25,20 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. It is asked for while all ranks wait between two steps, so nothing
-/// new is sent to the component meanwhile; what was sent before may still be on its way. It is restored before the
-/// first order.
+/// The state is saved under the component's name. It is requested while all ranks wait between two steps. No new
+/// messages are sent to the component meanwhile, but messages that were sent before may still be under way. The state
+/// is restored before the first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
   using Restore = std::function<void(const StateReader& from)>;
-  /// Returns the owners whose state it has taken.
+  /// A function that takes state from `restored` and returns the owners whose state it has taken.
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
   /// `restore` is called only if the checkpoint has state of this component.
   StatePort(Component& owner, Save save, Restore restore);
 
-  /// For a component whose state comes into the checkpoint in another way, with a Snapshot or an Order. `take` gets all
+  /// For a component whose state reaches the checkpoint in another way, with a Snapshot or an Order. `take` gets all
   /// states of the checkpoint.
   StatePort(Component& owner, Take take);
 
@@ -51,7 +51,7 @@ class StatePort {
   Take take_;
   Input<RestoredStates> restored_;
   Output<StatesTaken> taken_;
-  // A component that only takes state back has no ports for saving it.
+  // A component that only restores state has no ports for saving it.
   std::optional<Input<StateRequest>> asked_;
   std::optional<Output<StateAnswer>> answers_;
 };

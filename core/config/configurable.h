@@ -45,8 +45,8 @@ class Configurable {
   /// Returns the beginning of every error text, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
-  /// Throws kInvalidArgument if the given parameters contradict each other, although each of them alone is allowed. It
-  /// opens no data and uses no device, because it is also called while a run is only planned.
+  /// Throws kInvalidArgument if the given parameters contradict each other, although each of them alone is allowed. An
+  /// override must not open data or use a device, because it is also called while a run is only planned.
   virtual void check_parameters() const {}
 
   /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.

@@ -38,8 +38,8 @@ class Gateway final : public Component {
   /// it, because messages logged during configuration should also appear in the run's files.
   void publish(const LogRecord& record);
 
-  /// Passes on what components have sent, and tells visitors that nothing more comes. Called when every component is
-  /// finalized.
+  /// Passes on the remaining messages of the components, and tells visitors that no more will follow. Called when every
+  /// component is finalized.
   void finish();
 
   /// The numbers of messages that one visitor's edge has sent and dropped, both in the ring and on the socket.
@@ -61,14 +61,14 @@ class Gateway final : public Component {
   void admit(VisitorEdge& edge);
   void admit_to_log(VisitorEdge& edge);
   void dismiss(VisitorEdge& edge);
-  // Looks once a second for visitors that went away silently, and for memory that nobody uses any more.
+  // Checks once a second for visitors that have disconnected silently and for memory that is no longer used.
   void sweep();
   void tell(const LogRecord& record);
 
   Output<LogRecord> log_{*this, "log", "log records of this process", {.topic = "/log"}};
   FindOutputs find_;
   VisitorDoor door_;
-  std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that anybody has ever listened to.
+  std::map<OutputBase*, std::unique_ptr<Tap>> taps_;  ///< One for each output that a visitor has ever listened to.
   /// The records from before the first subscriber of the log; the oldest are dropped first.
   std::deque<LogRecord> early_;
   bool early_over_ = false;

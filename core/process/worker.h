@@ -47,7 +47,7 @@ class Worker {
   std::vector<std::unique_ptr<Edge>> edges;              ///< The edges that start here and end in this process.
   std::unique_ptr<Outlet> outlet;                        ///< Null if nothing leaves the process from here.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< Indexed by the key of the sending worker.
-  /// Inlets whose sender has died. They are kept until every message that came through them has been handled.
+  /// The inlets whose sender has died. They are kept until every message that came through them has been handled.
   std::vector<std::unique_ptr<Inlet>> retired;
 
  private:

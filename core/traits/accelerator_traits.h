@@ -20,7 +20,7 @@ struct AcceleratorTraits {
   /// compilation, and a warning reports it.
   bool static_graph_only = false;
 
-  bool gradient_clipping = true;  ///< Gradients may be clipped between the backward pass and the optimizer's step.
+  bool gradient_clipping = true;  ///< True if gradients may be clipped between backward pass and optimizer.
 
   /// True if kernels work on host memory, so that the arena is shared with other processes directly. If it is false,
   /// the arena is stored in the memory of the device, and the other processes use a mirror of it in host memory.
@@ -53,7 +53,7 @@ struct AcceleratorReport {
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< The reason why there is no device, for people. It may be empty if there simply is none.
+  std::string problem;  ///< The human-readable reason why there is no device. It may be empty if there simply is none.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

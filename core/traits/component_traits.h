@@ -12,21 +12,22 @@ struct ComponentTraits {
   static constexpr const char* kTypeName = "ComponentTraits";
   static constexpr const char* kPluginKind = "component";
 
-  /// True if every rank has its own. If there are several ranks, each component is in the namespace "rankN".
+  /// True if a run has one such component for every rank. With several ranks, each of them is in the namespace "rankN",
+  /// where N is its rank.
   bool per_rank = false;
 
-  /// The event loop that runs it in a composed run. Components with the same name share one loop.
+  /// The event loop that runs the component in a composed run. Components with the same name here share one loop.
   std::string thread = "main";
 
-  /// False if a run cannot continue with a new instance of this component, because others rely on what the old one
-  /// held. The planner then refuses `respawn` for it.
+  /// False if a run cannot continue with a new instance of this component, because other components rely on what the
+  /// old instance held. The planner then refuses `respawn` for it.
   bool restartable = true;
 
   /// True if its parameters must be checked together (Configurable::check_parameters) before a plan is accepted.
   bool checks_parameters = false;
 
-  /// How many bytes of memory a process needs at least as soon as it hosts one of these components, apart from the
-  /// model and the data. The planner adds them up and refuses a run that the machine cannot hold.
+  /// The memory in bytes that a process needs at least to host one of these components, apart from the model and the
+  /// data. The planner adds these numbers up and refuses a run that the machine cannot hold.
   std::uint64_t memory_bytes = 0;
 
   template <class Archive>

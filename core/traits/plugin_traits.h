@@ -27,7 +27,7 @@ nlohmann::json to_json(const PluginTraits& traits);
 /// is not known, or hold a value that is not allowed; the error begins with `plugin`, such as "strategy 'ddp'".
 PluginTraits plugin_traits_from_json(std::string_view kind, const nlohmann::json& json, const std::string& plugin);
 
-/// Returns the traits as plugins of this kind have them that declare nothing.
+/// Returns the traits of a plugin of this kind that declares none.
 PluginTraits default_traits(std::string_view kind);
 
 }  // namespace trainyard::core

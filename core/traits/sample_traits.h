@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// What is to be learned from a sample. It is known before the data is opened, so that a plan can be refused whose
-/// model cannot learn from its dataset.
+/// What a model learns to predict for a sample. It is known before the data is opened, so that the planner can refuse a
+/// model that cannot learn from the dataset.
 enum class TargetKind : std::uint8_t {
   kUnknown,  ///< Only the data can tell.
   kClass,    ///< The number of one class.
@@ -37,7 +37,7 @@ struct ModelTraits {
   static constexpr const char* kTypeName = "ModelTraits";
   static constexpr const char* kPluginKind = "model";
 
-  std::vector<TargetKind> targets;  ///< The kinds that it can learn from; empty if it has not been declared.
+  std::vector<TargetKind> targets;  ///< The kinds of targets that it can learn; empty if they are not declared.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// How the gradients of the ranks are related when a step ends. It determines what the ranks have to tell each other
-/// about them.
+/// How the gradients of the ranks are related when a step ends. This determines what the ranks must tell each other
+/// about their gradients.
 enum class GradientsOfRanks : std::uint8_t {
   kEqual,        ///< Every rank has the same gradients.
   kParts,        ///< Every rank has a part of the same gradients.
@@ -27,8 +27,8 @@ struct StrategyTraits {
 
   std::uint32_t min_ranks = 1;
   std::uint32_t max_ranks = 0;  ///< 0 means any number.
-  bool one_process = false;  ///< All ranks are threads of one process; a plan that places them in several is refused.
-  bool same_data = false;    ///< Every rank gets the same batches, instead of its own part of the data.
+  bool one_process = false;     ///< True if all ranks must be threads of one process; other plans are refused.
+  bool same_data = false;       ///< True if every rank gets the same batches instead of its own part of the data.
   GradientsOfRanks gradients = GradientsOfRanks::kEqual;
 
   /// Returns true if a run may have this many ranks.

@@ -12,16 +12,16 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether a key is admitted; it asks nowhere else.
+/// The address at which libzmq asks whether a key is accepted. libzmq prescribes it.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// Decides who may connect to the members' sockets of one libzmq context: those whose public key is in a list. libzmq
-/// asks once for each connection, before anything else of it is read (ZAP, ZeroMQ RFC 27).
+/// Decides who may connect to the members' sockets of one libzmq context: only processes whose public key is in a list.
+/// libzmq asks once for each connection, before it reads anything else from it (ZAP, ZeroMQ RFC 27).
 ///
 /// It is used on one event loop. While the loop is busy, new connections wait.
 class Admission final : public Source {
  public:
-  /// `allowed` are public keys of 40 characters. There may be one Admission for a context; it must be made before the
+  /// `allowed` are public keys of 40 characters. A context may have only one Admission, which must be made before the
   /// first socket is bound. Throws kIo.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
@@ -36,7 +36,7 @@ class Admission final : public Source {
   void answer(std::string_view request_id, bool admitted);
 
   zmq::socket_t socket_;
-  std::set<std::string> allowed_;  ///< As bytes.
+  std::set<std::string> allowed_;  ///< The allowed keys, as bytes.
   std::uint64_t refused_ = 0;
 };
 

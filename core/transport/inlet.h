@@ -71,7 +71,7 @@ class RemoteReceiver final : public Receiver {
   std::uint64_t messages_ = 0;
   std::uint64_t bytes_ = 0;
   bool flushing_ = false;
-  std::uint64_t under_way_ = 0;  ///< Messages that were delivered and are not handled yet.
+  std::uint64_t under_way_ = 0;  ///< The number of messages that were delivered and have not been handled.
   std::optional<SharedRing> ring_;
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
 };

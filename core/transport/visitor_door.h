@@ -18,17 +18,18 @@ namespace trainyard::core {
 /// what a visitor can ask for; refusals say what is allowed. It is used on one event loop.
 class VisitorDoor final : public Source {
  public:
-  /// The connections that may have subscriptions at the same time, and the subscriptions of all of them together.
+  /// The maximum number of connections that have subscriptions, and of the subscriptions of all of them together.
   static constexpr std::size_t kMostVisitors = 512;
   static constexpr std::size_t kMostSubscriptions = 1024;
 
-  /// What the owner of the door decides.
+  /// Callbacks to the owner of the door.
   struct Owner {
     /// Returns an output that publishes the topic, or null. Its type is that of the topic.
     std::function<OutputBase*(const std::string& topic)> find;
-    /// A subscription has been accepted: the owner sends the messages of the topic to the edge.
+    /// Called when a subscription has been accepted. From then on the owner sends the messages of the topic to the
+    /// edge.
     std::function<void(VisitorEdge&)> joined;
-    /// A subscription has ended: nothing may be sent to the edge any more.
+    /// Called when a subscription has ended. From then on nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
   };
 
@@ -39,20 +40,21 @@ class VisitorDoor final : public Source {
   /// Returns the source that watches the number of connections, which must be added to the same loop.
   Source& connections() { return socket_.connections(); }
 
-  /// Sends a message to one visitor after another without encoding it each time.
+  /// Sends a message to several visitors and encodes it only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
-  /// Ends the subscriptions of visitors that are gone, and gives their memory back to the system. It must be called
-  /// from time to time: a visitor that only listens says nothing when it goes.
+  /// Ends the subscriptions of visitors that are gone, and returns their memory to the system. It must be called from
+  /// time to time, because nothing else reveals that a visitor that only listens has gone.
   void sweep();
 
-  /// Tells every visitor that nothing more comes.
+  /// Tells every visitor that no more messages will follow.
   void say_ended();
 
-  /// Returns the bytes that all visitors together have not taken off their connections yet.
+  /// Returns the number of bytes that were sent to all visitors together and have not been written to their
+  /// connections.
   std::uint64_t unread() const { return socket_.ledger().unread(); }
 
-  /// Calls `see` with every subscription.
+  /// Calls `see` for every subscription.
   void each(const std::function<void(const VisitorEdge&)>& see) const;
 
   bool poll() override;
@@ -83,8 +85,8 @@ class VisitorDoor final : public Source {
   EncodedMessage encoded_;
   Visitors visitors_;
   Frames incoming_;
-  std::uint64_t received_ = 0;  ///< The messages since the last sweep.
-  bool stormy_ = false;         ///< True if visitors took much memory at the last sweep.
+  std::uint64_t received_ = 0;  ///< The number of messages received since the last sweep.
+  bool stormy_ = false;         ///< True if visitors used much memory at the last sweep.
 };
 
 }  // namespace trainyard::core

@@ -11,10 +11,10 @@
 
 namespace trainyard::core {
 
-/// A message in its binary form. It is made once, however many visitors receive it.
+/// A message in its binary form, which is made once, however many visitors receive the message.
 class EncodedMessage {
  public:
-  /// Encodes the message, unless it is the one that is here already.
+  /// Encodes the message, unless this object holds it already.
   void encode(const Envelope& envelope);
   /// Forgets the message, which is kept alive until then.
   void clear();
@@ -28,8 +28,8 @@ class EncodedMessage {
   std::vector<Buffer> payloads_;
 };
 
-/// The sending end of a visitor's subscription. It never blocks: what the visitor has no room for is dropped, the
-/// oldest first. The bytes of tensors go along only if the visitor has asked for them.
+/// The sending end of a visitor's subscription. It never blocks: messages for which the visitor has no room are
+/// dropped, the oldest first. The bytes of tensors are sent only if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
   /// `visitor` is the name of the connection. The request must have been checked. Nothing is sent before open().
@@ -38,11 +38,11 @@ class VisitorEdge final : public Edge {
 
   bool drained() const override { return waiting() == 0 && returned_messages_ == sent_messages_; }
 
-  /// Sends what has come since the edge was made, now that the subscription has been acknowledged.
+  /// Sends the messages that have arrived since the edge was made. Called when the subscription has been acknowledged.
   void open();
-  /// Adds to the counts of what the visitor has handled.
+  /// Counts messages and bytes that the visitor has handled.
   void credit(std::uint64_t messages, std::uint64_t bytes);
-  /// True once the visitor was found to be gone.
+  /// Returns true once the visitor is known to be gone.
   bool gone() const { return gone_; }
 
   const std::string& topic() const { return topic_; }

@@ -14,7 +14,7 @@
 
 namespace trainyard::core {
 
-/// The socket at which visitors knock: a bound ROUTER for programs of which nothing is known.
+/// The socket to which visitors connect: a bound ROUTER for programs about which nothing is known.
 ///
 /// Whatever they send, it takes a bounded amount of memory: frames have a largest size, and libzmq stops reading from a
 /// visitor whose messages are not handled fast enough. Whatever they leave unread is bounded by the ledger, and so is
@@ -43,8 +43,8 @@ class VisitorSocket {
   /// the large frames with VisitorLedger::frame().
   bool send(std::span<zmq::message_t> frames) { return send_frames(socket_, frames); }
 
-  /// Returns false if the visitor is certainly gone. It costs the visitor an empty frame, unless it has something
-  /// unread anyway: then it is still connected.
+  /// Returns false if the visitor is certainly gone. To find out, this sends an empty frame, unless the visitor has
+  /// something unread, which shows that it is still connected.
   bool present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account);
 
   /// Sends text in one frame, preceded by `envelope`, whose first frame is the visitor's name. Sends nothing to a
@@ -59,7 +59,7 @@ class VisitorSocket {
   ConnectionLimit limit_;
   VisitorLedger ledger_;
   std::map<std::string, std::weak_ptr<VisitorAccount>> accounts_;
-  std::size_t many_accounts_ = 64;  ///< With this many, those that nobody holds are looked for.
+  std::size_t many_accounts_ = 64;  ///< When there are this many accounts, those that nobody holds are removed.
 };
 
 }  // namespace trainyard::core
