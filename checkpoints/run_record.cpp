@@ -115,8 +115,7 @@ std::vector<SavedState> states_from(const json& list, const std::string& where) 
   return states;
 }
 
-/// Format 1 knows the random numbers of rank 0 and a few numbers of its accelerator host, which belong to the loss
-/// scale.
+/// Format 1 has the random numbers of rank 0 and a few numbers of its accelerator host, which belong to the loss scale.
 std::vector<SavedState> states_of_format_1(const json& root, const std::string& where) {
   const std::vector<std::uint8_t> rng = from_hex(string_member(root, "rng", where), where + ": 'rng'");
   std::vector<SavedState> states;

@@ -8,7 +8,7 @@
 namespace trainyard {
 namespace {
 
-/// The name without the rank before it, because a resumed run may have another number of ranks.
+/// The name without the rank in front, because a resumed run may have another number of ranks.
 std::string state_owner(const Component& component) {
   const std::string& name = component.name();
   const std::string prefix = fmt::format("rank{}/", component.context().rank);

@@ -41,8 +41,8 @@ void refuse_writable_by_others(const fs::path& path) {
   }
 }
 
-/// The owner may write to it whenever he likes. Trusted are the superuser, this user, and whoever has installed
-/// Trainyard, whose code runs here anyway.
+/// The owner of a file may change it at any time. The superuser, this user, and the user who installed Trainyard are
+/// trusted, because their code runs here anyway.
 void refuse_foreign_owner(const fs::path& path, uid_t installer) {
   const uid_t owner = status_of(path).st_uid;
   if (owner == 0 || owner == ::geteuid() || owner == installer) return;
@@ -73,7 +73,7 @@ void refuse_unsafe(const std::string& path) {
   }
 }
 
-/// The files below a folder that could be plugins. What cannot be entered is passed over.
+/// The files below a folder that could be plugins. Folders that cannot be read are skipped.
 std::vector<std::string> libraries_below(const std::string& directory) {
   std::vector<std::string> found;
   std::error_code error;
@@ -120,7 +120,7 @@ std::vector<PluginLoader::Found> PluginLoader::list() const {
       try {
         found.push_back({read_plugin_label(path), path});
       } catch (const Error&) {
-        // It is some other library, or no file at all.
+        // This is another library, or not a file at all.
       }
     }
   }

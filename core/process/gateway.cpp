@@ -32,7 +32,7 @@ class Gateway::Tap {
     home_.add(edge_.message_source());
   }
 
-  /// Sends every further message to the edge; and the last one, if the output is latched.
+  /// Sends every further message to the edge, and before them the last one, if the output is latched.
   void join(VisitorEdge& edge) {
     edges_.push_back(&edge);
     dropped_before_[&edge] = dropped();
@@ -53,7 +53,7 @@ class Gateway::Tap {
     return before == dropped_before_.end() ? 0 : dropped() - before->second;
   }
 
-  /// Passes on all that has come.
+  /// Passes on all messages that have arrived.
   void drain() {
     while (edge_.message_source().poll()) {
     }
@@ -90,7 +90,8 @@ class Gateway::Tap {
     });
   }
 
-  // No new messages, then no looking for credits, then the gateway hears of it. A visitor may have come meanwhile.
+  // The order is: no new messages, no more polling for credits, then the gateway is told. A visitor may have joined
+  // meanwhile.
   void close() {
     state_ = State::kClosing;
     sender_.post([this] {
@@ -111,7 +112,7 @@ class Gateway::Tap {
   QueueEdge edge_;
   VisitorDoor& door_;
   State state_ = State::kClosed;
-  Envelope last_;  ///< Of a latched output.
+  Envelope last_;  ///< The last message of a latched output.
   std::vector<VisitorEdge*> edges_;
   std::map<const VisitorEdge*, std::uint64_t> dropped_before_;
 };
@@ -154,7 +155,7 @@ void Gateway::admit(VisitorEdge& edge) {
   }
 }
 
-/// The records live on this loop, so no tap is needed. What waits is sent when the subscriber has been answered.
+/// The records live on this loop, so no tap is needed. Waiting records are sent when the subscriber has been answered.
 void Gateway::admit_to_log(VisitorEdge& edge) {
   log_.add_edge(edge);
   log_wanted_ = true;

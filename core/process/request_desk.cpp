@@ -87,7 +87,7 @@ json describe(const Edge& edge, const PlanView& view) {
   const EdgeCounters& counters = edge.counters();
   const auto& edges = view.plan().edges;
   const auto planned = std::ranges::find(edges, edge.id(), &EdgePlan::id);
-  // Edges know only their number, but people need topics and names.
+  // Edges know only their number, but users need topics and names.
   const EdgePlan plan = planned == edges.end() ? EdgePlan{} : *planned;
   const auto name = [&](std::uint32_t index) { return planned == edges.end() ? "" : view.component(index).name; };
   return {{"topic", plan.topic},

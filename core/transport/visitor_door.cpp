@@ -139,7 +139,7 @@ Subscribed VisitorDoor::judge(const std::string& name, const Subscribe& request,
 }
 
 void VisitorDoor::subscribe(const std::string& name, const Subscribe& request) {
-  // One that subscribes again has reconnected: its window begins anew.
+  // One that subscribes again has reconnected: its window starts afresh.
   unsubscribe(name, request.subscription);
   const std::shared_ptr<VisitorAccount> account = socket_.account(name);
   // One that does not read its answers gets no more of them.
@@ -153,7 +153,7 @@ void VisitorDoor::subscribe(const std::string& name, const Subscribe& request) {
   VisitorEdge& edge = *visitor.edges.back();
   owner_.joined(edge);
   send_charged(socket_, name, answer);
-  // What came meanwhile must not overtake the answer.
+  // Messages that have arrived meanwhile must not overtake the answer.
   edge.open();
 }
 
@@ -198,7 +198,7 @@ void VisitorDoor::sweep() {
   give_memory_back();
 }
 
-// What libzmq has freed after a storm stays with the allocator until it is asked.
+// Memory that libzmq has freed after a storm stays with the allocator until the allocator is asked to return it.
 void VisitorDoor::give_memory_back() {
   const bool storm = std::exchange(received_, 0) > kManyMessages || socket_.ledger().unread() > kMuchUnread;
   if (storm || !std::exchange(stormy_, storm)) {

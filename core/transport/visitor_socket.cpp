@@ -40,7 +40,7 @@ std::shared_ptr<VisitorAccount> VisitorSocket::account(const std::string& visito
   return account;
 }
 
-// What is unread lies in the queue of a connection, and is discarded with the connection. Without anything unread, the
+// What is unread is in the queue of a connection, and is discarded with the connection. Without anything unread, the
 // only way to ask is to send: a ROUTER refuses to address a visitor that has disconnected.
 bool VisitorSocket::present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account) {
   if (account->unread() != 0) return true;
