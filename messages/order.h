@@ -25,8 +25,8 @@ enum class OrderKind : std::uint8_t {
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
   /// still lacks micro-batches is given up.
   kStop,
-  /// Pause after a step on which the ranks agree. A pause overtakes all earlier orders, which continue after kGoOn or
-  /// are discarded by kStop.
+  /// Pause after a step, or another unit of work, on which the ranks agree. A pause overtakes all earlier orders, which
+  /// continue after kGoOn or are discarded by kStop.
   kPause,
   kGoOn,  ///< Continue after a pause.
 };

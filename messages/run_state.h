@@ -99,7 +99,7 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed before; components take them up.
+  std::vector<Setting> settings;  ///< The parameters that were changed earlier in the run. Components apply them.
 
   template <class Archive>
   void serialize(Archive& archive) {

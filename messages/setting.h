@@ -6,15 +6,16 @@
 
 namespace trainyard {
 
-/// A parameter that was changed while the run went on, in a component that is made for each rank. It is the same on
+/// A parameter that was changed during the run, in a component that exists for each rank. Its value is the same on
 /// every rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";
 
-  std::string component;  ///< Without the rank: "optimizer".
+  std::string component;  ///< The name without the rank: "optimizer".
   std::string parameter;
-  std::string value;  ///< JSON, as `param.set` takes it.
-  /// JSON: the value that the launch file gave. A resumed run that is launched with another one keeps that one.
+  std::string value;  ///< The new value as JSON, as `param.set` takes it.
+  /// The value that the launch file gave, as JSON. A resumed run whose launch file gives another value keeps that other
+  /// value.
   std::string instead_of;
 
   template <class Archive>

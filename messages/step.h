@@ -52,13 +52,14 @@ struct Parameters {
   }
 };
 
-/// Tells the readers of a rank's arena that it holds the result of a step. The next update, and with buffers the next
-/// forward pass, waits until every reader has answered with ArenaRead. A reader may map the memory by ArenaInfo.
+/// Tells the readers of a rank's arena that the arena contains the result of a step. The next update waits until every
+/// reader has answered with ArenaRead, and if the model has buffers, so does the next forward pass. A reader maps the
+/// memory with the help of ArenaInfo.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 
   std::uint32_t rank = 0;
-  std::uint64_t step = 0;  ///< The steps done since the run began.
+  std::uint64_t step = 0;  ///< The number of steps that the run has done so far.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -66,7 +67,7 @@ struct ArenaReadable {
   }
 };
 
-/// A reader's answer to ArenaReadable, with the same values: it no longer reads, and the arena may change.
+/// A reader's answer to ArenaReadable, with the same values: the reader is done, and the arena may change.
 struct ArenaRead {
   static constexpr const char* kTypeName = "ArenaRead";
 

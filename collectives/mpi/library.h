@@ -18,7 +18,7 @@ void check_reachable(const CollectiveContext& context);
 /// does not support several threads.
 MPI_Comm make_communicator(const CollectiveContext& context);
 
-/// Makes the process of a run leave out MPI_Finalize when it ends, because it would wait for members that are gone.
+/// Makes the process of a run end without MPI_Finalize, which would wait for members that are gone.
 void give_up_mpi();
 
 MPI_Datatype mpi_type(DType dtype);

@@ -28,11 +28,11 @@ void refuse_shared_process(const CollectiveContext& context);
 /// Throws kIo if mpirun fails, and kTimeout if no place is offered.
 void take_place(const CollectiveContext& context);
 
-/// Whether rank 0 waits for the other ranks, at most a few seconds, before it ends its mpirun. They need it until MPI
-/// has ended for them, too; after a failure nobody is waited for.
+/// Whether rank 0 waits for the other ranks, at most a few seconds, before it ends its mpirun. The other ranks need the
+/// mpirun until MPI has ended for them, too; after a failure, rank 0 waits for nobody.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
-/// Gives the place back after MPI has ended. If the process ends without this call, mpirun ends all the same, because
+/// Gives the place back after MPI has ended. If the process ends without this call, mpirun ends nevertheless, because
 /// its input ends.
 void give_place_back(Farewell farewell);
 

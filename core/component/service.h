@@ -61,8 +61,8 @@ class Service final : public ServiceBase {
   std::function<Answer(const Question&)> handler_;
 };
 
-/// A question that is answered when something has happened. The handler keeps `answer` and calls it once, in a later
-/// handler of the component. If it never does, the caller's deadline passes.
+/// A service that answers later, when something has happened. The handler keeps `answer`, and a later handler of the
+/// component calls it once. If none does, the caller runs into its deadline.
 template <Message Question, Message Answer>
 class DeferredService final : public ServiceBase {
  public:

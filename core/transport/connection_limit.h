@@ -10,11 +10,11 @@
 
 namespace trainyard::core {
 
-/// Keeps the connections to a bound socket below a number, because libzmq ends the process when it has no descriptor left
-/// for one more. At the limit it closes all of them and listens again when they have gone: libzmq offers no way to refuse
-/// one or to close one. Clients that keep to the rules connect again by themselves.
+/// Limits the number of connections to a bound socket, because libzmq ends the process when it has no descriptor left
+/// for a new one. At the limit it closes all connections and listens again when they are gone, because libzmq can
+/// neither refuse nor close a single one. Clients that follow the protocol reconnect by themselves.
 ///
-/// libzmq accepts connections on a thread of its own, so there may be some more than the limit before it is noticed.
+/// libzmq accepts connections on a thread of its own, so their number may exceed the limit for a moment.
 class ConnectionLimit final : public Source {
  public:
   /// Watches `socket`, which is not bound yet and must outlive this object.
@@ -40,12 +40,12 @@ class ConnectionLimit final : public Source {
   std::size_t most_;
   zmq::socket_t events_;
   std::string endpoint_;
-  std::set<int> connections_;  ///< By their descriptors.
+  std::set<int> connections_;  ///< The descriptors of the connections.
   bool listening_ = false;
 };
 
-/// Raises the number of descriptors that this process may have to the most that the system allows it. Returns the
-/// number.
+/// Raises the number of descriptors that this process may open to the maximum that the system allows. Returns this
+/// maximum.
 std::size_t raise_descriptor_limit();
 
 }  // namespace trainyard::core

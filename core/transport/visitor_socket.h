@@ -17,8 +17,8 @@ namespace trainyard::core {
 /// The socket to which visitors connect: a bound ROUTER for programs about which nothing is known.
 ///
 /// Whatever they send, it takes a bounded amount of memory: frames have a largest size, and libzmq stops reading from a
-/// visitor whose messages are not handled fast enough. Whatever they leave unread is bounded by the ledger, and so is
-/// the number of their connections.
+/// visitor whose messages are not handled fast enough. The ledger bounds what they leave unread. The number of their
+/// connections is bounded, too.
 class VisitorSocket {
  public:
   /// Binds the address, which must be on this host. `largest_frame` is the size of the largest frame that a visitor may
@@ -29,7 +29,7 @@ class VisitorSocket {
   /// Returns the address to connect to.
   const std::string& endpoint() const { return limit_.endpoint(); }
   void* handle() { return socket_.handle(); }
-  /// Returns what watches the number of connections. It must be polled by the same loop.
+  /// Returns the source that watches the number of connections. The same loop must poll it.
   ConnectionLimit& connections() { return limit_; }
   const VisitorLedger& ledger() const { return ledger_; }
 
