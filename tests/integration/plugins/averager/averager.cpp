@@ -17,9 +17,7 @@ class Averager final : public Component {
   explicit Averager(ComponentContext& context) : Component(context, {.per_rank = true, .thread = "averager"}) {}
 
  protected:
-  void on_deactivate() override {
-    log().info("averager: {:016x} after {} steps", hash_of(average_), steps_);
-  }
+  void on_deactivate() override { log().info("averager: {:016x} after {} steps", hash_of(average_), steps_); }
 
  private:
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
