@@ -62,7 +62,8 @@ TEST_P(StopTest, ComesAfterAtMostTwoStepsWithACheckpointOfTheStepThatItNames) {
   const auto asked = std::chrono::steady_clock::now();
   interrupt(*training);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - asked;
-  EXPECT_LT(took.count(), 2 * step_s + 3) << "two steps, and some time to write and to end";
+  // Two steps, and time to write and to end on a busy machine. The orders under way have up to 64 steps.
+  EXPECT_LT(took.count(), 2 * step_s + 10);
   const std::string step = after(training->all(), "run finished: stopped by request after step ");
   ASSERT_NE(step, "") << training->all();
   EXPECT_EQ(run_record(last_checkpoint("stopped"))["step"], std::stoull(step));
