@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAllowedRequests = "allowed: a count ('2') or a list ('[0, 3]')";
 
-/// As many as there are, then again from the first.
+/// Returns `count` device numbers: those that exist, then again from the first.
 std::vector<int> first_devices(int count, int available) {
   std::vector<int> indices(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) indices[static_cast<std::size_t>(i)] = i % std::max(available, 1);
@@ -32,7 +32,7 @@ int parse_number(std::string_view text, const std::string& request, const std::s
   return number;
 }
 
-/// The numbers of "[0, 3]".
+/// Returns the numbers in a list such as "[0, 3]".
 std::vector<int> parse_list(std::string_view list, const std::string& request, const std::string& where) {
   list.remove_prefix(1);
   if (list.empty() || list.back() != ']') {

@@ -17,8 +17,9 @@ using AcceleratorContext = PluginContext;
 
 /// The devices of one kind that were found on this host.
 struct FoundDevices {
-  int count = 0;        ///< The devices have the numbers 0 to count - 1.
-  std::string problem;  ///< The reason why there is no device, for people. It may be empty if the host simply has none.
+  int count = 0;  ///< The devices have the numbers 0 to count - 1.
+  /// A human-readable reason why there is no device. It may be empty if the host simply has no such device.
+  std::string problem;
 };
 
 /// One kind of hardware. Other code does not depend on the kind.
@@ -33,7 +34,8 @@ class Accelerator : public Configurable {
   explicit Accelerator(AcceleratorContext& context)
       : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Looks for devices. It must be fast and never throw. It is called often, even if the driver is missing.
+  /// Looks for devices. An implementation must be fast and must not throw. The function is called often, even if the
+  /// driver is missing.
   virtual FoundDevices find_devices() const = 0;
 
   /// Returns the rules of this hardware. They may depend on the accelerator's own parameters.
@@ -48,16 +50,16 @@ class Accelerator : public Configurable {
   /// launch file mean has been decided by the planner.
   std::vector<int> parse_devices(const std::string& request) const;
 
-  /// Claims a device for this process and this thread. If the device does not exist, throws kNotFound, which gives the
-  /// number of existing devices. The device must not outlive this accelerator.
+  /// Claims a device for this process and this thread. Throws kNotFound, which gives the number of existing devices, if
+  /// there is no device `index`. The device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
   /// Returns what this accelerator tells the planner: its devices, and its rules.
   core::PluginTraits declared_traits() const final;
 
  protected:
-  /// Sets up what kernels on this device need (threads, streams, memory pools) and returns the device. `index` is that
-  /// of a device that exists.
+  /// Sets up what kernels on this device need (threads, streams, memory pools) and returns the device. Called by
+  /// claim(); device `index` exists.
   virtual std::unique_ptr<ClaimedDevice> open(int index) const = 0;
 
   const AcceleratorContext& context() const { return context_; }
@@ -70,7 +72,7 @@ class Accelerator : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers an accelerator; the last line of its .cpp, inside no namespace.
+/// Registers an accelerator. It is the last line of the accelerator's .cpp, outside of any namespace.
 #define TRAINYARD_ACCELERATOR(Class, name, description)                                                        \
   TRAINYARD_PLUGIN("accelerator", ::trainyard::Accelerator, ::trainyard::AcceleratorContext, Class, name, "1", \
                    description)

@@ -22,7 +22,7 @@ std::vector<at::Tensor> ClaimedDevice::to_device(std::vector<at::Tensor> tensors
   return move_batch(std::move(tensors));
 }
 
-/// A graph belongs to the shapes of its inputs. The last, smaller batch of an epoch is the usual surprise.
+/// A graph belongs to the shapes of its inputs. The usual cause of a new shape is the last, smaller batch of an epoch.
 void ClaimedDevice::warn_of_new_shapes(const std::vector<at::Tensor>& tensors) {
   Shapes shapes;
   for (const at::Tensor& tensor : tensors) shapes.push_back(tensor.sizes().vec());
@@ -57,8 +57,8 @@ void ClaimedDevice::set_rng_state(const std::vector<std::uint8_t>& state) {
 
 namespace accelerators {
 
-/// The copies wait: what they read belongs to the data loader again when the step is done, whether or not the device
-/// has got round to it.
+/// Waits for the copies: their sources belong to the data loader again when the step is done, whether the device has
+/// read them or not.
 std::vector<at::Tensor> copies_on(at::Device device, std::vector<at::Tensor> tensors) {
   for (at::Tensor& tensor : tensors) {
     const bool there = device.is_cpu() ? tensor.device().is_cpu() : tensor.device() == device;

@@ -21,15 +21,15 @@ class Accelerator;
 /// device.
 ///
 /// A derived class determines how tensors are copied to the device, which random generators its kernels use, and what
-/// is measured. Every function has a default that suits any device which LibTorch supports. An override need not call
+/// is measured. Every function has a default that suits any device that LibTorch supports. An override need not call
 /// the default.
 ///
 /// Abilities that only some kinds of devices have belong in a separate interface that such a device returns, not in
 /// further functions here.
 class ClaimedDevice {
  public:
-  /// `device` identifies the device in LibTorch. `name` is its name for people; if it is empty, LibTorch's name is
-  /// used. The accelerator must outlive the device.
+  /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used.
+  /// The accelerator must outlive the device.
   ClaimedDevice(const Accelerator& accelerator, at::Device device, std::string name = "");
   virtual ~ClaimedDevice() = default;
   ClaimedDevice(const ClaimedDevice&) = delete;
@@ -39,7 +39,7 @@ class ClaimedDevice {
   const std::string& name() const { return name_; }
 
   /// Returns the tensors of a batch on the device, in the same order. The sources may be overwritten as soon as this
-  /// returns. If the accelerator supports only static graphs, a warning names every batch with a new shape.
+  /// returns. If the accelerator supports only static graphs, every new shape after the first is reported by a warning.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
   /// Copies one flat block between host and device; used only where the device has memory of its own. A copy to the
@@ -49,13 +49,13 @@ class ClaimedDevice {
   /// Waits until everything that was submitted to the device is done.
   virtual void synchronize() {}
 
-  /// Host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64, which other processes can map.
+  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64, which other processes can map.
   Buffer allocate_host_block(std::size_t bytes);
 
   /// Seeds every generator that kernels of this device draw from.
   void seed(std::uint64_t seed);
 
-  /// Returns the state of those generators, with which a run continues bit for bit.
+  /// Returns the state of the generators that `seed` seeds. A run that restores it draws the same numbers.
   std::vector<std::uint8_t> rng_state() const;
 
   /// Restores a state that rng_state returned. Throws kCorrupt for the state of other generators.
@@ -88,7 +88,7 @@ class ClaimedDevice {
   at::Device device_;
   std::string name_;
   bool static_graph_only_;
-  std::set<Shapes> shapes_;  ///< The shapes of batches that a static graph has been compiled for.
+  std::set<Shapes> shapes_;  ///< The shapes of batches for which a static graph has been compiled.
 };
 
 namespace accelerators {

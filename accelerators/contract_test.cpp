@@ -22,8 +22,8 @@
 #include "core/traits/plugin_traits.h"
 #include "tensors/precision.h"
 
-// What every accelerator must do; one that is added later is found here by itself. Devices that are not on this machine
-// are skipped, and say why.
+// These are the rules for every accelerator. An accelerator that is added later is tested automatically. Devices that
+// are not on this machine are skipped with the reason.
 
 namespace trainyard {
 namespace {
@@ -35,7 +35,7 @@ bool equal_bits(const at::Tensor& one, const at::Tensor& other) {
          std::memcmp(one.contiguous().data_ptr(), other.contiguous().data_ptr(), one.nbytes()) == 0;
 }
 
-/// Tensors of the sorts that batches are made of, all of whose bits count.
+/// Returns tensors of the types of which batches consist; all their bits matter.
 std::vector<at::Tensor> batch() {
   return {at::rand({5, 3, 4}), at::arange(12, at::kLong).view({3, 4}), at::arange(256, at::kInt).to(at::kByte),
           at::rand({3, 5}).t(), at::rand({0, 4})};

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::uint8_t> state_of(at::Generator generator) {
   const std::lock_guard lock(generator.mutex());
-  const at::Tensor state = generator.get_state();  // Of bytes, on the CPU, whatever the generator's device.
+  // The state is a tensor of bytes on the CPU, whatever the generator's device.
+  const at::Tensor state = generator.get_state();
   const auto* bytes = state.data_ptr<std::uint8_t>();
   return {bytes, bytes + state.numel()};
 }

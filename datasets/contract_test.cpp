@@ -17,7 +17,7 @@
 #include "messages/dtype.h"
 #include "messages/tensor.h"
 
-// What every dataset must do; one that is added later is found here by itself.
+// These are the rules for every dataset. A dataset that is added later is tested automatically.
 
 namespace trainyard {
 namespace {
@@ -31,7 +31,7 @@ using Samples = std::map<std::string, std::vector<Sample>>;
 
 constexpr std::byte kUntouched{0xa5};
 constexpr std::size_t kMargin = 64;
-/// Of a large split only the first samples and the last are looked at.
+/// Of a large split only the first samples and the last one are tested.
 constexpr std::uint64_t kMostSamples = 64;
 
 Sample read_sample(const Dataset& dataset, const DatasetInfo& info, const std::string& split, std::uint64_t index,
@@ -79,7 +79,7 @@ class DatasetContractTest : public ::testing::TestWithParam<std::string> {
     return dataset;
   }
 
-  /// Null, and the test has failed, if the dataset cannot be opened with its case.
+  /// Returns null, and the test has failed, if the dataset cannot be opened with its case.
   std::unique_ptr<Dataset> opened() {
     try {
       auto dataset = make(case_.parameters);

@@ -17,7 +17,7 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// A dataset gives the samples of its splits by their index. The data loader handles batches, shuffling, shards and
+/// A dataset delivers the samples of its splits by their index. The data loader handles batches, shuffling, shards and
 /// threads.
 ///
 /// A dataset has fields (DatasetInfo::fields), and every sample has one tensor of fixed dtype and shape for each field.
@@ -39,18 +39,19 @@ class Dataset : public Configurable {
   virtual void open() = 0;
 
   /// Describes the fields, the vocabulary, the unit and the splits. For each split it gives the name and the number of
-  /// samples; the number of batches stays 0, and the data loader sets it.
+  /// samples; the number of batches stays 0, because the data loader sets it.
   virtual DatasetInfo info() const = 0;
 
-  /// Writes sample `index` of `split` into one span per field. It is called from several threads at once. Throws
-  /// kCorrupt; the error names the file and the offset.
+  /// Writes sample `index` of `split` into one span per field. Called from several threads at once. Throws kCorrupt,
+  /// naming the file and the offset.
   virtual void read(std::string_view split, std::uint64_t index,
                     std::span<const std::span<std::byte>> fields) const = 0;
 
  protected:
   const DatasetContext& context() const { return context_; }
 
-  /// Throws kInvalidArgument unless `index` is below `samples`, the number of samples of `split`. For use in `read`.
+  /// Throws kInvalidArgument unless `index` is below `samples`, the number of samples of `split`. Meant for use in
+  /// `read`.
   void check_sample(std::string_view split, std::uint64_t index, std::uint64_t samples) const {
     if (index < samples) return;
     throw Error(Code::kInvalidArgument, "{}: there is no sample {} in the split '{}', which has {}", where(), index,
@@ -63,6 +64,6 @@ class Dataset : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a dataset; the last line of its .cpp, inside no namespace.
+/// Registers a dataset. It is the last line of the dataset's .cpp, outside of any namespace.
 #define TRAINYARD_DATASET(Class, name, description) \
   TRAINYARD_PLUGIN("dataset", ::trainyard::Dataset, ::trainyard::DatasetContext, Class, name, "1", description)

@@ -12,15 +12,15 @@
 
 namespace trainyard {
 
-/// Says which samples train and which validate, for data that comes without such a division.
+/// Says which samples are for training and which for validation, if the data does not come divided.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< Sample numbers, ascending.
-  std::vector<std::uint64_t> validate;  ///< The others, ascending.
+  std::vector<std::uint64_t> validate;  ///< The other sample numbers, ascending.
 };
 
-/// Draws round(fraction * samples) of the samples for validation. Which samples are drawn depends on the three
-/// arguments alone. `seed` is not the seed of the run: a run that is repeated with another seed must not train on
-/// samples that it validated on before.
+/// Draws round(fraction * samples) of the samples for validation. Which samples are drawn depends only on the three
+/// arguments. `seed` is not the seed of the run: if a run is repeated with another seed, it must not train on samples
+/// that were used for validation before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.
   std::vector<std::uint64_t> order(samples);
@@ -35,7 +35,7 @@ inline Partition drawn_partition(std::uint64_t samples, double fraction, std::ui
   return partition;
 }
 
-/// Lets the last round(fraction * samples) samples validate, for data whose order is time.
+/// Takes the last round(fraction * samples) samples for validation, for data that is ordered by time.
 inline Partition tail_partition(std::uint64_t samples, double fraction) {
   const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(samples) + 0.5);
   Partition partition;
@@ -53,7 +53,7 @@ enum class Division : std::uint8_t {
 };
 constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 
-/// Divides the samples in the given way; only kRandom looks at the seed.
+/// Divides the samples in the given way. Only kRandom uses the seed.
 inline Partition partition_of(std::uint64_t samples, Division division, double fraction, std::uint64_t seed) {
   return division == Division::kTail ? tail_partition(samples, fraction) : drawn_partition(samples, fraction, seed);
 }

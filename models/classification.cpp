@@ -30,7 +30,7 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// LibTorch wants class numbers as one vector of int64.
+/// Returns the class numbers as one vector of int64, which LibTorch requires.
 at::Tensor class_numbers(const at::Tensor& target) {
   const at::Tensor flat = target.dim() == 1 ? target : target.reshape({-1});
   return flat.scalar_type() == at::kLong ? flat : flat.to(at::kLong);
@@ -67,7 +67,7 @@ std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, con
 }
 
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary) {
-  // One transfer, instead of two for every sample below.
+  // This is one transfer, instead of two for every sample below.
   const auto [probability, number] = at::softmax(at_least_float(logits_BC.to(at::kCPU)), 1).max(1);
   Prediction prediction{.title = "class and probability", .text = "", .tensors = {}};
   for (std::int64_t i = 0; i < number.size(0); ++i) {

@@ -11,7 +11,8 @@
 
 namespace trainyard {
 
-// What classifiers share. A classifier is given an input tensor and the number of the right class, and computes logits.
+// These functions are shared by classifiers. A classifier is given an input tensor and the number of the right class,
+// and computes logits.
 
 /// The sizes that a classifier takes from the dataset.
 struct ClassificationSizes {
@@ -21,19 +22,19 @@ struct ClassificationSizes {
   std::int64_t input_elements() const;
 };
 
-/// Reads the sizes from what the dataset says of itself. Throws kShapeMismatch for a dataset that has not an input, one
-/// class number as target and a number of classes; the error says what is needed and what there is. `where` names the
-/// model.
+/// Reads the sizes from the dataset's description. Throws kShapeMismatch, saying what is needed and what was found,
+/// unless the dataset has an input, one class number as target, and a number of classes. `where` names the model.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
-/// Converts the inputs of a batch to the floating type of the weights. Bytes become numbers from 0 to 1.
+/// Converts the inputs of a batch to `type`, the type of the weights. Bytes become numbers from 0 to 1.
 at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat);
 
-/// Converts numbers of 16 bits to float32, in which losses are computed, and returns others as they are.
+/// Returns the tensor in float32 if its elements have fewer than 32 bits, because losses are computed in float32;
+/// otherwise returns it unchanged.
 at::Tensor at_least_float(const at::Tensor& x);
 
-/// Computes the mean cross entropy of `logits_BC` against the class numbers `target`. For logits of 16 bits it computes
-/// in float32, because a loss of 16 bits would have only three digits.
+/// Computes the mean cross entropy of `logits_BC` against the class numbers `target`. For 16-bit logits it computes in
+/// float32, because a 16-bit loss would have only three digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
 /// Computes the metrics "loss" and "accuracy".

@@ -21,7 +21,7 @@
 #include "models/testing/contract.h"
 #include "tensors/bridge.h"
 
-// What every model must do; one that is added later is found here by itself.
+// These are the rules for every model. A model that is added later is tested automatically.
 
 namespace trainyard {
 namespace {
@@ -30,7 +30,7 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kClasses = 3;
 
-/// Data of every sort that models are made for. No model has to take all of it.
+/// Returns data of every sort that models are made for. A model need not accept all of it.
 std::vector<DatasetInfo> all_data() {
   const auto data = [](const char* name, DatasetField input, DatasetField target, std::uint64_t classes) {
     DatasetInfo info;
@@ -113,7 +113,7 @@ class ModelContractTest : public ::testing::TestWithParam<std::string> {
     return case_.data.empty() || std::ranges::find(case_.data, data.dataset) != case_.data.end();
   }
 
-  /// The data that the model takes. The test has failed if there is none.
+  /// Returns the data that the model accepts. The test has failed if there is none.
   std::vector<DatasetInfo> fitting() {
     std::vector<DatasetInfo> fitting;
     std::string refusals;

@@ -10,13 +10,14 @@ namespace trainyard {
 // Functions that make new parameters: float32 leaves on the CPU that require a gradient. Random values are drawn from
 // LibTorch's default generator, which the accelerator host seeds before it builds the model.
 
-/// Draws uniformly from +-1/sqrt(fan_in), as torch.nn.Linear and Conv2d do for their weights and biases.
+/// Returns a parameter whose elements are drawn uniformly from +-1/sqrt(fan_in), as torch.nn.Linear and Conv2d do for
+/// their weights and biases.
 at::Tensor uniform_parameter(const std::vector<std::int64_t>& shape, std::int64_t fan_in);
 
-/// Draws from the normal distribution with mean 0.
+/// Returns a parameter whose elements are drawn from the normal distribution with mean 0.
 at::Tensor normal_parameter(const std::vector<std::int64_t>& shape, double standard_deviation);
 
-/// Sets every element to `value`.
+/// Returns a parameter whose elements are all `value`.
 at::Tensor constant_parameter(const std::vector<std::int64_t>& shape, double value);
 
 }  // namespace trainyard

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// A copy in host memory, which an operation may work on.
+/// Returns a copy in host memory, on which an operation may work.
 at::Tensor host_copy(const at::Tensor& tensor) { return tensor.detach().to(at::kCPU).contiguous().clone(); }
 
 Elements whole(const at::Tensor& tensor) {

@@ -34,14 +34,13 @@ struct NamedMetric {
   Reduction reduction = Reduction::kMean;
 };
 
-/// The input of a model for one step: the tensors of a batch, in the order of DatasetInfo::fields, on the model's
-/// device.
+/// The input of a model for one micro-batch: its tensors, in the order of DatasetInfo::fields, on the model's device.
 struct ModelBatch {
   std::string split;
   std::vector<at::Tensor> tensors;
 };
 
-/// A model has layers and a loss. It does not depend on optimizers, devices, ranks or checkpoints.
+/// The layers and the loss. A model does not depend on optimizers, devices, ranks or checkpoints.
 ///
 /// A model is constructed with the parameters of the launch file. `build` makes its layers on the CPU and draws their
 /// first values from the default generator, which has been seeded. The accelerator host then copies every parameter
@@ -75,8 +74,8 @@ class Model : public Configurable, public Stateful {
   /// Computes the loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
   virtual at::Tensor training_step(const ModelBatch& batch) = 0;
 
-  /// Computes the metrics of one batch; it is called without gradients. The first metric is "loss", and the names are
-  /// the same for every batch.
+  /// Computes the metrics of one batch. Called with gradients switched off. The first metric is "loss", and the names
+  /// are the same for every batch.
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
@@ -92,7 +91,7 @@ class Model : public Configurable, public Stateful {
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
   /// Returns the stages of the model, in the order of the forward pass and of their parameters. Together they use all
-  /// parameters. A model without stages returns an empty list. This is called after `build`.
+  /// parameters. A model without stages returns an empty list. Called after `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
   /// Returns the input of the first stage for a batch.
@@ -105,20 +104,20 @@ class Model : public Configurable, public Stateful {
   /// Computes the metrics of evaluation_step from the output of the last stage.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
-  /// Makes the group of all ranks. It is called when the group is first needed. The accelerator host supplies it in a
-  /// run of several ranks.
+  /// A function that makes the group of all ranks. In a run of several ranks, the accelerator host passes one to
+  /// join(), and it is called when the group is first needed.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
  protected:
   const ModelContext& context() const { return context_; }
 
-  // What the models of all ranks can do together in the middle of a step. Every rank must make the same calls in the
-  // same order. They must therefore not depend on a condition that may differ between ranks, such as the size of a
-  // batch, and cannot be used where ranks compute different parts of the model (pipeline). No gradient flows through
-  // the results. A single rank gets back what it gave.
+  // With the following functions, the models of all ranks can communicate in the middle of a step. Every rank must make
+  // the same calls in the same order. They must therefore not depend on a condition that may differ between ranks, such
+  // as the size of a batch, and cannot be used where ranks compute different parts of the model (pipeline). No gradient
+  // flows through the results. A single rank gets its own tensor back (stacked, in the case of all_gather).
 
-  /// Reduces a tensor that has the same shape and type on all ranks.
+  /// Returns the reduction over all ranks of a tensor that has the same shape and type on every rank.
   at::Tensor sync_tensor(const at::Tensor& tensor, ReduceOp op = ReduceOp::kMean);
   /// Returns the tensors of all ranks, stacked: (ranks, ...).
   at::Tensor all_gather(const at::Tensor& tensor);
@@ -135,6 +134,6 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers a model; the last line of its .cpp, inside no namespace.
+/// Registers a model. It is the last line of the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

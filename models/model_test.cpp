@@ -11,7 +11,7 @@
 namespace trainyard {
 namespace {
 
-/// Asks its peers in the middle of an evaluation.
+/// A model that communicates with the other ranks in the middle of an evaluation.
 class Asking final : public Model {
  public:
   explicit Asking(ModelContext& context) : Model(context) {}

@@ -12,14 +12,14 @@
 
 namespace trainyard {
 
-/// A part of a model that can be computed separately: on its own rank, or while the parameters of the other parts are
-/// not in memory.
+/// A part of a model that can be computed separately: on a rank of its own, or while the parameters of the other parts
+/// are not in memory.
 struct Stage {
-  std::string name;                     ///< "layers.0"
-  std::vector<NamedTensor> parameters;  ///< The parameters that it uses. Several stages may share one.
-  std::vector<NamedTensor> buffers;     ///< The buffers that it uses.
+  std::string name;                     ///< Such as "layers.0".
+  std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Several stages may share one.
+  std::vector<NamedTensor> buffers;     ///< The buffers that the stage uses.
 
-  /// Takes one tensor and returns one; the first dimension of both is the samples. It does not change its input.
+  /// Takes one tensor and returns one; the first dimension of both counts the samples. Must not change its input.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 

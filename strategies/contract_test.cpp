@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests what every strategy must do. A strategy that a later change adds is found here automatically.
+// SPDX-License-Identifier: Apache-2.0 Tests the rules for every strategy. A strategy that is added later is tested
+// automatically.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ class StrategyContractTest : public ::testing::TestWithParam<std::string> {
     ranks_ = std::max(traits_.min_ranks, most);
   }
 
-  /// The rows that `rank` gets in this step: its own, or all rows if the ranks want the same data.
+  /// Returns the rows that `rank` gets in this step: its own, or all rows if the ranks need the same data.
   ModelBatch rows_of(std::size_t step, std::uint32_t rank) const {
     if (traits_.same_data) return made_up_rows(step, 6);
     return made_up_rows(100 * rank + step, kRows[step][rank]);
@@ -140,7 +140,7 @@ TEST_P(StrategyContractTest, GradientsAreRelatedAsItsTraitsSay) {
 TEST_P(StrategyContractTest, AnEvaluationShowsOneModelToAllRanksAndLeavesItAsItWas) {
   RankTeam team(ranks_, GetParam());
   train(team);
-  // Workers of a server take its parameters for an evaluation, and go on from there.
+  // Workers of a server copy its parameters for an evaluation, and continue with them.
   const at::Tensor before = team.whole_parameters();
   std::vector<double> losses(ranks_), whole(ranks_);
   team.each([&](std::uint32_t rank, TeamMember& member) {

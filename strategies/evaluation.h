@@ -8,13 +8,14 @@
 
 namespace trainyard {
 
-/// An evaluation or prediction that all ranks do together, from its beginning to its end. Meanwhile the model has
-/// complete and current parameters. This class serves ranks that always have them.
+/// An evaluation or a prediction in which all ranks take part. The object exists until end() has been called. This
+/// class serves ranks whose model always has complete and current parameters; strategies with other ranks derive from
+/// it.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  /// Returns the metrics of a batch; none for a batch without tensors, for which the rank only takes part in the
+  /// Returns the metrics of a batch. For a batch without tensors there are none; the rank then only takes part in the
   /// communication.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);

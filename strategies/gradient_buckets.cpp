@@ -33,7 +33,7 @@ GradientBuckets::GradientBuckets(const std::vector<NamedTensor>& parameters, con
     : gradients_(gradients), on_ready_(std::move(on_ready)), self_(std::make_shared<GradientBuckets*>(this)) {
   cut(entries, parameters.size(), first_bytes, bytes);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    // Tensors keep their accumulator only as long as somebody holds it.
+    // A tensor does not keep its accumulator alive, so it is kept here.
     auto accumulator = torch::autograd::impl::grad_accumulator(parameters[i].tensor);
     accumulator->add_post_hook(std::make_unique<Hook>(self_, i));
     accumulators_.push_back(std::move(accumulator));

@@ -14,17 +14,19 @@
 
 namespace trainyard {
 
-/// Cuts the gradients of a rank into buckets and reports when backward has finished each, while backward still runs.
+/// Cuts the gradients of a rank into buckets and reports each bucket as soon as backward has finished it, while
+/// backward still runs.
 ///
 /// Buckets are filled from the end of the arena, since backward finishes the last parameters first. The first one is
 /// small, so that reducing begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are reported
-/// in their order, whatever order backward takes, so that all ranks reduce the same bucket at the same time.
+/// in ascending order, whatever the order of backward, so that all ranks reduce the same bucket at the same time.
 class GradientBuckets {
  public:
   using OnReady = std::function<void(const Bucket& bucket, at::Tensor gradients)>;
 
-  /// The first bucket holds at least `first_bytes`, the others `bytes` (0 means one bucket for everything); a parameter
-  /// is never cut. `entries` begins with those of `parameters`. `gradients` is the flat block.
+  /// Fills the first bucket to `first_bytes`, or to `bytes` if that is less, and the others to `bytes`; with `bytes` =
+  /// 0 one bucket holds everything. A parameter is never cut. `entries` begins with the entries of `parameters`.
+  /// `gradients` is the flat gradient block or a block of the same layout; `on_ready` is given slices of it.
   GradientBuckets(const std::vector<NamedTensor>& parameters, const std::vector<ArenaEntry>& entries,
                   const at::Tensor& gradients, std::uint64_t first_bytes, std::uint64_t bytes, OnReady on_ready);
   ~GradientBuckets();
@@ -33,14 +35,15 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Announces that the next backward pass is the last one of the step.
+  /// Makes the next backward pass report buckets, because it completes the gradients. Other passes report none.
   void arm();
 
-  /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the step's backward
-  /// passes.
+  /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the armed pass, or
+  /// in its place if a rank has no samples for it.
   void flush();
 
-  /// Called for every gradient that is finished while armed, which is the moment to let communication make progress.
+  /// Called whenever the armed backward pass has finished a gradient, so that communication can make progress
+  /// meanwhile.
   std::function<void()> on_progress;
 
  private:
@@ -59,8 +62,9 @@ class GradientBuckets {
   std::vector<std::size_t> unfinished_;  ///< ... and how many of them have no gradient yet in this pass.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
-  std::vector<std::shared_ptr<void>> accumulators_;  ///< Autograd's nodes, which the hooks live on.
-  std::shared_ptr<GradientBuckets*> self_;           ///< Null in hooks that outlive this object.
+  std::vector<std::shared_ptr<void>> accumulators_;  ///< Autograd's nodes, to which the hooks are attached.
+  /// Shared with the hooks, which may outlive this object and then find null in it.
+  std::shared_ptr<GradientBuckets*> self_;
 };
 
 }  // namespace trainyard

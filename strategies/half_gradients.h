@@ -7,19 +7,19 @@
 
 namespace trainyard {
 
-/// Sends gradients between ranks in 16 bits: they are rounded, added up, and widened. This halves the bytes, for an
-/// error of half a unit in the last of 11 bits (float16) or 8 bits (bfloat16) at each of the two roundings.
+/// Sends gradients between ranks in 16 bits: they are rounded, added up, and widened. This halves the bytes, at the
+/// cost of an error of half a unit in the last of 11 bits (float16) or 8 bits (bfloat16) at each of the two roundings.
 ///
-/// float16 ends at 65504. Gradients are therefore divided by the number of ranks before they are added, so that only
-/// the mean has to fit. What does not fit becomes infinite, which loss scaling notices. Below 6e-5, float16 gradually
-/// loses bits.
+/// The largest float16 number is 65504. Gradients are therefore divided by the number of ranks before they are added,
+/// so that only the mean has to fit. A value that does not fit becomes infinite, which loss scaling notices. Below
+/// 6e-5, float16 gradually loses bits.
 class HalfGradients {
  public:
-  /// `gradients` is the flat block. Every rank constructs its own at the same time. `type` is kHalf or kBFloat16.
+  /// `gradients` is the flat block. All ranks must construct theirs together. `type` is kHalf or kBFloat16.
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
-  /// Starts to average a slice of the block, which must be the same on all ranks, and returns at once. After the Work
-  /// has been waited for, widen() puts the mean into the block.
+  /// Starts to average a slice of the block over the ranks and returns at once. All ranks must pass the same slice.
+  /// When the Work has been waited for, widen() writes the mean into the block.
   Work average(const at::Tensor& slice);
   void widen(const at::Tensor& slice) const;
 

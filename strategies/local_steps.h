@@ -13,9 +13,9 @@ namespace trainyard {
 /// The base of strategies whose ranks make steps independently: no gradients are exchanged, and every `every_steps`
 /// steps the strategy makes the ranks equal again (`unite`).
 ///
-/// Between these steps, others still see one model. An evaluation uses the mean of the ranks and leaves them as they
-/// were. Before a snapshot the ranks unite, whatever the step is, because this run must continue with what a resumed
-/// run begins with.
+/// In between, the run still shows a single model. An evaluation uses the mean of the ranks' parameters, and then gives
+/// every rank its own values back. Before a snapshot the ranks unite, whatever the step is, so that this run continues
+/// with the values with which a resumed run begins.
 class LocalSteps : public Strategy {
  public:
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
@@ -44,7 +44,7 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< True if there was an update since the ranks were equal.
+  bool apart_ = false;  ///< True if there was an update since the ranks were last equal.
 };
 
 }  // namespace trainyard

@@ -9,14 +9,15 @@ namespace trainyard {
 
 /// One micro-batch of a step, as a strategy receives it.
 ///
-/// The ranks of a run get equally many micro-batches, but not equally many samples. A rank that has no samples left
-/// gets an empty batch, with which it takes part in whatever the ranks do together. Models never see an empty batch.
+/// All ranks of a run get the same number of micro-batches, but not the same number of samples. A rank that has no
+/// samples left gets an empty batch, with which it takes part in whatever the ranks do together. Models never see an
+/// empty batch.
 struct MicroBatch {
   ModelBatch data;            ///< The rows, on the device of the rank.
-  std::uint64_t samples = 0;  ///< The rows of `data`.
-  double weight = 1;          ///< Gradients are multiplied by it before they are added up.
-  bool last = true;           ///< True if the step is complete after it, so that what is finished may be exchanged.
-  /// Its place in the run, for errors.
+  std::uint64_t samples = 0;  ///< The number of rows in `data`.
+  double weight = 1;          ///< The gradients of this micro-batch are multiplied by this before they are added up.
+  bool last = true;  ///< True for the last micro-batch of a step, during which finished gradients may be exchanged.
+  /// The place of the batch in the run, for error messages.
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
   std::uint64_t step = 0;

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// Processes of different hosts may have the same number, so there is a second one, which is drawn once.
+/// Processes on different hosts may have the same id, so a random number is added, which is drawn once.
 std::string process_identity() {
   static const unsigned drawn = std::random_device()();
   return fmt::format("process {} ({:08x})", getpid(), drawn);

@@ -17,7 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// The other rank answers what this one says, except for the first digit of its process.
+/// Lets the other rank answer with the text of this one, except for the first digit of its process.
 void answer_like_another_process(const collectives::Operation& operation) {
   const std::size_t half = operation.bytes() / 2;
   auto* second = static_cast<char*>(operation.data.data) + half;

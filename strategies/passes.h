@@ -28,7 +28,8 @@ constexpr auto words_of(OnNan) { return words("way with a loss that is not a num
 /// pass may draw some. A rank must not wait for another rank meanwhile.
 class ForwardScope {
  public:
-  /// `type` is the type of computation under autocast; empty means no autocast. `generator` may be null.
+  /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
+  /// no random numbers.
   ForwardScope(at::DeviceType device, std::optional<at::ScalarType> type, RankGenerator* generator) {
     if (generator != nullptr) turn_.emplace(*generator);
     if (type) autocast_.emplace(device, *type);
@@ -39,8 +40,8 @@ class ForwardScope {
   std::optional<Autocast> autocast_;
 };
 
-/// The forward and the backward pass of a rank, as its run wants them: under autocast, with the rank's random numbers,
-/// and with a check for losses that are not finite.
+/// Runs the forward and the backward passes of a rank with the settings of the run: autocast, the rank's own random
+/// numbers, and the check for losses that are not finite.
 class Passes {
  public:
   struct Options {
@@ -48,8 +49,8 @@ class Passes {
     at::DeviceType device = at::kCPU;
     std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
     OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
-    RankGenerator* generator = nullptr;      ///< Gives out turns to draw; if null, nobody waits for a turn.
-    StepTrace* trace = nullptr;              ///< Records what was done when; null to record nothing.
+    RankGenerator* generator = nullptr;  ///< Gives out turns to draw random numbers; if null, no turn is waited for.
+    StepTrace* trace = nullptr;          ///< Records what the rank does and when; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
@@ -58,13 +59,14 @@ class Passes {
   /// throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
-  /// Adds the gradients times `weight` to the existing ones. Returns the loss without its graph.
+  /// Runs the backward pass, which adds the gradients of `loss`, times `weight`, to those of the parameters. Returns
+  /// the loss without its graph.
   at::Tensor backward(at::Tensor loss, double weight);
 
-  // These are for strategies that take the forward pass apart.
+  // The following functions are for strategies that run the forward pass in parts.
 
-  /// The first must be held while a part of the forward pass of a training step runs, the second while a part of a pass
-  /// runs that draws no numbers.
+  /// Return what must be held while a part of a forward pass runs: training() in a training step, evaluation() in a
+  /// pass that draws no random numbers.
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 

@@ -9,7 +9,7 @@
 namespace trainyard {
 namespace {
 
-/// Runs an operation on a tensor where it lies, or through a copy in host memory.
+/// Runs an operation on a tensor in place if it is in host memory, and otherwise through a copy there.
 template <class Operation>
 Work on_host(const at::Tensor& flat, const Operation& operation) {
   if (flat.device().is_cpu()) return operation(elements_of(flat));

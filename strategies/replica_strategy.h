@@ -13,45 +13,48 @@ namespace trainyard {
 
 class GradientBuckets;
 
-/// A run of neighbouring gradients that is reduced as one.
+/// A range of neighbouring gradients that the ranks reduce with one operation.
 struct Bucket {
-  std::uint32_t index = 0;  ///< Bucket 0 holds the parameters that backward finishes first: the last ones of forward.
-  std::uint32_t count = 1;  ///< The number of buckets.
-  std::uint64_t offset_bytes = 0;  ///< The place in the gradient block of the arena.
+  /// Bucket 0 is at the end of the block, where the gradients are that backward finishes first.
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;         ///< The number of buckets.
+  std::uint64_t offset_bytes = 0;  ///< Where the bucket begins in the gradient block of the arena.
   std::uint64_t bytes = 0;
 };
 
-/// Ranks that each have the whole model and a part of the data: replicas, which reduce their gradients. A strategy of
-/// this kind says how a bucket of gradients is reduced; this class decides when.
+/// The base of strategies whose ranks are replicas: each has the whole model and a part of the data, and the ranks
+/// reduce their gradients. A strategy of this kind says how a bucket of gradients is reduced; this class decides when.
+/// It calls the hooks in this order:
 ///
-///     prepare_reduction, { reduce of every bucket, finish of every bucket, complete_reduction } of every step
+///     prepare_reduction, then in every step: reduce for each bucket, finish for each bucket, complete_reduction
 ///
-/// None of these is called on a single rank.
+/// In a run with a single rank it calls none of them.
 class ReplicaStrategy : public Strategy {
  public:
   explicit ReplicaStrategy(StrategyContext& context);
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the size to which a bucket is filled before it is reduced. A parameter is never cut, so a bucket may be
-  /// larger. 0 means all gradients in one bucket, reduced after backward.
+  /// Returns the size in bytes to which buckets are filled; the first one is filled to at most 1 MiB. A parameter is
+  /// never cut, so a bucket may become larger. 0 means one bucket with all gradients, which is reduced after backward.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
-  /// Takes memory and makes groups.
+  /// Allocates the memory and makes the groups of ranks that the reduction needs.
   virtual void prepare_reduction() {}
 
-  /// Starts to reduce one bucket in place and returns at once. `gradients` is flat, on this rank's device. It is called
-  /// in the same order on every rank, as soon as backward has finished the bucket; on a rank without samples as well,
-  /// with gradients of zero.
+  /// Starts to reduce one bucket in place and returns at once. `gradients` is the bucket's part of the flat gradient
+  /// block, on this rank's device. Called for the buckets in the same order on every rank: as soon as the last backward
+  /// pass of the step has finished a bucket or, if the last micro-batch is empty, at the end of the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called when the Work that reduce() returned has been waited for.
+  /// Completes a bucket. Called at the end of the step, after the Work that reduce() returned has been waited for.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
-  /// Called when every bucket is finished, for strategies that reduce in another order than that of the buckets.
+  /// Called at the end of a step, when every bucket has been finished. A strategy that starts reductions in an order of
+  /// its own waits for them here.
   virtual void complete_reduction() {}
 
-  /// Lets communication make progress. Called from time to time during the backward pass.
+  /// Lets communication make progress. Called whenever the last backward pass of a step has finished a gradient.
   virtual void progress() { world().progress(); }
 
  private:
@@ -70,7 +73,7 @@ class ReplicaStrategy : public Strategy {
   std::vector<Reduction> reductions_;         ///< The reductions of this step.
 };
 
-/// The parameter that replicas have in common, which determines bucket_bytes().
+/// The parameter `bucket_mb`, which several strategies have in common and which determines bucket_bytes().
 class BucketSize {
  public:
   explicit BucketSize(Configurable& owner)

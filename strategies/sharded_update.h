@@ -19,23 +19,23 @@ namespace trainyard {
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {
  public:
-  /// Returns the part of `rank`, if there are `ranks` ranks.
+  /// Returns the part that `rank` updates, if there are `ranks` ranks.
   static ArenaShard shard_of(const ArenaLayout& layout, std::uint32_t rank, std::uint32_t ranks);
 
   ShardedUpdate(World& world, const Arena& arena, StepTrace* trace);
 
-  /// Returns where the parts of the ranks begin, in elements, for a collective operation over `bytes` bytes at `offset`
+  /// Returns the bounds of the ranks' parts, in elements, for a collective operation over the `bytes` bytes at `offset`
   /// of a flat block.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Gathers the parameters and copies the buffers of rank 0. Called when every rank has restored its own part, if
-  /// there was a checkpoint.
+  /// Gives every rank the parameters of all parts and the buffers of rank 0. Called when the ranks have restored their
+  /// own parts, if there is a checkpoint.
   void synchronise(ArenaEdit& edit);
 
-  /// Gathers the parts of all ranks. Called when every rank has updated its part.
+  /// Gives every rank the parameters of all parts. Called when the ranks have updated their own parts.
   void gather_parameters(ArenaEdit& edit);
 
-  /// Returns what this rank holds, without the further memory that a strategy needs.
+  /// Returns the memory that this rank holds for parameters and gradients, without what a strategy needs in addition.
   Holdings holdings() const;
 
  private:

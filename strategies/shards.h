@@ -16,8 +16,8 @@ namespace trainyard {
 /// are fewer units than ranks, some are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
-/// Returns the bounds for a collective operation over the run of `bytes` bytes at `offset`: where its parts begin and
-/// end, counted in elements of `element_bytes` from the beginning of the run. Parts may be empty.
+/// Cuts `bounds`, as shard_bounds returns them, to the `bytes` bytes at `offset`, for a collective operation over these
+/// bytes. The result is counted in elements of `element_bytes` bytes, from `offset`. Parts may be empty.
 std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t element_bytes);
 
@@ -30,9 +30,9 @@ struct Holdings {
   std::uint64_t peak_gradients = 0;    ///< The peak, including gradients that autograd holds or that are being sent.
   std::uint64_t whole_parameters = 0;  ///< The size of the parameters, or of the gradients, if nothing were divided.
 
-  /// Returns a description for people: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
+  /// Returns a human-readable description: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
   std::string text(std::uint32_t rank) const;
-  /// Values for the metrics: "parameter_bytes", "gradient_bytes" and the peaks of both.
+  /// Returns the values for the metrics: "parameter_bytes", "gradient_bytes" and the peaks of both.
   std::vector<Scalar> scalars() const;
 };
 

@@ -29,7 +29,7 @@ void Strategy::set_up(const RankParts& parts) {
   parts_ = parts;
   // This comes before anything else, because what follows may need memory that threads share.
   if (traits().one_process) check_one_process(world(), where());
-  // Shards have different sizes, so nobody can work on them in place.
+  // The ranks' shards differ in size, so a collective cannot work on them in place.
   if (!arena().shard().parameters) world().use(arena().parameter_memory());
   if (!arena().shard().gradients) world().use(arena().gradient_memory());
   prepare();
@@ -81,7 +81,7 @@ StepSummary Strategy::summary_of_step(const StepEnd& wanted) {
 double Strategy::norm_of_all(const at::Tensor& own_gradients) const {
   const double own = l2_norm(own_gradients);
   if (traits().gradients != GradientsOfRanks::kParts) return own;
-  // This happens on every rank, even on one that happens to have everything, because the others would wait for it.
+  // Every rank does this, even one that happens to have all gradients, because the others would wait for it.
   const double all = world().sum(own * own);
   return all == own * own ? own : std::sqrt(all);
 }

@@ -28,8 +28,8 @@ class Accelerator;
 
 /// What a strategy is constructed with. Its rank is in the PluginContext.
 struct StrategyContext : PluginContext {
-  /// The accelerator and model of this rank, or null while only the declaration is wanted. The model is built by the
-  /// time shard() is called.
+  /// The accelerator and model of this rank, or null while only the declaration is read. The model is built by the time
+  /// shard() is called.
   Accelerator* accelerator = nullptr;
   Model* model = nullptr;
 };
@@ -40,31 +40,32 @@ struct RankParts {
   Arena* arena = nullptr;
   World* world = nullptr;
   Passes* passes = nullptr;
-  StepTrace* trace = nullptr;  ///< Where the strategy records what it does when; null if this is not wanted.
+  StepTrace* trace = nullptr;  ///< Records what the strategy does and when; null if no timeline is wanted.
 };
 
 /// What is wanted from the gradients at the end of a step.
 struct StepEnd {
-  bool check_finite = false;  ///< True to find out whether any of them overflowed.
-  double clip_value = 0;      ///< The largest absolute value of a gradient, as it is in the arena; 0 means any.
-  bool norm = false;          ///< True to compute their norm, after that.
+  bool check_finite = false;  ///< True to find out whether a gradient overflowed.
+  double clip_value = 0;      ///< The limit for the absolute value of a gradient, on the scale of the arena; 0 = none.
+  bool norm = false;          ///< True to compute the norm of the gradients, after they are clipped to clip_value.
 };
 
-/// What is true of the gradients of all ranks together, and therefore the same on every rank.
+/// Summarises the gradients of a step. Every rank gets the same summary, unless the ranks have gradients of their own:
+/// then each gets its own norm and, with kIndependent, its own `finite`.
 struct StepSummary {
   bool finite = true;  ///< False only if some gradient overflowed and check_finite was set.
-  double norm = 0;     ///< The L2 norm of all gradients; 0 if it was not asked for.
+  double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
 };
 
-/// How the ranks work together on one model. A strategy lives inside the accelerator host, because it works on its
-/// arena in place. It works on tensors alone, whatever the hardware is.
+/// How the ranks work together on one model. A strategy lives inside the accelerator host, because it works in place on
+/// the host's arena. It deals only with tensors, whatever the hardware is.
 ///
 /// There are two kinds. Replicas, whose ranks all have the whole model and differ in how they reduce gradients, derive
 /// from ReplicaStrategy and implement little besides `reduce`. The others derive from this class and implement the step
-/// (`compute`), which by default every rank makes for itself.
+/// (`compute`); by default every rank computes by itself.
 ///
-/// The accelerator host calls the public functions below. It calls them in one order, the same on every rank, and they
-/// call the hooks further below, whose defaults do nothing unless stated otherwise:
+/// The accelerator host calls the public functions below. It calls them in the order shown here, which is the same on
+/// every rank. They call the hooks further below, which do nothing by default unless stated otherwise:
 ///
 // clang-format off
 ///     set_up            -> prepare
@@ -75,7 +76,7 @@ struct StepSummary {
 ///         begin_update  -> claim_update
 ///         (the optimizer changes the parameters)
 ///         end_update    -> after_update
-///     or, of a step that is skipped after its end or given up before it:
+///     or, for a step that is skipped after its end or given up before it:
 ///         drop_step     -> drop_gradients
 ///     between steps:
 ///         begin_evaluation ... end_evaluation  -> make_evaluation
@@ -93,10 +94,10 @@ class Strategy : public Configurable, public Stateful {
 
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Returns the part of the flat blocks that this rank keeps. It is asked once, before the arena is made.
+  /// Returns the part of the flat blocks that this rank keeps. Called once, before the arena is made.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
-  /// Returns what the strategy holds and has sent, for the training metrics: "gradient_bytes", ...
+  /// Returns figures about the strategy for the training metrics, such as `gradient_bytes`.
   virtual std::vector<Scalar> stats() const { return {}; }
 
   /// Saves what the strategy keeps from step to step, and takes it back; see Stateful. By default there is nothing.
@@ -115,31 +116,30 @@ class Strategy : public Configurable, public Stateful {
   /// the arena.
   void start();
 
-  /// Computes forward and backward of one micro-batch. Returns the loss without its graph, or an undefined tensor if
-  /// the batch is empty.
+  /// Computes the forward and backward pass of one micro-batch. Returns the loss without its graph, or an undefined
+  /// tensor if the batch is empty.
   at::Tensor train(const MicroBatch& batch);
 
   /// Completes the gradients of a step, so that the arena holds those that the optimizer should see. Called after the
   /// last micro-batch.
   StepSummary end_step(const StepEnd& wanted);
 
-  /// Discards the gradients of a step, even before its end.
+  /// Discards the gradients of the current step. May be called before end_step() or after it.
   void drop_step();
 
-  /// Called before the optimizer is given the gradients of step `step`. Returns the number that their update has for
-  /// the optimizer, or 0 if there is none because another rank makes it.
+  /// Called before the gradients of step `step` are passed to the optimizer. Returns the number of the update that they
+  /// make (Gradients::step), or 0 if this rank makes no update in this step.
   std::uint64_t begin_update(std::uint64_t step) { return claim_update(step); }
 
-  /// Called when the optimizer has changed the parameters that were announced, or when there was no update to make
-  /// here.
+  /// Called when the optimizer has changed the parameters, or at once if begin_update() returned 0.
   void end_update(std::uint64_t step);
 
-  /// Called before and after evaluations and predictions, on all ranks. If an evaluation was broken off, the next call
-  /// of the host ends it.
+  /// Begin and end an evaluation or a prediction. Called on all ranks. If an evaluation is broken off, the next
+  /// train(), begin_evaluation() or begin_snapshot() ends it.
   Evaluation& begin_evaluation();
   void end_evaluation();
 
-  /// Prepares the arena for a copy of its announced memory. Called before the copy, on all ranks.
+  /// Prepares the arena for the copy that the checkpoint writer makes of it. Called before every copy, on all ranks.
   void begin_snapshot();
 
   /// Returns the traits for the planner.
@@ -148,26 +148,26 @@ class Strategy : public Configurable, public Stateful {
  protected:
   // The hooks, in the order in which they are called.
 
-  /// Allocates memory and makes groups.
+  /// Allocates the memory and makes the groups of ranks that the strategy needs.
   virtual void prepare() {}
 
   /// Makes all ranks start from the same parameters and buffers. The default copies those of rank 0.
   virtual void synchronise(ArenaEdit& edit) { take_from_rank_0(edit); }
 
-  /// Computes forward and backward of one micro-batch, including communication with other ranks; see train(). By
-  /// default the rank computes alone.
+  /// Computes the forward and backward pass of one micro-batch, and communicates with other ranks if the strategy needs
+  /// that; see train(). By default the rank computes alone.
   virtual at::Tensor compute(const MicroBatch& batch);
 
   /// Waits until the arena holds the gradients that the optimizer should see.
   virtual void complete_gradients() {}
 
-  /// Discards gradients outside the arena and those being sent. The gradients in the arena are zeroed afterwards.
+  /// Discards gradients that are outside of the arena or are being sent. Those in the arena are zeroed afterwards.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
   /// Returns what begin_update() returns; see there. By default every rank makes the update of its step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
-  /// Exchanges parameters, if the strategy does that. Called when the update has been made.
+  /// Called by end_update(). A strategy that exchanges parameters does so here.
   virtual void after_update(std::uint64_t /*step*/, ArenaEdit& /*edit*/) {}
 
   /// Returns the evaluation to use. The default serves ranks that hold the whole model.
@@ -176,9 +176,9 @@ class Strategy : public Configurable, public Stateful {
   /// Ensures that the announced memory, including buffers, has the current values.
   virtual void before_snapshot(ArenaEdit& /*edit*/) {}
 
-  // The following functions are what hooks work with.
+  // Hooks use the following functions.
 
-  /// Replaces the parameters and buffers of every rank by those of rank 0.
+  /// Replaces the parameters and buffers of every rank with those of rank 0.
   void take_from_rank_0(ArenaEdit& edit);
   void zero_gradients() { at::Tensor(arena().gradients()).zero_(); }
 
@@ -189,7 +189,8 @@ class Strategy : public Configurable, public Stateful {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// Returns the rows that this rank has been given in the current step, and whether end_step was called for it.
+  /// Return the number of samples that this rank was given in the current step, and whether end_step() was called for
+  /// that step.
   std::uint64_t step_samples() const { return step_samples_; }
   bool step_has_ended() const { return step_has_ended_; }
 
@@ -198,7 +199,7 @@ class Strategy : public Configurable, public Stateful {
   double norm_of_all(const at::Tensor& own_gradients) const;
   bool finite_everywhere(double norm) const;
   void begin_step();
-  /// Runs a part of a step; an exception that comes out of it ends the step of the other ranks as well.
+  /// Runs a part of a step. If it throws, the other ranks fail as well, instead of waiting for this one.
   template <class Part>
   auto together(const Part& part);
 

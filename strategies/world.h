@@ -11,15 +11,15 @@
 
 namespace trainyard {
 
-/// All ranks of a run, as one of them sees them.
+/// The group of all ranks of a run.
 class World : public RankGroup {
  public:
-  /// Connects to the other ranks. `timeout` is how long an unresponsive rank is waited for. Throws kTimeout, naming the
-  /// ranks that did not connect.
+  /// Connects to the other ranks. `timeout` is the time for which an unresponsive rank is waited for. Throws kTimeout,
+  /// naming the ranks that did not connect.
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
-  /// Makes and connects a further group. Exactly its members call this, with the same name and ranks, which are those
-  /// of the run, ascending.
+  /// Makes and connects a further group. `ranks` are its members, by their ascending numbers in the run. All members
+  /// must call this with the same arguments, and no other rank may.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
   /// Reports to the members of every group that it has made, too, that this rank cannot continue.

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks what must hold before a commit lands. It installs the Debian packages that it checks with.
+# Checks what must hold before a commit lands. It installs the Debian packages that it needs.
 #
 #   tools/check.sh                    # format, spelling, layers, build, libraries, tests: from a clean clone on Debian 12 or 13
 #   tools/check.sh --fast             # the same without installing anything and without the slow tests
-#   tools/check.sh --stage NAME...    # these stages alone, in this order
+#   tools/check.sh --stage NAME...    # only these stages, in this order
 #   tools/check.sh --changed REF ...  # clang-tidy looks only at what has changed since the commit REF
 #
 # Stages of every commit:  format spelling layers build libraries tests
@@ -29,7 +29,7 @@ done
 [ ${#stages[@]} -gt 0 ] || stages=(format spelling layers build libraries tests)
 
 build="${TRAINYARD_BUILD_DIR:-build/check}"
-# Counted here, because nproc says 1 where OMP_NUM_THREADS does.
+# Counted here, because nproc prints 1 if OMP_NUM_THREADS is 1.
 export TRAINYARD_JOBS="${TRAINYARD_JOBS:-$(env -u OMP_NUM_THREADS nproc)}"
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Debian packages that Trainyard needs, and how to get those that are missing. To be sourced.
 
-# To build and run.
+# Needed to build and run.
 trainyard_build_packages=(
   g++ cmake ninja-build make pkg-config
   libtorch-dev libopenblas0-pthread
   libgloo-dev libzmq3-dev cppzmq-dev libcereal-dev libtomlplusplus-dev libspdlog-dev libfmt-dev
   libcli11-dev nlohmann-json3-dev zlib1g-dev libssl-dev libpng-dev libjpeg62-turbo-dev
 )
-# To test as well: oracles in Python, the clients that are tested with them, and what reads libraries and licences.
+# Needed for the tests as well: GoogleTest, and what the Python tests and the checks use.
 trainyard_test_packages=(libgtest-dev libgmock-dev python3-torch python3-numpy python3-pil python3-zmq git)
 
 # install_missing PACKAGE...: says what is missing and installs it, as root or with sudo.

@@ -17,7 +17,7 @@ fi
 install_missing "${trainyard_build_packages[@]}"
 
 echo "Building a release in build/release (a few minutes the first time)."
-# Sources are compiled several at a time: half the work where nothing is there yet.
+# Several sources are compiled together, which halves the work of a first build.
 cmake -S . -B build/release -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRAINYARD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON >build-release.log 2>&1 ||
   { tail -n 20 build-release.log >&2; exit 1; }
 mv build-release.log build/release/configure.log

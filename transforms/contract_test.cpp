@@ -13,7 +13,7 @@
 #include "transforms/testing/contract.h"
 #include "transforms/transform.h"
 
-// What every transform must do; one that is added later is found here by itself.
+// These are the rules for every transform. A transform that is added later is tested automatically.
 
 namespace trainyard {
 namespace {
@@ -24,7 +24,7 @@ using Bytes = std::vector<std::byte>;
 constexpr std::size_t kMargin = 64;
 constexpr std::uint64_t kKeys = 20;
 
-/// Fields of every sort that datasets have. No transform has to take all of them.
+/// Returns fields of every sort that datasets have. A transform need not accept all of them.
 std::vector<DatasetField> fields() {
   const auto field = [](DType dtype, std::vector<std::int64_t> shape) {
     return DatasetField{"input", static_cast<std::uint8_t>(dtype), std::move(shape)};
@@ -39,7 +39,7 @@ std::string text_of(const DatasetField& field) {
   return std::string(name_of(static_cast<DType>(field.dtype))) + " " + to_text(field.shape);
 }
 
-/// A sample of the field: small numbers that differ from place to place.
+/// Returns a sample of the field: small numbers that differ from place to place.
 Bytes sample_of(const DatasetField& field) {
   Bytes bytes(bytes_of(field));
   const auto fill = [&]<class T>(T) {
@@ -70,13 +70,14 @@ class TransformContractTest : public ::testing::TestWithParam<std::string> {
     return transform;
   }
 
-  /// A transform that is ready for a field, and what it makes of the field.
+  /// A transform that is prepared for a field, and the resulting field.
   struct Prepared {
     DatasetField input;
     DatasetField output;
     std::unique_ptr<Transform> transform;
 
-    /// With the chance of `key`; without any for 0. Surrounded by margins, which are filled as everything is at first.
+    /// Applies the transform with the random numbers of `key`, or without any for 0. Margins around the output are
+    /// filled with `fill`, like the output itself.
     Bytes apply(std::uint64_t key, std::byte fill = {}) const {
       const Bytes sample = sample_of(input);
       Bytes result(bytes_of(output) + 2 * kMargin, fill);
@@ -86,7 +87,7 @@ class TransformContractTest : public ::testing::TestWithParam<std::string> {
     }
   };
 
-  /// One for every field that the transform takes. The test has failed if there is none.
+  /// Returns one for every field that the transform accepts. The test has failed if there is none.
   std::vector<Prepared> prepared() {
     std::vector<Prepared> all;
     std::string refusals;

@@ -21,7 +21,7 @@ inline std::string describe(const DatasetField& field) {
   return std::string(name_of(static_cast<DType>(field.dtype))) + " " + to_text(field.shape);
 }
 
-/// What transforms of images need to know of a field. The last two dimensions are rows and columns; the one before
+/// What transforms of images need to know about a field. The last two dimensions are rows and columns; the one before
 /// them, if there is one, counts planes.
 struct ImageShape {
   std::size_t planes = 1;
@@ -48,7 +48,7 @@ inline ImageShape image_shape(const DatasetField& field, const std::string& wher
   return {dimensions == 3 ? extent(3) : 1, extent(2), extent(1), size_of(static_cast<DType>(field.dtype))};
 }
 
-/// Returns the field with other numbers of rows and columns.
+/// Returns the field with the given numbers of rows and columns.
 inline DatasetField resized(DatasetField field, std::size_t height, std::size_t width) {
   const std::size_t dimensions = field.shape.size();
   field.shape[dimensions - 2] = static_cast<std::int64_t>(height);
@@ -57,7 +57,7 @@ inline DatasetField resized(DatasetField field, std::size_t height, std::size_t 
 }
 
 /// Copies the window of `size` x `size` whose top left corner is at (top, left) of the image. The corner may be
-/// negative and the window may reach over an edge: what lies outside of the image becomes zero.
+/// negative, and the window may extend beyond an edge: whatever is outside of the image becomes zero.
 inline void copy_window(const ImageShape& image, std::span<const std::byte> input, std::span<std::byte> output,
                         std::size_t size, std::ptrdiff_t top, std::ptrdiff_t left) {
   const auto inside = [](std::ptrdiff_t value, std::size_t most) {

@@ -15,7 +15,7 @@ DatasetField bytes(std::vector<std::int64_t> shape) {
   return {"input", static_cast<std::uint8_t>(DType::kUInt8), std::move(shape)};
 }
 
-/// The window of `size` x `size` at (top, left) of a picture of 2 x 3 pixels: 1 2 3 above 4 5 6.
+/// Returns the window of `size` x `size` at (top, left) of a picture of 2 x 3 pixels: 1 2 3 above 4 5 6.
 std::vector<int> window(std::size_t size, std::ptrdiff_t top, std::ptrdiff_t left) {
   const std::vector<std::uint8_t> image{1, 2, 3, 4, 5, 6};
   std::vector<std::uint8_t> result(size * size, 99);

@@ -18,8 +18,8 @@ using TransformContext = PluginContext;
 
 /// The random numbers of one application of one transform. A transform may draw any number of them; the same key gives
 /// the same numbers. The data loader makes the key from the seed of the run, the split, the epoch, the sample and the
-/// transform's place in the list, and from nothing else. Workers, prefetching and placement therefore change no bit of
-/// a batch.
+/// transform's place in the list, and from nothing else. Workers, prefetching and placement therefore do not change the
+/// content of a batch.
 class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
@@ -49,13 +49,14 @@ class Transform : public Configurable {
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
   /// Prepares for the field `input`, and returns the field that `apply` will produce: a dtype and a shape, with the
-  /// same name. It is called once, before `apply`. Throws kShapeMismatch or kInvalidArgument; the error says what was
-  /// given and what is allowed.
+  /// same name. Called once, before `apply`. Throws kShapeMismatch or kInvalidArgument, saying what was given and what
+  /// is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
-  /// Computes `output` from `input`. They do not overlap, and their sizes are those of the input and the result of
-  /// `prepare`. `random` is null if nothing may be random, as in evaluation; a random transform then treats all samples
-  /// in the same way, with the same shape of the output. Since this runs for every sample, it must not allocate memory.
+  /// Computes `output` from `input`. The two do not overlap, and their sizes are those of the fields that `prepare` was
+  /// given and returned. `random` is null if nothing may be random, as in evaluation; a random transform then treats
+  /// all samples in the same way, and its output has the same shape. Since this runs for every sample, it must not
+  /// allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
   const std::string& field() const { return *field_; }
@@ -66,6 +67,6 @@ class Transform : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a transform; the last line of its .cpp, inside no namespace.
+/// Registers a transform. It is the last line of the transform's .cpp, outside of any namespace.
 #define TRAINYARD_TRANSFORM(Class, name, description) \
   TRAINYARD_PLUGIN("transform", ::trainyard::Transform, ::trainyard::TransformContext, Class, name, "1", description)

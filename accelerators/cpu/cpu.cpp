@@ -21,12 +21,12 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-/// The share of the processor that a rank computes on.
+/// The share of the processor on which a rank computes.
 class Cores final : public ClaimedDevice {
  public:
   explicit Cores(const Accelerator& cpu) : ClaimedDevice(cpu, at::Device(at::kCPU)) {}
 
-  /// "memory_bytes" (resident), "cpu_seconds" (of the process), "threads".
+  /// Returns "memory_bytes" (resident), "cpu_seconds" (of the process) and "threads".
   std::map<std::string, double> stats() const override;
 };
 
@@ -48,7 +48,8 @@ Cpu::Cpu(AcceleratorContext& context) : Accelerator(context) {}
 
 FoundDevices Cpu::find_devices() const { return {.count = cpu::usable_cores(), .problem = {}}; }
 
-/// 16-mixed is emulated where LibTorch has no float16 kernels for the CPU; 16-true, which needs them all, is not there.
+/// 16-mixed is emulated if LibTorch has no float16 kernels for the CPU; 16-true, which needs all of them, is then
+/// missing.
 AcceleratorTraits Cpu::traits() const {
   AcceleratorTraits traits{.precisions = {}, .shared_devices = true, .auto_rank = 1};
   for (const std::string& name : precision_names()) {
@@ -57,7 +58,7 @@ AcceleratorTraits Cpu::traits() const {
   return traits;
 }
 
-/// The cores of this rank: an equal, contiguous part of those that are named, so that neighbours stay together.
+/// Returns the cores of this rank: an equal, contiguous part of the cores in `cpus`, so that neighbours stay together.
 std::vector<int> Cpu::own_cores() const {
   const std::size_t ranks = context().world_size;
   const std::size_t share = cpus_->size() / ranks;

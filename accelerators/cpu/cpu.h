@@ -17,7 +17,7 @@ class Cpu final : public Accelerator {
   AcceleratorTraits traits() const override;
 
  protected:
-  /// Sets the threads of LibTorch and its BLAS, pins this thread if it was asked to, and stops malloc from returning
+  /// Sets the threads of LibTorch and its BLAS, pins this thread if `cpus` is given, and stops malloc from returning
   /// memory to the system after every step. All of this except the pinning affects the whole process.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 

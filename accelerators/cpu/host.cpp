@@ -22,7 +22,8 @@
 namespace trainyard::cpu {
 namespace {
 
-/// Cores that the control group grants, as "200000 100000" in cpu.max; `unlimited` if it grants all.
+/// Returns the number of cores that the control group grants, such as "200000 100000" in cpu.max for two, or
+/// `unlimited` if it has no limit.
 int quota_cores(int unlimited) {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   std::string quota;
@@ -31,13 +32,14 @@ int quota_cores(int unlimited) {
   return std::max(1, static_cast<int>(std::ceil(std::strtod(quota.c_str(), nullptr) / period)));
 }
 
-/// The real path of a loaded library: Debian's libblas.so.3 is a link to whichever BLAS the administrator chose.
+/// Returns the real path of a loaded library: Debian's libblas.so.3 is a link to whichever BLAS the administrator
+/// chose.
 std::string real_path(const char* path) {
   const std::unique_ptr<char, decltype(&std::free)> resolved(realpath(path, nullptr), &std::free);
   return resolved ? resolved.get() : path;
 }
 
-/// Keeps the paths of libraries that may be a BLAS; for dl_iterate_phdr.
+/// Collects the paths of libraries that may be a BLAS. It is a callback for dl_iterate_phdr.
 int collect_blas(dl_phdr_info* info, std::size_t, void* found) {
   const std::string path = real_path(info->dlpi_name);
   for (const char* name : {"openblas", "libmkl", "libblis", "libblas", "libatlas"}) {
@@ -54,7 +56,8 @@ std::vector<std::string> blas_libraries() {
   return found;
 }
 
-/// A function of the OpenBLAS that is loaded; null if there is none. The handle is never closed, nor is the library.
+/// Returns a function of the loaded OpenBLAS, or null if there is none. Neither the handle nor the library is ever
+/// closed.
 template <class Function>
 Function* openblas_function(const char* name) {
   for (const std::string& path : blas_libraries()) {
@@ -65,7 +68,7 @@ Function* openblas_function(const char* name) {
   return nullptr;
 }
 
-/// The user's variable is a limit, as it is to OpenBLAS itself.
+/// The user's variable is an upper limit, as it is for OpenBLAS itself.
 int allowed_blas_threads(int threads) {
   const char* limit = std::getenv("OPENBLAS_NUM_THREADS");
   const int most = limit ? std::atoi(limit) : 0;
@@ -110,13 +113,13 @@ void pin_to_cores(const std::vector<int>& cores) {
 }
 
 void keep_freed_memory() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // The largest value that glibc takes.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // This is the largest value that glibc accepts.
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 
 Blas loaded_blas() {
   const std::vector<std::string> libraries = blas_libraries();
-  // libblas.so.3 may stand for any of them, which is why real paths are looked at.
+  // libblas.so.3 may lead to any of them, so the real paths are compared.
   const auto is_fast = [](const std::string& path) {
     return path.find("openblas") != std::string::npos || path.find("mkl") != std::string::npos ||
            path.find("blis") != std::string::npos;

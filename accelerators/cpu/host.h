@@ -31,13 +31,14 @@ void keep_freed_memory();
 
 /// The BLAS library that LibTorch has loaded.
 struct Blas {
-  std::string path;        ///< Empty if the library is linked into LibTorch.
-  bool reference = false;  ///< It is the reference implementation: correct, and tens of times slower than others.
+  std::string path;  ///< Empty if the library is linked into LibTorch.
+  /// True for the reference implementation, which is correct but tens of times slower than others.
+  bool reference = false;
 };
 Blas loaded_blas();
 
-/// Sets the number of threads of OpenBLAS if it is loaded, which LibTorch does not do. OPENBLAS_NUM_THREADS is an upper
-/// limit.
+/// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not. If OPENBLAS_NUM_THREADS is set,
+/// it is an upper limit.
 void set_blas_threads(int threads);
 
 }  // namespace trainyard::cpu

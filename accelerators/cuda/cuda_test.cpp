@@ -13,7 +13,7 @@ namespace {
 
 class CudaTest : public ::testing::Test {
  protected:
-  /// False on a machine without a GPU; the test then says so and is not counted as passed.
+  /// Returns false on a machine without a GPU; the test then reports this and does not count as passed.
   bool claimed() {
     context_.where = "accelerator 'cuda'";
     context_.parameters = "{}";

@@ -19,7 +19,7 @@ namespace {
 
 /// Makes the device current for this thread.
 c10::DeviceIndex made_current(int index) {
-  // cuBLAS refuses to be deterministic without it, and reads it when it is first used.
+  // cuBLAS cannot be deterministic without this variable, and reads it when it is first used.
   ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   const auto device = static_cast<c10::DeviceIndex>(index);
   c10::cuda::set_device(device);
@@ -28,13 +28,13 @@ c10::DeviceIndex made_current(int index) {
 
 }  // namespace
 
-/// The streams of a pool have a priority each: batches are small and should not queue behind kernels.
+/// Batches are copied on a stream of high priority, because they are small and should not wait behind kernels.
 Gpu::Gpu(const Accelerator& cuda, int index)
     : ClaimedDevice(cuda, at::Device(at::kCUDA, made_current(index))),
       compute_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, torch_device().index())),
       copies_(c10::cuda::getStreamFromPool(/*isHighPriority=*/true, torch_device().index())) {
   c10::cuda::setCurrentCUDAStream(compute_);
-  // The allocator knows its devices from the first allocation on; stats() asks it.
+  // The allocator knows its devices only after the first allocation, and stats() asks it.
   at::empty({0}, at::TensorOptions().device(torch_device()));
 }
 
@@ -50,11 +50,12 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
   const c10::cuda::CUDAStreamGuard on_copies(copies_);
   for (at::Tensor& tensor : tensors) {
     if (!tensor.is_cpu()) continue;
-    // LibTorch's pool of pinned memory gives a block out again only when the copies from it are done.
+    // LibTorch's pool of pinned memory reuses a block only when the copies from it are done.
     at::Tensor pinned = at::empty(tensor.sizes(), tensor.options().pinned_memory(true));
     pinned.copy_(tensor);
     tensor = pinned.to(torch_device(), /*non_blocking=*/true);
-    // Made on one stream, used on another: its memory must not be reused before the latter is done with it.
+    // The tensor is made on one stream and used on another, so its memory must not be reused before the latter is done
+    // with it.
     c10::cuda::CUDACachingAllocator::recordStream(tensor.storage().data_ptr(), compute_);
   }
   at::cuda::CUDAEvent arrived;
@@ -63,26 +64,26 @@ std::vector<at::Tensor> Gpu::move_batch(std::vector<at::Tensor> tensors) {
   return tensors;
 }
 
-/// Kernels that come later on the stream wait for what goes to the device, and the host's copy is not written again
-/// before the next block has come back, which does wait.
+/// Later kernels on the stream wait for a copy to the device. The host's copy is not overwritten before the next block
+/// has arrived from the device, and that copy does wait.
 void Gpu::copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from, /*non_blocking=*/to.is_cuda()); }
 
 void Gpu::synchronize() { c10::cuda::device_synchronize(); }
 
-/// Without it copies are slower and nothing else: a limit on locked memory is no reason to stop.
+/// If this fails, copies are only slower, so a limit on locked memory is not an error.
 void Gpu::prepare_host_block(const Buffer& block) {
   if (cudaHostRegister(block.data(), block.size(), cudaHostRegisterDefault) == cudaSuccess) {
     locked_.push_back(block);
     return;
   }
-  cudaGetLastError();  // Takes the error away, so that no later call reports it.
+  cudaGetLastError();  // Clears the error, so that no later call reports it.
   context().log->warn("{}: {} bytes of the arena's mirror cannot be page-locked; its copies will be slower",
                       context().where, block.size());
 }
 
 std::map<std::string, double> Gpu::stats() const {
   const auto stats = c10::cuda::CUDACachingAllocator::getDeviceStats(torch_device().index());
-  constexpr std::size_t kAll = 0;  // Pools of small and of large blocks together.
+  constexpr std::size_t kAll = 0;  // The pools of small and of large blocks together.
   return {{"memory_bytes", static_cast<double>(stats.allocated_bytes[kAll].current)},
           {"peak_memory_bytes", static_cast<double>(stats.allocated_bytes[kAll].peak)},
           {"reserved_bytes", static_cast<double>(stats.reserved_bytes[kAll].current)}};

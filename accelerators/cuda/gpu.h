@@ -21,7 +21,8 @@ class Gpu final : public ClaimedDevice {
 
   void synchronize() override;
 
-  /// "memory_bytes" and "peak_memory_bytes" of tensors, "reserved_bytes" of LibTorch's pool.
+  /// Returns "memory_bytes" and "peak_memory_bytes", which tensors use, and "reserved_bytes", which LibTorch's pool
+  /// holds.
   std::map<std::string, double> stats() const override;
 
  protected:

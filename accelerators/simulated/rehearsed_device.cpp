@@ -23,7 +23,7 @@ void RehearsedDevice::copy_block(at::Tensor to, const at::Tensor& from) {
   wait(from.nbytes(), 0);
 }
 
-/// The time is a formula of the bytes, so that two rehearsals are alike.
+/// The time is computed from the number of bytes, so that two rehearsals take the same time.
 void RehearsedDevice::wait(std::size_t bytes, double latency_us) {
   const double link_seconds = link_gb_per_s_ > 0 ? static_cast<double>(bytes) / (link_gb_per_s_ * 1e9) : 0;
   const double seconds = link_seconds + latency_us * 1e-6;

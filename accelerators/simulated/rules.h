@@ -10,8 +10,9 @@ namespace trainyard::simulated {
 /// The known properties of hardware that this host does not have: its rules, and the duration of transfers to it.
 struct Rules {
   AcceleratorTraits traits;
-  int devices = 64;            ///< The number of devices in one host.
-  double link_gb_per_s = 0;    ///< The speed of the link to the host, in 1e9 bytes; 0 means that it takes no time.
+  int devices = 64;  ///< The number of devices in one host.
+  /// The speed of the link to the host, in 1e9 bytes per second; 0 means that transfers take no time.
+  double link_gb_per_s = 0;
   double step_latency_us = 0;  ///< The time from handing over a batch until the device begins.
 };
 

@@ -23,11 +23,11 @@ Simulated::Simulated(AcceleratorContext& context) : Accelerator(context), rules_
   if (given("memory_limit_bytes")) traits.memory_limit_bytes = static_cast<std::uint64_t>(*memory_limit_bytes_);
   if (given("link_gb_per_s")) rules_.link_gb_per_s = *link_gb_per_s_;
   if (given("step_latency_us")) rules_.step_latency_us = *step_latency_us_;
-  // Whatever the rules say, this processor has to compute it.
+  // Whatever the rules say, the precision must be one that this processor can compute.
   if (!kHalfOnCpu) std::erase(traits.precisions, "16-true");
 }
 
-/// A default that is written down counts as given: it may lift a rule of the kind.
+/// Returns true if the launch file gives the parameter, even with its default value, which may lift a rule of the kind.
 bool Simulated::given(const std::string& parameter) const {
   return !describing() && nlohmann::json::parse(context().parameters).contains(parameter);
 }

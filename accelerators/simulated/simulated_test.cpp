@@ -75,9 +75,10 @@ TEST_F(SimulatedTest, TransfersTakeTheTimeThatTheirBytesNeed) {
   const auto slow = make(R"({"link_gb_per_s": 0.001, "step_latency_us": 2000})");
   const auto device = slow->claim(0);
   const auto begin = std::chrono::steady_clock::now();
-  device->to_device({at::ones({1000}), at::ones({250})});  // 5000 bytes at 1 MB/s, and the latency.
+  // This takes the time for 5000 bytes at 1 MB/s, and the latency.
+  device->to_device({at::ones({1000}), at::ones({250})});
   at::Tensor to = at::zeros({2000});
-  device->copy_block(to, at::ones({2000}));  // 8000 bytes.
+  device->copy_block(to, at::ones({2000}));  // This takes the time for 8000 bytes.
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(to.sum().item<float>(), 2000);
   EXPECT_DOUBLE_EQ(device->stats().at("waited_seconds"), 0.005 + 0.002 + 0.008);

@@ -17,14 +17,16 @@ namespace {
 /// LibTorch keeps pointers into it.
 std::string load(const std::string& path) {
   struct stat status {};
-  // What is looked at must be what is loaded: dlopen would search for a name without '/' elsewhere.
+  // The real path is used for both the check and the loading, because dlopen would search for a name without '/'
+  // elsewhere.
   char real[PATH_MAX];
   if (::realpath(path.c_str(), real) == nullptr || ::stat(real, &status) != 0)
     return fmt::format("library = '{}': there is no such file", path);
   if ((status.st_mode & S_IWOTH) != 0) {
     return fmt::format("library = '{}' can be written by everyone; take that right away (chmod o-w)", path);
   }
-  // Global: kernels of a vendor are often spread over libraries that find each other's symbols that way.
+  // The symbols are global, because a vendor's kernels are often spread over several libraries that find each other's
+  // symbols in this way.
   if (::dlopen(real, RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
   return fmt::format("library = '{}' cannot be loaded: {}", path, ::dlerror());
 }
@@ -38,7 +40,7 @@ std::optional<at::DeviceType> type_named(const std::string& name) {
   }
 }
 
-/// A device that nothing is known of but what LibTorch's guard can do.
+/// A device about which nothing is known except what LibTorch's guard offers.
 class GuardedDevice final : public ClaimedDevice {
  public:
   GuardedDevice(const Accelerator& accelerator, at::Device device)

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// Any device that a vendor's backend adds to LibTorch: hpu, ipu, xla, xpu, or PrivateUse1 under whatever name.
+/// Any device that a vendor's backend adds to LibTorch: hpu, ipu, xla, xpu, or PrivateUse1 under any name.
 ///
 ///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
 ///
@@ -51,7 +51,7 @@ class TorchDevice final : public Accelerator {
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = unknown", at_least(0) | in_unit("bytes")};
 
-  mutable std::optional<Found> found_;  ///< What the first look has found; the library is loaded once.
+  mutable std::optional<Found> found_;  ///< The result of the first look. The library is loaded only once.
 };
 
 }  // namespace trainyard

@@ -69,7 +69,7 @@ TEST_F(TorchDeviceTest, LibrariesThatCannotBeLoadedAreNamedWithTheReason) {
               HasSubstr("can be written by everyone"));
 }
 
-/// One test, because a library cannot be unloaded: afterwards the type is known for good.
+/// This is one test, because a library cannot be unloaded: from then on the type is known.
 TEST_F(TorchDeviceTest, ALibraryBringsItsDevicesAndTheParametersBringTheirRules) {
   const std::string library = fmt::format(R"("library": "{}")", TRAINYARD_TINY_BACKEND);
   EXPECT_EQ(problem("{" + library + R"(, "device_type": "hpu"})"),

@@ -46,7 +46,8 @@ void AcceleratorHost::on_configure() {
                                      .log_every_steps = log_every_steps_});
 }
 
-/// Orders that are still open were given up by whoever ended the run. What is under way must not block the senders.
+/// Whoever ended the run has given up the orders that are still open. Messages that still arrive must not block their
+/// senders.
 void AcceleratorHost::on_deactivate() {
   if (reporter_) reporter_->mute();
   queue_.close();

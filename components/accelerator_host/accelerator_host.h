@@ -28,14 +28,15 @@
 
 namespace trainyard {
 
-/// Computes what the orders say on one device: forward, backward, accumulation and clipping. It holds the model and the
-/// arena; the optimizer changes the parameters there between Gradients and Parameters.
+/// Carries out the orders on one device: forward and backward passes, accumulation and clipping of gradients. It holds
+/// the model and the arena. The optimizer changes the parameters in the arena between the messages Gradients and
+/// Parameters.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
-/// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes what
-/// comes in to the current order and decides which one is next.
+/// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes incoming
+/// messages to the current order and decides which order is next.
 class AcceleratorHost final : public Component {
  public:
   /// The memory is what LibTorch takes for a process alone before there is a model.

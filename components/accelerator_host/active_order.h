@@ -46,7 +46,7 @@ struct Workplace {
 /// batch. A stop ends it by abandon() instead.
 class ActiveOrder {
  public:
-  /// `batches` is the number of batches that it consumes.
+  /// `batches` is the number of batches that the order consumes.
   ActiveOrder(std::shared_ptr<const Order> order, Workplace& workplace, std::uint64_t batches)
       : order_(std::move(order)), workplace_(workplace), batches_(batches) {}
   virtual ~ActiveOrder() = default;
@@ -56,10 +56,11 @@ class ActiveOrder {
   /// Starts the order. Called when it is this order's turn.
   virtual void begin() {}
 
-  /// Uses one batch. Called only while it is neither busy nor complete. Throws kInternal for a batch of another order.
+  /// Uses one batch. Called only while the order is neither busy nor complete. Throws kInternal for a batch of another
+  /// order.
   void consume(const Batch& batch);
 
-  /// Returns true while it waits for an answer.
+  /// Returns true while the order waits for the optimizer or the checkpoint writer.
   virtual bool busy() const { return false; }
   bool complete() const { return used_ == batches_ && !busy(); }
 
@@ -69,27 +70,28 @@ class ActiveOrder {
   /// Ends the order when it is complete, and returns its answer.
   OrderDone finish();
 
-  /// Ends the order when a stop overtakes it: what was begun is given up entirely.
+  /// Ends the order when a stop overtakes it. A step or an evaluation that has begun is given up as a whole.
   virtual void abandon() {}
 
-  /// Called when the optimizer has answered. Throws kInternal if it was not asked, or for another update.
+  /// Called when the optimizer has answered. Throws kInternal if this order waits for no answer, or for that of another
+  /// update.
   void on_parameters(const Parameters& message);
   /// Called when nobody reads the arena any more: every copy that the checkpoint writer was asked for is made, and
   /// every reader has answered.
   virtual void on_arena_free() {}
 
-  /// Returns the batches that it has used, and their samples.
+  /// Return the number of batches that the order has used, and the number of samples in them.
   std::uint64_t used() const { return used_; }
   std::uint64_t samples() const { return samples_; }
 
  protected:
   /// Uses one batch of this order, which used() and samples() count already.
   virtual void use(const Batch& batch) = 0;
-  /// Ends what was begun, and adds to the answer, which has everything else already.
+  /// Ends what was begun, and adds the results of this kind of order to the answer, whose other fields are already set.
   virtual void conclude(OrderDone&) {}
   /// Returns the number of the update that the optimizer was asked for; 0 if it was not asked.
   virtual std::uint64_t awaited_update() const { return 0; }
-  /// Called when the optimizer has made that update.
+  /// Called when the optimizer has made the awaited update.
   virtual void update_made(double /*learning_rate*/) {}
 
   const Order& order() const { return *order_; }

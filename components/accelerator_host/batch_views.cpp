@@ -34,7 +34,7 @@ at::Tensor BatchViews::view(const Tensor& tensor) {
   return entries_.back().view;
 }
 
-/// A view that somebody has kept stays in use, and so does its buffer. It is checked again the next time.
+/// A view that somebody else has kept stays in use, and so does its buffer; the next call checks it again.
 void BatchViews::release() {
   for (Entry& entry : entries_) {
     if (!entry.in_use || kept_by_others(entry.view)) continue;

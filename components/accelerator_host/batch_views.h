@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// LibTorch views of incoming batches. Buffers come from a pool and have the same addresses again, so the views are
-/// kept and reused, and a step creates no new ones.
+/// LibTorch views of incoming batches. Buffers come from a pool, so the same addresses occur repeatedly. The views are
+/// therefore kept and reused, and a step usually creates no new ones.
 class BatchViews {
  public:
   /// Returns a view of `tensor`, valid until `release`, or longer if the caller keeps it: then the buffer is kept as

@@ -26,10 +26,10 @@ class DeviceBatches {
   /// Starts to copy a batch for which take() will be called later.
   void prefetch(const Batch& batch);
 
-  /// Returns the batch on the device, which is valid until release(). For a batch of zero rows there are no tensors.
+  /// Returns the batch on the device, which is valid until release(). A batch of zero rows has no tensors.
   ModelBatch take(const Batch& batch);
 
-  /// Releases the memory of the message.
+  /// Releases the memory of the message that take() or prefetch() used.
   void release() { views_.release(); }
 
  private:

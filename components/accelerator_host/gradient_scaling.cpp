@@ -19,7 +19,7 @@ GradientScaling::GradientScaling(Options options) : options_(std::move(options))
   if (options_.loss) scaler_.emplace(*options_.loss);
 }
 
-/// A parameter may have switched on clipping since the plan was made.
+/// Clipping may have been switched on since the plan was made, because its parameters can be changed during a run.
 void GradientScaling::check_allowed(const Clipping& clipping) const {
   if (options_.clipping_allowed || (clipping.norm <= 0 && clipping.value <= 0)) return;
   throw Error(Code::kUnsupported,

@@ -26,15 +26,17 @@ struct SkippedStep {
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };
 
-/// How a step ended, which is the same on every rank.
+/// How a step ended. This is the same on every rank, unless the ranks have gradients of their own (GradientsOfRanks).
 struct StepResult {
   double scale = 1;  ///< The optimizer multiplies gradients by it: clipping, and the inverse of the loss scale.
-  double norm = 0;   ///< The norm of all gradients, before clipping and without the loss scale; 0 if not computed.
+  /// The norm of all gradients before it is clipped, without the loss scale; 0 if it was not computed.
+  double norm = 0;
   std::optional<SkippedStep> skipped;  ///< Set if there is no update to make; the gradients are discarded by then.
 };
 
-/// Determines the factors for the gradients of a step: by the loss scale while they are computed, and by its inverse
-/// and the clipping of their norm when they are passed to the optimizer. Also decides whether a step is skipped.
+/// Determines the factors by which gradients are multiplied: the loss scale while they are computed; then, in the
+/// optimizer, the inverse of the loss scale and the factor that clips their norm. Also decides whether a step is
+/// skipped.
 class GradientScaling {
  public:
   struct Options {
@@ -47,14 +49,14 @@ class GradientScaling {
 
   explicit GradientScaling(Options options);
 
-  /// Returns the factor for gradients that have this weight in the step.
+  /// Returns `weight`, the weight of a micro-batch in its step, times the loss scale.
   double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
 
   /// Ends the step of a strategy. Throws kUnsupported for clipping that the accelerator does not allow, and
   /// kInvalidArgument if even the smallest loss scale is too large, or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
-  /// Returns the loss scale and the skipped steps, for the training metrics.
+  /// Returns the loss scale and the number of skipped steps, for the training metrics; empty if the loss is not scaled.
   std::vector<Scalar> metrics() const;
 
   /// Returns what scales the loss, which has state; null if nothing does.

@@ -22,7 +22,7 @@ namespace trainyard::testing {
 inline constexpr const char* kMlp =
     R"("model": {"plugin": "mlp", "hidden": [5]}, "accelerator": {"plugin": "cpu", "threads": "1"})";
 
-/// The accelerator host alone. The test plays loader, optimizer, manager and checkpoint writer.
+/// Runs an accelerator host by itself. The test plays the loader, the optimizer, the manager and the checkpoint writer.
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {
@@ -71,7 +71,7 @@ class AcceleratorHostTest : public ::testing::Test {
     return made;
   }
 
-  /// The loss of a batch by the formula, with parameters that collect gradients of their own.
+  /// Computes the loss of a batch by the formula, with copies of the parameters, which collect gradients of their own.
   struct Oracle {
     std::vector<at::Tensor> parameters;
     at::Tensor loss(const Batch& batch) const {

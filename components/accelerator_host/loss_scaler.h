@@ -13,13 +13,13 @@ struct LossScaling {
   std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
-/// Finds the largest factor on the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does: a
-/// step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
+/// Finds the largest factor for the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does:
+/// a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
 class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;
   static constexpr double kBackoff = 0.5;
-  /// If the scale falls below this, the range of float16 is not the cause.
+  /// The smallest scale. If gradients overflow even at this scale, the range of float16 is not the cause.
   static constexpr double kSmallest = 0x1p-14;
 
   explicit LossScaler(const LossScaling& scaling) : scale_(scaling.initial), growth_steps_(scaling.growth_steps) {}

@@ -11,10 +11,10 @@
 
 namespace trainyard::host {
 
-/// The waiting orders, and the one batch that is received before it is needed.
+/// The waiting orders, and one batch that has been received before it is needed.
 ///
-/// Further batches wait in their edge: the input is paused as long as there is a batch here, and the edge's credits
-/// hold the loader back. A batch of an order that is finished or was cancelled is dropped, which returns its credit.
+/// Further batches wait in their edge: the input is paused while a batch is stored here, and the edge's credits hold
+/// the loader back. A batch of an order that has been finished or cancelled is dropped, which returns its credit.
 class OrderQueue {
  public:
   /// `batches` is the component's input, which the queue pauses and resumes.
@@ -35,10 +35,11 @@ class OrderQueue {
   /// Removes and returns the stored batch; null if there is none.
   std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
 
-  /// Records that this order was answered. Ids only increase, so all earlier orders are done as well.
+  /// Records that this order was answered, and drops the stored batch if its order is done. Ids only increase, so all
+  /// earlier orders are done as well.
   void finished(std::uint64_t order);
-  /// Resumes or pauses the input of batches. It must be called after every use of the queue, as the last call, because
-  /// a batch that arrives calls back.
+  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. This must be the last call after every
+  /// use of the queue, because resuming may deliver a batch at once.
   void regulate_batches();
 
   /// Drops all orders and batches from now on, because the run is ending, so that no sender is blocked.

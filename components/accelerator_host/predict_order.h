@@ -20,7 +20,7 @@ class PredictOrder final : public ActiveOrder {
   void conclude(OrderDone& done) override;
 };
 
-/// Carries out a prediction without batches: the model generates output without an input.
+/// Carries out a predict order without batches: the model generates output without an input.
 class GenerateOrder final : public ActiveOrder {
  public:
   GenerateOrder(const std::shared_ptr<const Order>& order, Workplace& workplace) : ActiveOrder(order, workplace, 0) {}

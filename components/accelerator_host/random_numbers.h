@@ -22,7 +22,7 @@ class RandomNumbers final : public Stateful {
   /// see only some of the draws.
   void draw_initial(const std::function<void()>& build);
 
-  /// Returns the generator that coordinates passes which may draw numbers.
+  /// Returns the generator in whose turns this rank runs the passes that may draw random numbers.
   RankGenerator& generator() { return generator_; }
 
   /// Under this name checkpoints keep the state of every rank.

@@ -36,21 +36,22 @@ class Reporter {
   Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
            const Parameter<bool>& device_stats);
 
-  /// Sets the unit of throughput.
+  /// Sets the unit of throughput, such as "token", and how many of them a sample has.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Record that training continues, has used a batch, or pauses. The time of a pause does not count as training time.
+  /// Record that training continues, that a batch was used, or that training pauses. Pauses do not count as training
+  /// time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }
 
-  /// Reports a step. This is the only place in a step that reads numbers from the device.
+  /// Reports a step. Waits for the device, because it reads the losses and measures the time.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// Reports the means of an evaluation, which are those of its answer.
+  /// Reports the metrics of an evaluation, which are those in its answer `done`.
   void report_evaluation(const Order& order, const OrderDone& done);
 
-  /// Reports nothing more, because the run is ending.
+  /// Stops all reporting. Called when the run is ending.
   void mute() { muted_ = true; }
 
  private:

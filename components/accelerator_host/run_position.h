@@ -10,7 +10,7 @@ namespace trainyard::host {
 
 /// The progress of the run. Orders update it, and it outlives each of them.
 struct RunPosition {
-  std::uint64_t step = 0;     ///< The optimizer steps done.
+  std::uint64_t step = 0;     ///< The number of steps done.
   std::uint64_t epoch = 0;    ///< The epoch of the last training batch.
   std::uint64_t samples = 0;  ///< The samples that this rank has trained on, in complete steps.
   LoaderCursor cursor;        ///< The position after the last batch of the last complete step.

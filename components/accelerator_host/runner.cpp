@@ -77,7 +77,7 @@ void Runner::build(const DatasetInfo& data) {
   apply_precision(*model_, options_.precision);
   world_.emplace(context_, options_.collective, options_.collective_timeout);
   check_same_model(*model_, *world_, context_.where);
-  // The model gets ranks of its own, because what it asks for must not come between the operations of the strategy.
+  // The model gets a collective of its own, because its operations must not come between those of the strategy.
   if (!world_->is_alone()) {
     model_->join([this] { return make_world(context_, "model", options_.collective, options_.collective_timeout); });
   }
@@ -119,7 +119,7 @@ std::optional<at::ScalarType> Runner::autocast_type() const {
   return precision.computation;
 }
 
-/// Serves 16-mixed if LibTorch cannot compute in float16.
+/// Emulates float16 for 16-mixed if LibTorch cannot compute in it on this device.
 void Runner::emulate_half() {
   const Precision& precision = options_.precision;
   if (precision.computation != at::kHalf || !precision.mixed() || autocast_type()) return;

@@ -35,11 +35,11 @@ struct RunnerOptions {
   bool detect_anomaly = false;
   OnNan on_nan = OnNan::kStop;
   LossScaling loss_scaling;  ///< Used in 16-mixed only.
-  bool timeline = false;     ///< True to record what is done when.
+  bool timeline = false;     ///< True to record a timeline (StepTrace).
 };
 
-/// The part of the accelerator host that computes. It creates and connects device, model, arena, ranks and strategy. It
-/// neither receives nor sends messages. Everything runs on the thread of the caller.
+/// The part of the accelerator host that computes. It creates and connects the device, the model, the arena, the world
+/// and the strategy. It neither receives nor sends messages. Everything runs on the caller's thread.
 class Runner {
  public:
   /// Makes the plugins and checks that they fit together. Throws kUnsupported, kNotFound or kInvalidArgument.
@@ -53,7 +53,7 @@ class Runner {
   /// one, has been restored into the arena.
   void start();
 
-  /// Starts to copy a batch that will be needed later to a device with separate memory. Does nothing for other devices.
+  /// If the device has memory of its own, starts to copy a batch there that will be needed later.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
   /// Computes forward and backward of one micro-batch of a step, and adds the gradients times `weight` to the arena.
@@ -69,8 +69,8 @@ class Runner {
   /// Discards the accumulated gradients of a step that is cancelled.
   void give_up_step() { strategy_->drop_step(); }
 
-  /// Prepares for giving the optimizer the gradients of this step. Returns the number of the update, or 0 if the
-  /// optimizer gets none.
+  /// Called before the gradients of this step are passed to the optimizer. Returns the number of the update that they
+  /// make, or 0 if the optimizer gets no gradients for this step.
   std::uint64_t begin_update(std::uint64_t step) { return strategy_->begin_update(step); }
 
   /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
@@ -108,7 +108,7 @@ class Runner {
   /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
   std::vector<Scalar> metrics() const;
 
-  /// Writes the timeline, if one was requested.
+  /// Writes the timeline to `timeline.rank<N>.json` in the output directory, if one was requested.
   void finish();
 
   /// Returns true if all ranks get the same batches.

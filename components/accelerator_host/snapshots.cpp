@@ -7,7 +7,7 @@
 namespace trainyard::host {
 
 bool Snapshots::ask(const Order& order, const RunPosition& position) {
-  runner_.begin_snapshot();  // This happens on all ranks, even on those of which nothing is written.
+  runner_.begin_snapshot();  // All ranks do this, even those of which nothing is written.
   if (output_.connections() == 0) return false;
   ++pending_;
   std::vector<SavedState> states = runner_.states();

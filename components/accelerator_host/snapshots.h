@@ -11,7 +11,7 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that were requested from the checkpoint writer and are not made yet. There may be several.
+/// The copies of the arena that the checkpoint writer was asked for and has not made yet. There may be several.
 ///
 /// Until all of them are made, the next step may be computed but not applied.
 class Snapshots {
@@ -27,7 +27,7 @@ class Snapshots {
   void taken();
 
   bool pending() const { return pending_ > 0; }
-  /// Returns true if even computing must wait, because a forward pass would change buffers that are being copied.
+  /// Returns true if even the next forward pass must wait, because it would change buffers that are being copied.
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:

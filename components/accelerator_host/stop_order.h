@@ -8,8 +8,8 @@
 
 namespace trainyard::host {
 
-/// Ends the current order. Its answer also counts for the orders that it discards, and gives the number of batches that
-/// the current order had used.
+/// Carries out a stop: gives up the order that is under way. The answer also stands for the orders that the stop
+/// discards, and gives the number of batches that the order under way had used.
 class StopOrder final : public ActiveOrder {
  public:
   /// `overtaken` is the order that is under way, if any.

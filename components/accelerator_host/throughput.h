@@ -6,12 +6,13 @@
 
 namespace trainyard {
 
-/// The units of training per second. Time that goes into evaluations and checkpoints does not count.
+/// Measures how many units, such as samples or tokens, are trained on per second. Time that goes into evaluations and
+/// checkpoints does not count.
 class Throughput {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Starts to count time at `now`. If it is counted already, nothing changes.
+  /// Starts to count time at `now`. Does nothing if time is being counted already.
   void resume(Clock::time_point now) {
     if (!running_) since_ = now;
     running_ = true;
@@ -24,7 +25,7 @@ class Throughput {
 
   void add(std::uint64_t units) { units_ += units; }
 
-  /// Returns the mean since the last call, which starts the next interval; 0 if no time has passed.
+  /// Returns the units per second since the last call, or 0 if no time was counted, and starts the next interval.
   double take(Clock::time_point now) {
     const bool running = running_;
     pause(now);

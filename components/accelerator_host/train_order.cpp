@@ -20,7 +20,8 @@ void TrainOrder::enter(Phase next) {
   phase_ = next;
 }
 
-// The loss and gradients of a step are means over its micro-batches, which must therefore have one size.
+// The loss and gradients of a step are means over its micro-batches. Each counts equally, however many samples it
+// holds.
 void TrainOrder::use(const Batch& batch) {
   workplace().reporter.training();
   if (micro_batch_ == 0) begin_step();
@@ -73,7 +74,7 @@ void TrainOrder::end_accumulation() {
   }
 }
 
-/// All ranks decide alike, so none of them waits for an update that does not come.
+/// Ranks that make an update together all skip it, so none of them waits for an update that is not made.
 void TrainOrder::skip_step(const SkippedStep& skipped) {
   outcome_.losses.clear();
   if (!skipped.overflow) {
@@ -121,7 +122,7 @@ void TrainOrder::end_step(double learning_rate) {
 
 void TrainOrder::conclude(OrderDone&) { workplace().reporter.not_training(); }
 
-// This is the only case in which something other than the optimizer zeroes gradients.
+// The optimizer will not see the gradients of the unfinished step, so they are zeroed here.
 void TrainOrder::abandon() {
   if (micro_batch_ > 0) workplace().runner.give_up_step();
   workplace().reporter.not_training();

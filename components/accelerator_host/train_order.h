@@ -33,7 +33,7 @@ class TrainOrder final : public ActiveOrder {
     kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
     kUpdating,      ///< The parameters belong to the optimizer until it answers.
   };
-  /// Changes the phase; nothing else does. Throws kInternal for a change that is not allowed.
+  /// Changes the phase. No other function changes it. Throws kInternal for a change that is not allowed.
   void enter(Phase next);
 
   void use(const Batch& batch) override;

@@ -10,7 +10,7 @@ namespace trainyard {
 BackgroundWriter::BackgroundWriter(CheckpointStore& store, std::function<void()> notify)
     : store_(store), notify_(std::move(notify)), thread_([this](std::stop_token stop) { run(stop); }) {}
 
-// It waits until it is idle first, because a stop request alone would leave what is waiting unwritten.
+// It first waits until the thread is idle, because a stop request alone would leave the waiting checkpoints unwritten.
 BackgroundWriter::~BackgroundWriter() {
   wait_until_idle();
   thread_.request_stop();
@@ -45,7 +45,8 @@ void BackgroundWriter::run(std::stop_token stop) {
     lock.lock();
     finished_.push_back(std::move(finished));
     lock.unlock();
-    notify_();  // It notifies before it counts as idle, because whoever waits may destroy what notify uses.
+    // This comes before the thread counts as idle, because whoever waits for that may then destroy what notify uses.
+    notify_();
     lock.lock();
     writing_ = false;
     changed_.notify_all();

@@ -40,10 +40,10 @@ class BackgroundWriter {
   /// Submits a copy for writing and returns at once. take_finished() returns the copy afterwards.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// Returns the results since the last call, in order.
+  /// Returns the results that have been added since the last call, in the order of submission.
   std::vector<Finished> take_finished();
 
-  /// Blocks until everything that was submitted is finished.
+  /// Blocks until every submitted checkpoint has been written or has failed.
   void wait_until_idle();
 
  private:
@@ -57,7 +57,7 @@ class BackgroundWriter {
   std::deque<std::unique_ptr<StateCopy>> waiting_;
   bool writing_ = false;
   std::vector<Finished> finished_;
-  std::jthread thread_;  ///< The thread comes last, because it uses all of the above.
+  std::jthread thread_;  ///< Declared last, because the thread uses all members above.
 };
 
 }  // namespace trainyard

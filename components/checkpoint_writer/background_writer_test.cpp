@@ -51,7 +51,8 @@ TEST_F(BackgroundWriterTest, TheEndWaitsForWhatWasSubmitted) {
 TEST_F(BackgroundWriterTest, AFailureComesBackAsTextAndTheNextIsWritten) {
   BackgroundWriter writer(store_, [] {});
   std::filesystem::rename(directory_.path(), directory_.path() + ".moved");
-  testing::write_file(directory_.path(), "");  // With nothing in its place the folder would be made again.
+  // This file takes the place of the folder, which would otherwise be made again.
+  testing::write_file(directory_.path(), "");
   writer.submit(copy_of(1));
   writer.wait_until_idle();
   std::filesystem::remove(directory_.path());

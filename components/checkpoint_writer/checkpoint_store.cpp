@@ -45,8 +45,8 @@ void CheckpointStore::adopt(std::uint64_t resumed_step) {
     }
     stored_.push_back(std::move(found));
   }
-  // The order is that of writing, and the oldest are deleted first. What lies beyond the resumed step is made the
-  // oldest.
+  // `stored_` is in the order of writing, and the oldest are deleted first. Checkpoints beyond the resumed step are
+  // made the oldest.
   std::stable_partition(stored_.begin(), stored_.end(), [&](const auto& found) { return found.step > resumed_step; });
 }
 
@@ -86,7 +86,7 @@ std::uint64_t CheckpointStore::write_files(const StateCopy& state, const std::st
   manifest.files[checkpoints::kModelFile] =
       checkpoints::write_safetensors(in(checkpoints::kModelFile), state.tensors(layout.model), metadata);
   if (options_.save_optimizer && !layout.optimizer.empty()) {
-    // This stands only in the optimizer's file, and is added after the model's has been written.
+    // Only the optimizer's file has this entry, so it is added after the model's file has been written.
     metadata["rule"] = optimizer_;
     manifest.files[checkpoints::kOptimizerFile] =
         checkpoints::write_safetensors(in(checkpoints::kOptimizerFile), state.tensors(layout.optimizer), metadata);
@@ -130,8 +130,8 @@ void CheckpointStore::remember(StoredCheckpoint checkpoint) {
   stored_.push_back(std::move(checkpoint));
 }
 
-/// Pointers are moved before anything is deleted, so none ever leads to a checkpoint that is gone. If one cannot be
-/// moved, what it leads to is kept, and the rest goes on: retention must continue, or the disk fills.
+/// Pointers are moved before anything is deleted, so none ever leads to a deleted checkpoint. If a pointer cannot be
+/// moved, the checkpoint to which it leads is kept, and the rest is still deleted; otherwise the disk would fill up.
 void CheckpointStore::tidy(std::vector<std::string>& warnings) {
   std::vector<std::string> pointed_to;
   const auto point = [&](const char* pointer, const StoredCheckpoint& target) {
@@ -143,7 +143,7 @@ void CheckpointStore::tidy(std::vector<std::string>& warnings) {
     }
   };
   point("last", stored_.back());
-  // There is no pointer "best" until something has been measured.
+  // There is no pointer "best" until the monitored metric has been measured.
   if (const auto best = best_of(stored_, options_.rule)) point("best", stored_[*best]);
   const std::vector<std::size_t> doomed = to_delete(stored_, options_.rule);
   // The last ones are deleted first, so that the indices before them stay right.

@@ -24,32 +24,32 @@ class CheckpointStore {
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 
-  /// Takes over the checkpoints that are in the directory as an earlier part of this run. Those beyond `resumed_step`
-  /// belong to a future that was given up, and are deleted first.
+  /// Takes over the checkpoints that are in the directory as an earlier part of this run. Those of later steps than
+  /// `resumed_step` are no longer part of the run, and are deleted first.
   void adopt(std::uint64_t resumed_step);
 
-  /// Sets what is fixed for the run and goes into every run.json.
+  /// Sets the values that are written into every run.json and stay the same during the run.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
   /// A checkpoint that is on disk under its name.
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;
-    std::vector<std::string> warnings;  ///< What went wrong after the checkpoint was safe.
+    std::vector<std::string> warnings;  ///< What failed after the checkpoint was safely on disk.
   };
 
-  /// Writes, syncs and names a checkpoint, then moves the pointers and deletes what the rule does not keep. If it
-  /// throws kIo, nothing has changed.
+  /// Writes, syncs and names a checkpoint, then moves the pointers ("last" and "best") and deletes what the rule does
+  /// not keep. If it throws kIo, no other checkpoint and no pointer has changed.
   Written write(const StateCopy& state);
 
  private:
-  // Returns the size of all files.
+  // Writes the files of a checkpoint and returns their total size in bytes.
   std::uint64_t write_files(const StateCopy& state, const std::string& directory) const;
   checkpoints::RunRecord record_of(const Snapshot& snapshot) const;
-  // The value of the monitored metric, if it is there and finite.
+  // Returns the value of the monitored metric, if there is one and it is finite.
   std::optional<double> value_of(const std::vector<Scalar>& metrics) const;
   void remember(StoredCheckpoint checkpoint);
-  // Moves the pointers and deletes checkpoints. It throws nothing.
+  // Moves the pointers and deletes checkpoints. Problems become warnings, not exceptions.
   void tidy(std::vector<std::string>& warnings);
 
   Options options_;

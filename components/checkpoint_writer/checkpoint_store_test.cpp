@@ -40,7 +40,7 @@ class CheckpointStoreTest : public ::testing::Test {
   StateCopy copy_;
 };
 
-/// While it lives, writing beyond `bytes` of any file fails, as on a full disk.
+/// While this object exists, writing beyond `bytes` of any file fails, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

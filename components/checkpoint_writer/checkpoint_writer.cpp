@@ -25,7 +25,7 @@ namespace trainyard {
 
 namespace {
 
-/// The directory in use. It is computed where it is needed, since both inputs are fixed.
+/// Returns the directory to use. It is computed where it is needed, because both inputs are fixed.
 std::string directory_or_default(const std::string& given, const std::string& output_directory) {
   if (!given.empty()) return given;
   return (output_directory.empty() ? "." : output_directory) + "/checkpoints";
@@ -60,7 +60,7 @@ void CheckpointWriter::on_configure() {
   writer_ = std::make_unique<BackgroundWriter>(*store_, notify);
 }
 
-/// What cannot work is reported before hours are spent on training.
+/// Problems are reported before hours are spent on training.
 void CheckpointWriter::prepare_directory() const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;
@@ -77,7 +77,7 @@ void CheckpointWriter::prepare_directory() const {
                 "that run, or existing = 'keep' or 'replace'",
                 directory, found);
   }
-  // This only checks whether there are any. Whether one is complete is found out when the layout is known.
+  // This only checks whether there are any. Whether one of them is complete is checked when the layout is known.
   if (!resume_->empty()) resume_candidates(*resume_, directory);  // This throws if there is nothing to resume from.
 }
 
@@ -142,7 +142,7 @@ bool CheckpointWriter::continues_here(const std::string& path) const {
   return !path.empty() && std::filesystem::equivalent(std::filesystem::path(path).parent_path(), directory, error);
 }
 
-// This blocks the component's loop while it reads, which is right: nobody can begin before it is done.
+// This blocks the component's loop, but no component can begin before the run is restored anyway.
 Resumed CheckpointWriter::restore() {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   const auto warn = [this](const std::string& text) { log().warn("{}", text); };
@@ -230,7 +230,7 @@ void CheckpointWriter::finish_copy(const std::string& error) {
   serve_waiting();
 }
 
-// They come in the order of writing, so CheckpointDone comes in the order of the snapshots.
+// Results arrive in the order of writing, so CheckpointDone is sent in the order of the snapshots.
 void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
@@ -264,7 +264,7 @@ void CheckpointWriter::check_monitor(const std::vector<Scalar>& metrics) const {
               suggestion(*monitor_, names));
 }
 
-/// Nothing that was asked for is given up: this blocks until all of it is on disk and reported.
+/// No requested checkpoint is given up: this blocks until all of them are on disk, or have failed, and are reported.
 void CheckpointWriter::on_deactivate() {
   if (!writer_) return;
   do {

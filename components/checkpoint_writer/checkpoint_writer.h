@@ -28,7 +28,7 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 ///
 /// When it has copied the arena, it answers a Snapshot with SnapshotTaken. A separate thread then hashes, writes and
 /// syncs the copy. There are two copies, so a third snapshot in a row is answered when one of them is free again. A
-/// checkpoint that cannot be written is reported in CheckpointDone; the run goes on, and earlier checkpoints stay.
+/// checkpoint that cannot be written is reported in CheckpointDone; the run continues, and earlier checkpoints stay.
 ///
 /// The component receives the messages of all ranks. The tensors of model and optimizer have the form of a single
 /// rank's, however the ranks divide them among themselves, so any number of ranks can continue from them. Other state
@@ -36,7 +36,8 @@ constexpr auto words_of(Existing) { return words("way with existing checkpoints"
 ///
 /// When a run resumes, every component that has state gets it before the run begins, and RunState says where it begins.
 ///
-/// It deletes only checkpoints of its own run and, after a resume, of the run that it continues.
+/// It deletes only checkpoints of its own run and, if it resumes from its own directory, of the run that it continues.
+/// With `existing` = replace it also deletes those of other runs.
 class CheckpointWriter final : public Component {
  public:
   static inline const ComponentTraits kTraits{.thread = "io", .restartable = false};
@@ -57,7 +58,7 @@ class CheckpointWriter final : public Component {
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
   void on_optimizer_state(const std::shared_ptr<const OptimizerState>& state);
-  // Once every block of every rank is known, makes the layout, restores, and says where the run begins.
+  // Called when every block of every rank is known: makes the layout, restores, and announces where the run begins.
   void begin_run();
   Resumed restore();
   void give_states_back(Resumed& resumed);
@@ -68,7 +69,7 @@ class CheckpointWriter final : public Component {
   // The entry for a message's rank in one of the lists below.
   template <class List>
   auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
-  // Takes the snapshots that wait, as long as there are free copies.
+  // Serves the waiting snapshots, as long as there are free copies.
   void serve_waiting();
   // Throws if the validation has measured something, but not what `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
@@ -115,7 +116,7 @@ class CheckpointWriter final : public Component {
                             return optimizer_state_.connections() == 0 ? 0 : context().world_size;
                           }};
 
-  // These are indexed by rank; an entry is null until the message has come.
+  // These are indexed by rank; an entry is null until the message has arrived.
   std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
   std::vector<std::shared_ptr<const OptimizerState>> states_;
   /// The snapshot requests of each rank that still wait for the matching request of another rank.
@@ -127,7 +128,7 @@ class CheckpointWriter final : public Component {
   std::deque<std::shared_ptr<const Snapshot>> waiting_;
   std::vector<std::unique_ptr<StateCopy>> free_copies_;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.
-  std::unique_ptr<BackgroundWriter> writer_;  ///< It comes last, because its thread uses the store.
+  std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the store.
 };
 
 }  // namespace trainyard

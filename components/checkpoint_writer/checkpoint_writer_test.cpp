@@ -30,7 +30,7 @@ class CheckpointWriterTest : public ::testing::Test {
   void wait_for_checkpoints(std::size_t count) {
     rig_.run_until([&] { return rig_.received<CheckpointDone>("/checkpoints").size() >= count; });
   }
-  /// As an earlier run would have left them.
+  /// Writes checkpoints as an earlier run would have left them.
   void write_checkpoints(const std::vector<std::uint64_t>& steps) {
     fs::create_directories(directory_ / "checkpoints");
     CheckpointStore store({.directory = directory_ / "checkpoints", .monitor = "loss", .rule = {.last = 0}});
@@ -61,7 +61,7 @@ TEST_F(CheckpointWriterTest, ASnapshotHoldsTheArenaAsItWasWhenItWasTaken) {
   start();
   rig_.send("snapshot", testing::snapshot_at(7));
   rig_.run_until([&] { return !rig_.received<SnapshotTaken>("snapshot_taken").empty(); });
-  for (float& value : arena_.blocks[1].data.as<float>()) value = -1;  // Training goes on.
+  for (float& value : arena_.blocks[1].data.as<float>()) value = -1;  // Training continues.
   wait_for_checkpoints(1);
   const auto taken = rig_.received<SnapshotTaken>("snapshot_taken").at(0);
   EXPECT_EQ(taken->order, 107u);
@@ -99,7 +99,8 @@ TEST_F(CheckpointWriterTest, AWriteThatFailsIsReportedAndTheRunGoesOn) {
   rig_.send("snapshot", testing::snapshot_at(1));
   wait_for_checkpoints(1);
   fs::rename(directory_ / "checkpoints", directory_ / "moved");
-  testing::write_file(directory_ / "checkpoints", "");  // With nothing in its place the folder would be made again.
+  // This file takes the place of the folder, which would otherwise be made again.
+  testing::write_file(directory_ / "checkpoints", "");
   rig_.send("snapshot", testing::snapshot_at(2));
   wait_for_checkpoints(2);
   const auto failed = rig_.received<CheckpointDone>("/checkpoints").at(1);

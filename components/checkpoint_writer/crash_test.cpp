@@ -13,7 +13,8 @@
 #include "components/checkpoint_writer/temporary_checkpoint.h"
 #include "components/checkpoint_writer/test_files.h"
 
-// The promise of the format: whatever is killed and whenever, every checkpoint that has a name is complete.
+// These tests check the promise of the format: no matter what is killed, or when, every checkpoint that has a name is
+// complete.
 
 namespace trainyard {
 namespace {

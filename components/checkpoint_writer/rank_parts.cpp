@@ -13,12 +13,13 @@ std::uint64_t parameter_bytes(const ArenaInfo& arena) {
   return parameters == nullptr ? 0 : parameters->bytes();
 }
 
-/// A host that knows only one rank does not say how much there is.
+/// A host that leaves `parameter_bytes` at 0 has all parameters itself.
 std::uint64_t whole_of(const ArenaInfo& arena) {
   return arena.parameter_bytes == 0 ? parameter_bytes(arena) : arena.parameter_bytes;
 }
 
-/// Comparing names and places would take long, and models that differ hardly ever agree in both of these.
+/// Compares only the number of bytes and of tensors. Comparing all names and places would take long, and different
+/// models hardly ever agree in both numbers.
 void check_same_model(const std::vector<RankState>& ranks) {
   const ArenaInfo& first = *ranks.front().arena;
   for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
@@ -31,7 +32,7 @@ void check_same_model(const std::vector<RankState>& ranks) {
   }
 }
 
-/// Where a part must begin if it follows those before it. For the rank behind the last, this is the end of all parts.
+/// Throws kShapeMismatch unless every part begins where the previous one ends and the last one ends at `whole`.
 void check_consecutive(const std::vector<RankState>& ranks, std::uint64_t whole) {
   std::uint64_t end = 0;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

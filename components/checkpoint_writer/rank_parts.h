@@ -14,12 +14,12 @@ inline constexpr const char* kGradients = "gradients";
 /// Returns the block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
-/// Which bytes of the parameters each rank has.
+/// Says which bytes of the parameters each rank has.
 struct RankParts {
   std::uint64_t whole = 0;            ///< The size of all parameters.
-  std::uint64_t element_bytes = 1;    ///< The size of one of their numbers.
-  std::vector<std::uint64_t> begins;  ///< Indexed by rank.
-  bool replicated = false;            ///< True if every rank has all of them.
+  std::uint64_t element_bytes = 1;    ///< The size of one parameter value.
+  std::vector<std::uint64_t> begins;  ///< Where each rank's part begins, indexed by rank.
+  bool replicated = false;            ///< True if every rank has all parameters.
 };
 
 /// Returns the parts of the ranks. They must follow each other from the first byte to the last, or each must be the

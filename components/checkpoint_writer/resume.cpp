@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The step in a checkpoint's name; 0 for a name that is not ours.
+/// Returns the step in a checkpoint's name; 0 for any other name.
 std::uint64_t step_of(const std::string& path) {
   return checkpoints::step_of_name(fs::path(path).filename().string()).value_or(0);
 }
 
-/// The checkpoint that `pointer` leads to and everything before it, newest first. Later steps belong to another, longer
-/// run.
+/// Returns the checkpoint that `pointer` leads to and all earlier ones, newest first. Later steps belong to another,
+/// longer run.
 std::vector<std::string> pointer_and_before(const std::string& directory, const std::string& pointer) {
   std::vector<std::string> all = checkpoints::list_checkpoints(directory);
   std::reverse(all.begin(), all.end());
@@ -35,7 +35,7 @@ std::vector<std::string> pointer_and_before(const std::string& directory, const 
   return all;
 }
 
-/// The name, shape and dtype must agree; nothing is converted or cut to fit.
+/// Throws unless name, shape and dtype agree. Nothing is converted or cut to fit.
 void check_same(const StateSlice& live, const checkpoints::SafetensorsEntry* saved, const std::string& path) {
   if (saved == nullptr) {
     throw Error(Code::kShapeMismatch, "{} has no tensor '{}'; this run has one of shape {}", path, live.name,
@@ -54,8 +54,7 @@ void check_same(const StateSlice& live, const checkpoints::SafetensorsEntry* sav
 /// Checks everything before anything is filled, so a run is never left with half a checkpoint.
 void check_all(const checkpoints::SafetensorsFile& file, const std::vector<StateSlice>& slices) {
   for (const StateSlice& slice : slices) check_same(slice, file.header().find(slice.name), file.path());
-  // If all of ours are there and their number is the same, they agree. Only otherwise is it worth looking for the one
-  // that differs.
+  // If the file has all tensors of this run and no more, they agree. Only otherwise is it searched for the surplus one.
   if (file.header().tensors.size() == slices.size()) return;
   std::set<std::string_view> known;
   for (const StateSlice& slice : slices) known.insert(slice.name);
@@ -67,7 +66,7 @@ void check_all(const checkpoints::SafetensorsFile& file, const std::vector<State
   }
 }
 
-/// The part of a tensor that lies in this piece of its block.
+/// Fills the part of a tensor that is in this piece of its block.
 void fill_piece(const checkpoints::SafetensorsFile& file, const StateSlice& slice, const StatePiece& piece) {
   const std::size_t first = std::max(slice.offset, piece.offset);
   const std::size_t end = std::min(slice.offset + slice.bytes, piece.offset + piece.data.bytes());
@@ -140,7 +139,7 @@ Resumed load(const std::string& path, const StateLayout& layout, const std::func
     check_all(optimizer, layout.optimizer);
     fill(optimizer, layout.optimizer, layout);
   } else if (summary.optimizer) {
-    // This is not fatal: an evaluation needs no optimizer, and whoever changed the rule knows it.
+    // This is not fatal: an evaluation needs no optimizer.
     warn(fmt::format("{} holds state of the optimizer '{}', which this run does not use", path, summary.run.optimizer));
   } else if (!layout.optimizer.empty()) {
     warn(fmt::format("{} holds no optimizer state; the optimizer begins anew", path));

@@ -17,10 +17,10 @@ struct Resumed {
   checkpoints::RunRecord run;
 };
 
-/// Returns the paths of the checkpoints to try, in this order. `what` is one of: "last" or "best", which gives that
+/// Returns the paths of the checkpoints to try, in this order. `what` is one of: "last" or "best", which means that
 /// checkpoint of `directory` and then the earlier ones, newest first; the path of a directory of checkpoints, which
-/// gives the same as "last" for that directory; or the path of one checkpoint, which gives only that one. Throws
-/// kNotFound.
+/// means the same as "last" in that directory; or the path of one checkpoint, which means only that one. Throws
+/// kNotFound if there is none.
 std::vector<std::string> resume_candidates(const std::string& what, const std::string& directory);
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` for every broken one, with the
@@ -28,7 +28,8 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 /// optimizer state of its own that the checkpoint does not have.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete, and kShapeMismatch, naming the tensor and both shapes,
-/// if a complete one belongs to another model. In both cases nothing has been filled.
+/// or kTypeMismatch, naming both dtypes, if a complete one belongs to another model. In both cases nothing has been
+/// filled.
 Resumed resume_from(const std::vector<std::string>& candidates, const StateLayout& layout,
                     const std::function<void(const std::string&)>& warn);
 

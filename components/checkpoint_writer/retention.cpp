@@ -6,7 +6,7 @@
 namespace trainyard {
 namespace {
 
-/// The indices of the measured ones, best first; equals stay in the order of writing.
+/// Returns the indices of the checkpoints that have a value, best first; equals stay in the order of writing.
 std::vector<std::size_t> ranked(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
@@ -29,14 +29,14 @@ std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints
 
 std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule) {
   std::vector<std::size_t> doomed;
-  // 0 keeps all.
+  // 0 means that all are kept.
   if (rule.last == 0) return doomed;
   std::vector<bool> kept(checkpoints.size(), false);
   for (std::size_t i = checkpoints.size() - std::min(checkpoints.size(), rule.last); i < checkpoints.size(); ++i) {
     kept[i] = true;
   }
   const std::vector<std::size_t> order = ranked(checkpoints, rule);
-  // The best may be among the newest. Then fewer are kept, which is what was asked for.
+  // If the best ones are among the newest, fewer are kept in total, which is intended.
   for (std::size_t i = 0; i < std::min(order.size(), rule.best); ++i) kept[order[i]] = true;
   for (std::size_t i = 0; i < checkpoints.size(); ++i) {
     if (!kept[i]) doomed.push_back(i);

@@ -10,25 +10,25 @@
 
 namespace trainyard {
 
-/// What matters about a checkpoint on disk when deciding whether to keep it.
+/// The facts about a checkpoint on disk that decide whether it is kept.
 struct StoredCheckpoint {
   std::string path;
   std::uint64_t step = 0;
   std::optional<double> value;  ///< The value of the monitored metric, if it was measured and finite.
 };
 
-/// Which checkpoints are kept: the newest `last` and the best `best`, or all if `last` is 0. The newest one is always
-/// kept. The functions below are pure functions of a list, so deletion can be tested without a disk.
+/// Says which checkpoints are kept: the newest `last` and the best `best`, or all if `last` is 0. The newest one is
+/// always kept. The functions below are pure functions of a list, so deletion can be tested without a disk.
 struct RetentionRule {
   std::size_t last = 2;
   std::size_t best = 1;
   bool smaller_is_better = true;
 };
 
-/// Returns the index of the best checkpoint; among equals the earliest. Empty if none was measured.
+/// Returns the index of the best checkpoint, among equals the earliest one; empty if no checkpoint has a value.
 std::optional<std::size_t> best_of(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 
-/// Returns the indices of those to delete. `checkpoints` are in the order in which they were written.
+/// Returns the indices of the checkpoints to delete. `checkpoints` are in the order in which they were written.
 std::vector<std::size_t> to_delete(std::span<const StoredCheckpoint> checkpoints, const RetentionRule& rule);
 
 }  // namespace trainyard

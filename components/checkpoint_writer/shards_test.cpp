@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Checkpoints of many ranks, written by one number of ranks and read by another.
+// SPDX-License-Identifier: Apache-2.0 Tests checkpoints of many ranks that are written by one number of ranks and read
+// by another.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Tensor counting(DType dtype, std::int64_t elements, double first) {
   return tensor;
 }
 
-/// One rank's messages, with memory of its own.
+/// The messages of one rank, with memory of their own.
 struct Rank {
   ArenaInfo arena;
   OptimizerState state;
@@ -38,8 +38,8 @@ struct Rank {
   Tensor& parameters() { return arena.blocks[0].data; }
 };
 
-/// A matrix, a vector and another one in 448 bytes, a buffer, and three kinds of state: of the same type, of a wider
-/// one, and a counter. With `first` 0 everything differs from `first` 1.
+/// Returns a rank of a model with a matrix and two vectors in 448 bytes, a buffer, and three kinds of state: of the
+/// same type, of a wider type, and a counter. All values differ between `first` = 0 and `first` = 1.
 Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, double first) {
   const auto element = static_cast<double>(begin / 4);
   const auto count = static_cast<std::int64_t>((end - begin) / 4);
@@ -64,7 +64,7 @@ Rank make_rank(std::uint32_t number, std::uint64_t begin, std::uint64_t end, dou
   return rank;
 }
 
-/// As many ranks as there are parts, or `replicas` that each have everything.
+/// Returns one rank for each part, or `replicas` ranks that each have everything.
 std::vector<Rank> make_ranks(const Bounds& bounds, double first, std::uint32_t replicas = 1) {
   std::vector<Rank> ranks;
   for (std::uint32_t i = 0; i < std::max<std::size_t>(bounds.size() - 1, replicas); ++i) {
@@ -76,7 +76,7 @@ std::vector<Rank> make_ranks(const Bounds& bounds, double first, std::uint32_t r
 
 class ShardedCheckpointTest : public ::testing::Test {
  protected:
-  /// Runs a checkpoint writer of that many ranks up to its RunState.
+  /// Runs a checkpoint writer for these ranks until it has sent RunState.
   std::unique_ptr<Rig> start(const std::vector<Rank>& ranks, const std::string& folder,
                              const std::string& parameters = "{}") {
     auto rig = std::make_unique<Rig>();
@@ -95,7 +95,7 @@ class ShardedCheckpointTest : public ::testing::Test {
     return rig;
   }
 
-  /// Makes every rank ask, the last one first. Returns the path of the checkpoint.
+  /// Lets every rank ask for a snapshot, the last one first. Returns the path of the checkpoint.
   static std::string save(Rig& rig, std::size_t ranks) {
     for (std::size_t rank = ranks; rank-- > 0;) {
       EXPECT_TRUE(rig.received<SnapshotTaken>("snapshot_taken").empty()) << "not before all have stopped";
@@ -120,7 +120,7 @@ class ShardedCheckpointTest : public ::testing::Test {
   std::string error_with(const std::vector<Rank>& ranks) {
     return text_of([&] { start(ranks, "refused"); });
   }
-  /// The error of a handler, without the component's name before it.
+  /// Returns the error of a handler, without the component's name at its beginning.
   static std::string text_of(const std::function<void()>& action) {
     const std::string text = error_of(action), name = "checkpoint_writer: ";
     return text.starts_with(name) ? text.substr(name.size()) : text;
@@ -129,7 +129,7 @@ class ShardedCheckpointTest : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Cuts lie within tensors, and one rank has nothing.
+const Bounds kFour{0, 64, 64, 320, kBytes};  ///< Some bounds are inside tensors, and one rank has nothing.
 
 TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   const std::string one = saved_by(make_ranks(kWhole, 1), "one");
@@ -149,7 +149,7 @@ TEST_F(ShardedCheckpointTest, TheFilesAreThoseOfASingleRank) {
   EXPECT_EQ(run.ranks, 4u);
 }
 
-/// Checkpoints written by four ranks and read by the parameter's number of ranks.
+/// Tests checkpoints that four ranks have written and that the ranks of the parameter read.
 class ResumedElsewhereTest : public ShardedCheckpointTest, public ::testing::WithParamInterface<Bounds> {};
 
 TEST_P(ResumedElsewhereTest, EveryRankGetsItsPart) {

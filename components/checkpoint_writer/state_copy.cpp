@@ -8,7 +8,7 @@
 namespace trainyard {
 
 void StateCopy::take(const StateLayout& layout, const Snapshot& snapshot) {
-  // The layout is referred to, not copied, because it is made once and stays for the run.
+  // A pointer to the layout is enough, because the layout is made once and stays the same during the run.
   layout_ = &layout;
   snapshot_ = snapshot;
   blocks_.resize(layout.blocks.size());

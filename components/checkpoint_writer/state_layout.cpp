@@ -13,7 +13,7 @@ namespace trainyard {
 
 namespace {
 
-/// The index of the block that holds the entry.
+/// Returns the index of the block that holds the entry.
 std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry& entry) {
   const auto found = std::find_if(blocks.begin(), blocks.end(), [&](const auto& b) { return b.name == entry.block; });
   if (found == blocks.end())
@@ -21,14 +21,15 @@ std::size_t block_named(const std::vector<ArenaBlock>& blocks, const ArenaEntry&
   return static_cast<std::size_t>(found - blocks.begin());
 }
 
-/// The messages come from other components. A slice beyond its block would be read past the end of shared memory.
+/// Checks what other components have announced: a slice that extends beyond its block would be read past the end of
+/// shared memory.
 void check_inside(const StateSlice& slice, std::size_t size) {
   if (slice.offset <= size && slice.bytes <= size - slice.offset) return;
   throw Error(Code::kCorrupt, "tensor '{}' of shape {} at byte {} does not fit a block of {} bytes", slice.name,
               to_text(slice.shape), slice.offset, size);
 }
 
-/// What every rank has under one name, where each has all of it. A rank may lack it; shared state exists only once.
+/// Returns the block of one name if every rank has all of it. A rank may lack it; shared state exists only once.
 StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const std::string& name, bool shared) {
   StateBlock block{of_ranks.front()->bytes(), {{*of_ranks.front(), 0}}, {}};
   for (std::size_t rank = 1; rank < of_ranks.size() && !shared; ++rank) {
@@ -42,7 +43,8 @@ StateBlock replicated_block(const std::vector<const Tensor*>& of_ranks, const st
   return block;
 }
 
-/// The ranks' parts, one after another. What is laid out like the parameters may have a wider dtype.
+/// Returns the block that consists of the ranks' parts, one after another. Its dtype may be wider than that of the
+/// parameters.
 StateBlock assembled_block(const std::vector<const Tensor*>& of_ranks, const RankParts& parts) {
   const std::size_t width = size_of(of_ranks.front()->dtype);
   StateBlock block{parts.whole / parts.element_bytes * width, {}, {}};
@@ -53,7 +55,7 @@ StateBlock assembled_block(const std::vector<const Tensor*>& of_ranks, const Ran
   return block;
 }
 
-/// Everything that is needed to lay out one run.
+/// Holds everything that is needed to make the layout of a run.
 struct LayoutMaker {
   const std::vector<RankState>& ranks;
   RankParts parts = parts_of(ranks);
@@ -86,7 +88,7 @@ struct LayoutMaker {
     return assembled_block(of_ranks, parts);
   }
 
-  /// The block at `index` of every rank.
+  /// Returns the optimizer's block at `index` of every rank.
   std::vector<const Tensor*> state_of_ranks(std::size_t index) const {
     const ArenaBlock& mine = ranks.front().optimizer->blocks[index];
     std::vector<const Tensor*> of_ranks;
@@ -103,7 +105,7 @@ struct LayoutMaker {
     return of_ranks;
   }
 
-  /// Compares the blocks element for element, on every rank.
+  /// Returns true if, on every rank, the block has as many elements as the parameters.
   bool is_laid_out_like_parameters(const std::vector<const Tensor*>& of_ranks) const {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       const Tensor* parameters = find_block(ranks[rank].arena->blocks, kParameters);
@@ -112,8 +114,8 @@ struct LayoutMaker {
     return true;
   }
 
-  /// State that is laid out like the parameters is cut like them, even if its dtype differs. Anything else, such as a
-  /// few counters, stays one tensor with the block's name.
+  /// Adds a block of optimizer state. State that is laid out like the parameters is cut like them, even if its dtype
+  /// differs. Anything else, such as a few counters, stays one tensor with the block's name.
   void add_state(std::size_t index) {
     const std::vector<const Tensor*> of_ranks = state_of_ranks(index);
     const std::string& name = ranks.front().optimizer->blocks[index].name;

@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// One tensor of a checkpoint as a place in a block.
+/// One tensor of a checkpoint, given as a range of a block.
 struct StateSlice {
   std::string name;  ///< The name in the file: "layers.0.weight", or "exp_avg/layers.0.weight" for optimizer state.
   DType dtype = DType::kFloat32;
@@ -19,22 +19,22 @@ struct StateSlice {
   std::size_t bytes = 0;
 };
 
-/// Where some bytes of a block lie.
+/// Where some bytes of a block are in memory.
 struct StatePiece {
   Tensor data;             ///< The live memory of one rank.
-  std::size_t offset = 0;  ///< The place of its first byte in the block.
+  std::size_t offset = 0;  ///< The place of the first byte of `data` in the block.
 };
 
-/// A flat block as a checkpoint has it: that of one rank, or the ranks' parts one after another.
+/// A flat block as a checkpoint contains it: the block of one rank, or the parts of all ranks one after another.
 struct StateBlock {
   std::size_t bytes = 0;
-  std::vector<StatePiece> pieces;  ///< What is saved: the whole block, in ascending pieces.
+  std::vector<StatePiece> pieces;  ///< The live memory from which the block is saved, in ascending pieces.
   /// The same bytes in the memory of other ranks, which are filled as well when a run resumes.
   std::vector<StatePiece> replicas;
 };
 
-/// How the blocks of the arenas and of the optimizers are cut into the tensors of a checkpoint. The blocks refer to
-/// live memory, which must not be changed while it is read (see Snapshot).
+/// Says how the blocks of the arenas and of the optimizers are cut into the tensors of a checkpoint. The blocks refer
+/// to live memory, which must not change while it is read (see Snapshot).
 struct StateLayout {
   std::vector<StateBlock> blocks;     ///< The parameters, the buffers, and every block of state.
   std::vector<StateSlice> model;      ///< The tensors of model.safetensors.
@@ -46,7 +46,7 @@ struct StateLayout {
   std::size_t bytes() const;  ///< The size of all blocks, each counted once.
 };
 
-/// What one rank has announced.
+/// The messages in which one rank has announced its memory.
 struct RankState {
   const ArenaInfo* arena = nullptr;
   const OptimizerState* optimizer = nullptr;  ///< Null if the run has no optimizer.
@@ -59,7 +59,7 @@ struct RankState {
 /// model and rule.
 StateLayout make_state_layout(const std::vector<RankState>& ranks);
 
-/// For a single rank; `state` may be null.
+/// Makes the layout of a run with a single rank; `state` may be null.
 inline StateLayout make_state_layout(const ArenaInfo& arena, const OptimizerState* state) {
   return make_state_layout({{&arena, state}});
 }

@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The name is hidden, and list_checkpoints() does not take it for a checkpoint.
+/// The beginning of temporary names. Such a name is hidden, and list_checkpoints() does not take it for a checkpoint.
 constexpr const char* kMark = ".tmp-";
 
-/// mkdir() is atomic: whoever makes the directory has it, and numbers are tried until one is free.
+/// mkdir() is atomic: whoever makes the directory owns it. Numbers are tried until one is free.
 std::string make_directory(const std::string& stem) {
   for (int i = 0;; ++i) {
     std::string path = fmt::format("{}-{}-{}", stem, ::getpid(), i);
@@ -39,7 +39,7 @@ std::string make_directory(const std::string& stem) {
   }
 }
 
-/// The lock of a directory that is being written; -1 if somebody else holds it.
+/// Locks a directory that is being written. Returns -1 if another process holds the lock.
 int try_lock(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -54,7 +54,7 @@ int try_lock(const std::string& path) {
 TemporaryCheckpoint::TemporaryCheckpoint(std::string directory, std::string name)
     : directory_(std::move(directory)), name_(std::move(name)) {
   path_ = make_directory(directory_ + "/" + kMark + name_);
-  lock_ = try_lock(path_);  // Where locks are not supported, sweeping cannot take any either.
+  lock_ = try_lock(path_);  // Where locks are not supported, sweep_temporaries() cannot take any either.
 }
 
 TemporaryCheckpoint::~TemporaryCheckpoint() {
@@ -64,8 +64,8 @@ TemporaryCheckpoint::~TemporaryCheckpoint() {
 }
 
 std::string TemporaryCheckpoint::publish(bool replace) {
-  // First the names inside are synced, then comes the rename, then the name outside: whenever it crashes, no named
-  // checkpoint is incomplete.
+  // First the names inside are synced, then comes the rename, then the name outside: at whatever point it crashes, no
+  // named checkpoint is incomplete.
   checkpoints::sync_directory(path_);
   std::string target = directory_ + "/" + name_;
   // The exchange leaves the old checkpoint in the temporary's place, where the destructor removes it.
@@ -105,7 +105,7 @@ int sweep_temporaries(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(directory, error)) {
     if (!entry.path().filename().string().starts_with(kMark)) continue;
-    // It is locked by a process that lives, so it is left alone. The lock of a process ends with it, however it ends.
+    // A directory that a living process has locked is left alone. The lock of a process ends with it, however it ends.
     const int lock = try_lock(entry.path().string());
     if (lock < 0) continue;
     std::error_code ignored;
@@ -119,7 +119,7 @@ int sweep_temporaries(const std::string& directory) {
 void set_pointer(const std::string& directory, const std::string& pointer, const std::string& name) {
   const std::string path = directory + "/" + pointer;
   const std::string temporary = fmt::format("{}/.{}-{}", directory, pointer, ::getpid());
-  // This was left by a killed process that had our pid.
+  // A killed process with the same id may have left this link.
   ::unlink(temporary.c_str());
   if (::symlink(name.c_str(), temporary.c_str()) != 0) checkpoints::throw_errno("create the link", temporary);
   if (::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -11,7 +11,8 @@
 
 namespace trainyard {
 
-/// The places of a batch's fields in its buffer. They follow one another, and each starts at a multiple of 64 bytes.
+/// The places of a batch's fields in its buffer. The fields follow one another, and each starts at a multiple of 64
+/// bytes.
 class BatchLayout {
  public:
   struct Field {
@@ -29,7 +30,7 @@ class BatchLayout {
 
   const std::vector<Field>& fields() const { return fields_; }
 
-  /// Returns the bytes that field number `field` takes in a batch of `rows`, including the padding behind it.
+  /// Returns the bytes that field number `field` occupies in a batch of `rows`, including the padding behind it.
   std::size_t field_bytes(std::size_t field, std::uint64_t rows) const {
     constexpr std::size_t kAlignment = 64;
     return (fields_[field].sample_bytes * rows + kAlignment - 1) / kAlignment * kAlignment;

@@ -12,19 +12,21 @@
 
 namespace trainyard {
 
-/// The order in which the samples of a split come.
+/// The order in which the samples of a split are read.
 enum class Sampling : std::uint8_t {
-  kShuffle,      ///< Every sample comes once per epoch, in another order every epoch.
-  kSequential,   ///< Every sample comes once per epoch, in the dataset's order.
-  kReplacement,  ///< Draws are independent and uniform; an epoch has as many draws as there are samples.
+  kShuffle,     ///< No sample is read twice in an epoch, and every epoch has a different order.
+  kSequential,  ///< No sample is read twice in an epoch, and the order is that of the dataset.
+  /// Draws are independent and uniform. An epoch has as many full batches as the samples would fill, but at least one.
+  kReplacement,
 };
 constexpr auto words_of(Sampling) { return words("way of sampling", "shuffle", "sequential", "replacement"); }
 
-/// What batches are read for. Training and evaluation use independent random numbers, even on the same split.
+/// The purpose for which batches are read. Training and evaluation use independent random numbers, even on the same
+/// split.
 enum class Purpose : std::uint8_t { kTrain, kEvaluate };
 constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate"); }
 
-/// Which samples form which batch of one split, for one rank. Any batch of any epoch can be computed directly.
+/// Says which samples form which batch of one split, for one rank. Any batch of any epoch can be computed directly.
 ///
 /// An epoch is a list of samples, whose order depends on the seed and the epoch alone. A batch of all ranks together is
 /// the next run of this list, which is dealt to the ranks in turn. It is identified by the place at which it begins,
@@ -40,12 +42,12 @@ class BatchPlan {
     std::string split;
     std::uint64_t samples = 0;
     std::uint64_t batch_size = 1;
-    std::uint64_t rank = 0;        ///< Which shard is read; < world_size.
+    std::uint64_t rank = 0;        ///< The shard to read; < world_size.
     std::uint64_t world_size = 1;  ///< The number of shards to which the samples are dealt.
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;
     std::uint64_t seed = 0;
-    bool random_transforms = false;  ///< Does not affect the plan: it is passed on to whoever reads the samples.
+    bool random_transforms = false;  ///< Does not affect the plan; it is passed on to the SampleReader.
   };
 
   /// `purpose` makes training and evaluation on the same split use independent random numbers.

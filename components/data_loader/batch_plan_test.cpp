@@ -22,7 +22,7 @@ BatchPlan::Settings settings(std::uint64_t samples, std::uint64_t batch_size, Sa
   return made;
 }
 
-/// An epoch of one rank, with its batches joined. Checks the size of every batch on the way.
+/// Returns the samples of an epoch of one rank, with its batches joined. Also checks the size of every batch.
 Samples epoch_of(const BatchPlan& plan, std::uint64_t epoch) {
   Samples all;
   Samples batch;
@@ -60,7 +60,7 @@ TEST(BatchPlanTest, WithoutDropLastEverySampleComesExactlyOnceOverAllRanks) {
   }
 }
 
-/// Joins the batches of all ranks one by one, as a strategy does in which every rank answers for every batch.
+/// Joins the batches of all ranks one by one, and checks that every rank has every batch.
 void expect_ranks_in_step(const BatchPlan::Settings& base) {
   SCOPED_TRACE(::testing::Message() << base.samples << " samples, batches of " << base.batch_size << ", "
                                     << base.world_size << " ranks, drop_last " << base.drop_last);

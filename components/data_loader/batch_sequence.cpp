@@ -27,7 +27,7 @@ std::uint64_t BatchSequence::add(const Order& order) {
     case OrderKind::kEvaluate:
       return append(evaluate(order));
     case OrderKind::kPredict:
-      // An order for 0 batches generates something.
+      // A predict order for 0 batches lets the model generate, and needs no data.
       return order.batches == 0 ? 0 : append(evaluate(order));
     case OrderKind::kCheckpoint:
     case OrderKind::kPause:
@@ -61,7 +61,7 @@ BatchSequence::Span BatchSequence::evaluate(const Order& order) const {
   }
   const BatchPlan& plan = found->second;
   const std::uint64_t batches = order.batches == 0 ? plan.batches() : order.batches;
-  // Whoever counts on batches that do not exist would wait for ever. Draws have no end.
+  // The host would wait forever for batches that do not exist. Draws have no end.
   if (plan.sampling() != Sampling::kReplacement && batches > plan.batches()) {
     throw Error(Code::kInvalidArgument, "order {} ({}): {} batches of '{}' are wanted; allowed: at most {} (0 = all)",
                 order.id, name_of(order.kind), batches, order.split, plan.batches());

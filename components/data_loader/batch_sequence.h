@@ -15,15 +15,15 @@ namespace trainyard {
 /// One batch to be read.
 struct Job {
   const BatchPlan* plan = nullptr;
-  LoaderCursor place;          ///< Which batch of the plan.
-  LoaderCursor next;           ///< Where training continues after it.
+  LoaderCursor place;          ///< The place of the batch in the plan.
+  LoaderCursor next;           ///< Where training continues after this batch.
   bool last_in_epoch = false;  ///< True for the last batch of the epoch or the evaluation.
 };
 
 /// Turns orders into the sequence of batches to read, and determines to which order each sent batch belongs.
 ///
 /// When the batches of all orders have been read, it continues with the training stream, because a train order most
-/// likely follows; its first batches are then ready. Any other order makes these batches useless.
+/// likely follows, and its first batches are then ready. An order that needs other batches makes these useless.
 class BatchSequence {
  public:
   /// `train` may be null if there is no such split. `evaluate` has every split. Both must outlive the sequence.
@@ -46,6 +46,7 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
+  /// Records that the oldest unsent job is now sent. `job` must be that one.
   Stamp send(const Job& job);
 
   /// Returns where training continues after the last batch that was sent.
@@ -76,7 +77,7 @@ class BatchSequence {
   const std::map<std::string, BatchPlan>& evaluate_;
   std::deque<Span> spans_;
   LoaderCursor end_;           ///< The training stream's position after every order.
-  std::uint64_t guesses_ = 0;  ///< The number of jobs returned beyond it.
+  std::uint64_t guesses_ = 0;  ///< The number of jobs that were returned beyond `end_`.
   bool guessing_ = true;
   LoaderCursor sent_;
 };

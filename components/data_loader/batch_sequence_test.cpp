@@ -44,7 +44,7 @@ class BatchSequenceTest : public ::testing::Test {
     }
     return texts;
   }
-  /// Sends the oldest job read and returns its order.
+  /// Sends the oldest job that was read, and returns its order.
   std::uint64_t send() {
     const std::uint64_t order = sequence_.send(jobs_.front()).order;
     jobs_.erase(jobs_.begin());

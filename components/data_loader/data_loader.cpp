@@ -45,7 +45,7 @@ void DataLoader::make_reader() {
   check_random_splits();
 }
 
-/// "train" may always be named: it is the default, and a dataset may be for evaluation alone.
+/// The name "train" is always allowed: it is the default, and a dataset may have only splits for evaluation.
 void DataLoader::check_random_splits() const {
   std::vector<std::string> known{kTrainSplit};
   for (const SplitInfo& split : info_.splits) {
@@ -62,7 +62,7 @@ bool DataLoader::draws(const std::string& split) const {
   return std::ranges::find(*random_splits_, split) != random_splits_->end();
 }
 
-/// The part of the samples that this loader reads: by default that of its rank.
+/// Returns the part of the samples that this loader reads, by default that of its rank.
 DataLoader::Shard DataLoader::shard() const {
   Shard shard{context().rank, context().world_size};
   if (*shard_ >= 0) shard.index = static_cast<std::uint64_t>(*shard_);
@@ -84,7 +84,7 @@ BatchPlan DataLoader::make_plan(const SplitInfo& split, Purpose purpose, Samplin
   settings.sampling = sampling;
   settings.drop_last = drop_last;
   settings.seed = context().seed;
-  // An evaluation on training samples is an evaluation.
+  // An evaluation of training samples is an evaluation, so nothing is drawn.
   const bool training = purpose == Purpose::kTrain;
   settings.random_transforms = draws(split.name) && (training || split.name != kTrainSplit);
   return {std::move(settings), purpose};
@@ -121,13 +121,13 @@ void DataLoader::on_activate() {
 void DataLoader::on_deactivate() { prefetcher_.reset(); }
 
 void DataLoader::on_order(const Order& order) {
-  if (prefetcher_ == nullptr) return;  // The order came while the run was ending.
+  if (prefetcher_ == nullptr) return;  // The order arrived while the run was ending.
   prefetcher_->discard(sequence_->add(order));
   pump();
 }
 
-/// Sends what is ready and wanted while readers have room. It is called again when a reader has room (on_ready), when a
-/// batch that was missing has been read (wake), and with every order.
+/// Sends batches that are ready and wanted, as long as the readers have room. It is called again when a reader has room
+/// (on_ready), when a batch that was missing has been read (wake), and with every order.
 void DataLoader::pump() {
   if (prefetcher_ == nullptr) return;
   refill();
@@ -149,7 +149,7 @@ void DataLoader::go_on_later() {
   });
 }
 
-/// It refills only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
+/// Refills only when half of the slots are free, so that a sleeping worker is woken for several batches at once.
 void DataLoader::refill() {
   prefetcher_->skip_discarded();
   if (prefetcher_->room() < (prefetcher_->size() + 1) / 2) return;
@@ -182,8 +182,8 @@ void DataLoader::send(Prefetcher::Slot& slot) {
   loop().set_trace(0);
 }
 
-/// The number is known only if every shard is read by equally many ranks: a loader that reads a part of the data alone
-/// knows of no others.
+/// Returns the samples of the batch over all ranks, or 0 if that is unknown. It is known only if every shard is read by
+/// the same number of ranks.
 std::uint64_t DataLoader::world_samples(const BatchPlan& plan, std::uint64_t place) const {
   const std::uint64_t shards = shard().count;
   return context().world_size % shards == 0 ? plan.world_rows(place) * (context().world_size / shards) : 0;

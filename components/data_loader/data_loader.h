@@ -22,8 +22,8 @@ namespace trainyard {
 /// Reads a dataset and sends the batches that orders request: shuffled, distributed over the ranks, and read ahead by
 /// workers.
 ///
-/// Transforms may change fields of the samples. Random transforms are random for training batches, and for other splits
-/// only if `random_splits` names them.
+/// Transforms may change fields of the samples. Random transforms draw only for the splits that `random_splits` names
+/// (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position in the stream, but not on
 /// the number of workers, prefetching or timing. With a cursor (epoch, samples used) the stream can start at any
@@ -36,7 +36,7 @@ namespace trainyard {
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation
-///             batches   one buffer each, all fields back to back; sent only while every reader has room
+///             batches   one buffer each, all fields back to back; sent only while every receiver has room
 /// Services    cursor    where training continues after the last batch sent
 /// Errors      what the dataset and the transforms throw, with the component's name; kInvalidArgument (a shard
 ///             that does not exist)

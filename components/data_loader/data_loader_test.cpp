@@ -22,7 +22,7 @@ using testing::Rig;
 using BatchPointer = std::shared_ptr<const Batch>;
 using Numbers64 = std::vector<std::int64_t>;
 
-/// The loader over a dataset that the test provides.
+/// A loader with a dataset that the test provides.
 class TestLoader final : public DataLoader {
  public:
   using DataLoader::DataLoader;
@@ -71,7 +71,7 @@ class Loading {
   ~Loading() { control->open_gate(); }
 
   std::vector<BatchPointer> batches() const { return rig.received<Batch>("batches"); }
-  /// Runs until `count` batches have come in all.
+  /// Runs until `count` batches have arrived in all, and returns them.
   std::vector<BatchPointer> wait(std::size_t count) {
     rig.run_until([&] { return batches().size() >= count; });
     return batches();
@@ -435,7 +435,7 @@ TEST(DataLoaderTest, WhatTheDatasetThrowsIsReportedWithTheComponentsName) {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("data_loader: numbers.bin at offset 280: broken"));
     }
-    EXPECT_EQ(loading.batches().size(), 3u);  // What came before the error was delivered.
+    EXPECT_EQ(loading.batches().size(), 3u);  // The batches before the error have been delivered.
   }
 }
 

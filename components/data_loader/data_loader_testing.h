@@ -23,7 +23,7 @@ namespace trainyard::testing {
 /// stop readers, and one sample can be broken.
 class Numbers final : public Dataset {
  public:
-  /// What a test shares with the dataset that it has given away.
+  /// What a test shares with the dataset after it has handed the dataset over.
   struct Control {
     std::map<std::string, std::uint64_t> splits{{"train", 100}, {"validate", 25}};
     std::uint64_t broken = ~std::uint64_t{0};
@@ -38,7 +38,7 @@ class Numbers final : public Dataset {
       changed.wait(lock, [this] { return open; });
       --waiting;
     }
-    /// Waits until a reader stands at the closed gate.
+    /// Waits until a reader has reached the closed gate.
     void wait_for_reader() {
       std::unique_lock lock(mutex);
       changed.wait(lock, [this] { return waiting > 0; });

@@ -21,7 +21,7 @@ using testing::real_data;
 using testing::Rig;
 using testing::TemporaryFolder;
 
-/// What configuring a loader with this dataset throws.
+/// Returns the error that configuring a loader with this dataset throws.
 std::string refusal(const std::string& dataset) {
   return error_of([&] {
            Rig rig;
@@ -54,7 +54,8 @@ TEST(DatasetPluginsTest, MistakesInTheDatasetsPartOfALaunchFileAreNamed) {
   EXPECT_THAT(refusal(R"({"plugin": "text", "path": "/nowhere/at/all"})"), HasSubstr("/nowhere/at/all"));
 }
 
-/// 60 records in CIFAR-10's format. The first pixel of each is the number of the record.
+/// Writes 60 records in CIFAR-10's format and returns their folder. The first pixel of each is the number of the
+/// record.
 std::string cifar_folder(const TemporaryFolder& folder) {
   std::string bytes;
   for (int i = 0; i < 60; ++i) {
@@ -65,7 +66,7 @@ std::string cifar_folder(const TemporaryFolder& folder) {
   return fmt::format(R"({{"plugin": "cifar10", "folder": "{}", "files": 1, "train_count": 50}})", folder.path(""));
 }
 
-/// All the bytes of an epoch's batches, and of an evaluation after it.
+/// Returns all bytes of an epoch's batches, and of those of an evaluation after it.
 std::vector<std::string> epoch_of(const std::string& parameters) {
   Rig rig;
   rig.add<DataLoader>("data_loader", parameters);
@@ -117,7 +118,7 @@ TEST(TransformsTest, EverySampleOfAShuffledEpochComesOnceThroughThemToo) {
   }
 }
 
-/// 40 JPEG files, of which picture i has the grey level 6 i, decoded in every thread.
+/// There are 40 JPEG files, of which picture i has the grey level 6 i. They are decoded in all threads.
 TEST(TransformsTest, EveryPictureOfAShuffledEpochComesOnceWhateverTheWorkers) {
   if (!testing::python_has("PIL.Image")) GTEST_SKIP() << "needs /usr/bin/python3 with PIL (Debian: python3-pil)";
   TemporaryFolder folder;

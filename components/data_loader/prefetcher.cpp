@@ -43,8 +43,8 @@ Prefetcher::Slot* Prefetcher::head() {
   return is_done(oldest) ? &oldest : nullptr;
 }
 
-/// The owner says that it waits before it looks again, and workers check whether it waits after they are done, so one
-/// of the two sees the other.
+/// The owner sets `waited_for_` before it looks again, and a worker reads it after it is done, so one of the two
+/// notices the other.
 bool Prefetcher::is_done(Slot& slot) {
   if (slot.done.load(std::memory_order_acquire)) return true;
   waited_for_.store(true);
@@ -110,7 +110,7 @@ void Prefetcher::read(Slot& slot, Scratch& scratch, const std::stop_token& stop)
   if (slot.discarded.load(std::memory_order_relaxed)) return;
   job.plan->samples_of(job.place, scratch.samples);
   const std::uint64_t rows = scratch.samples.size();
-  if (rows == 0) return;  // Other ranks have the rest of the epoch, and no memory is needed.
+  if (rows == 0) return;  // Only other ranks have samples left in this epoch, so no memory is needed.
   slot.buffer = allocate(job, rows);
   scratch.fields.clear();
   std::byte* start = slot.buffer.data();

@@ -28,7 +28,7 @@ class Prefetcher {
  public:
   struct Slot {
     Job job;
-    Buffer buffer;             ///< The fields, as BatchLayout says; empty for a batch without rows.
+    Buffer buffer;             ///< The fields, laid out by BatchLayout; empty for a batch without rows.
     std::exception_ptr error;  ///< The exception thrown by reading, instead of a buffer.
 
    private:
@@ -38,7 +38,7 @@ class Prefetcher {
   };
 
   /// `layout` is that of the reader's fields; both must outlive the prefetcher. `wake` is called on a worker's thread
-  /// when `head` has returned null and may now return a slot.
+  /// when `head` has returned null for a job that is now done.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
@@ -52,12 +52,13 @@ class Prefetcher {
   void push(const Job& job);
   void publish();
 
-  /// Returns the oldest job's slot if it is done. Otherwise it is null, and `wake` will be called.
+  /// Returns the slot of the oldest job if that job is done. Otherwise returns null, and `wake` will be called when it
+  /// is done.
   Slot* head();
   /// Frees the slot that `head` returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. `wake` will be called for those that are still being read.
+  /// Frees the slots of discarded jobs at the head. `wake` will be called when one that is still being read is done.
   void skip_discarded();
 
   /// Discards the newest `count` jobs, or all if there are fewer, so that their results are not returned.
@@ -85,7 +86,7 @@ class Prefetcher {
   std::vector<Slot> slots_;
   Scratch own_scratch_;  ///< Used when there are no workers.
 
-  // Jobs are numbered, and job n lives in slot n modulo the size.
+  // Jobs are numbered, and job n is in slot n modulo the number of slots.
   std::uint64_t popped_ = 0;
   std::uint64_t pushed_ = 0;
 
@@ -96,7 +97,7 @@ class Prefetcher {
   std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
   std::atomic<bool> waited_for_{false};  ///< True if the owner wants to be woken.
 
-  std::vector<std::jthread> workers_;  // The workers come last, so that they end before what they use.
+  std::vector<std::jthread> workers_;  // The workers come last, so that they end before the members that they use.
 };
 
 }  // namespace trainyard

@@ -108,7 +108,7 @@ TEST_F(PrefetcherTest, ADiscardedJobThatIsBeingReadEndsAfterItsSample) {
   EXPECT_EQ(prefetcher_->head(), nullptr);
   control_->open_gate();
   EXPECT_EQ(wait_for_head()->job.place.samples, 30u);
-  EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were wanted.
+  EXPECT_EQ(control_->samples_read.load(), 11u);  // These are the one at the gate and the ten that were requested.
 }
 
 TEST_F(PrefetcherTest, AnErrorComesAtItsPlaceInTheOrder) {

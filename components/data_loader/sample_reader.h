@@ -15,18 +15,18 @@
 
 namespace trainyard {
 
-/// Identifies the sample to read, and the values that its random transforms depend on.
+/// Identifies the sample to read, and holds the values on which its random transforms depend.
 struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
   std::uint64_t epoch = 0;
-  bool random = false;  ///< True if random transforms are random; otherwise they behave as in an evaluation.
+  bool random = false;  ///< True if random transforms draw; otherwise they behave as in an evaluation.
 };
 
 /// Reads samples of a dataset and passes their fields through the transforms, in the order in which these were added.
 ///
 /// The transformed sample depends only on the seed and the SampleChoice. Several threads may read at once, each with
-/// its own scratch memory, which is large enough from the start: reading allocates nothing itself.
+/// its own scratch memory. The first read with it allocates; later ones allocate nothing themselves.
 class SampleReader {
  public:
   /// `dataset` must be open and outlive the reader.
@@ -42,7 +42,7 @@ class SampleReader {
   /// The memory that a thread uses between the dataset and the batch.
   struct Scratch {
     std::vector<std::byte> bytes;              ///< The inputs of all transforms, one after another.
-    std::vector<std::span<std::byte>> fields;  ///< Where the dataset writes.
+    std::vector<std::span<std::byte>> fields;  ///< The memory into which the dataset writes each field.
   };
 
   /// Writes the sample into one span per field.

@@ -13,7 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using testing::Numbers;
 
-/// Appends the first draw's remainder, or 9 in an evaluation, to what it is given: [3] becomes [4], and so on.
+/// Appends one byte to its input: the remainder of the first draw, or 9 in an evaluation. So [3] becomes [4], and so
+/// on.
 class Append final : public Transform {
  public:
   explicit Append(TransformContext& context) : Transform(context) {}
@@ -41,7 +42,7 @@ class SampleReaderTest : public ::testing::Test {
     for (int i = 0; i < transforms; ++i) made.add(append());
     return made;
   }
-  /// The bytes of the sample's second field.
+  /// Returns the bytes of the sample's second field.
   static std::vector<int> read(const SampleReader& from, const SampleChoice& which) {
     std::vector<Tensor> tensors;
     std::vector<std::span<std::byte>> spans;

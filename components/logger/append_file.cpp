@@ -29,7 +29,7 @@ void AppendFile::flush() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int reason = errno;
-      // What could not be written is given up, or else it would grow until the memory is full, too.
+      // The unwritten text is given up; otherwise it would grow until the memory is full, too.
       buffer_.clear();
       throw Error(Code::kIo, "cannot write to {}: {}", path_, std::strerror(reason));
     }
@@ -43,7 +43,7 @@ void drop_torn_line(const std::string& path) {
   std::uintmax_t size = std::filesystem::file_size(path, missing);
   if (missing || size == 0) return;
   std::ifstream file(path, std::ios::binary);
-  // A complete file ends in a line feed, and then nothing is cut.
+  // A complete file ends with a line feed; nothing is cut off then.
   char last = 0;
   // It reads one byte at a time from the end, because a line is short.
   for (; size > 0; --size) {

@@ -31,8 +31,8 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Cuts off an incomplete last line, which a killed run leaves behind, so that the next line does not continue it. Does
-/// nothing if there is no file.
+/// Cuts off an incomplete last line, which a killed run may have left, so that the next line is not appended to it.
+/// Does nothing if there is no file.
 void drop_torn_line(const std::string& path);
 
 }  // namespace trainyard

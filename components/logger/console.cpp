@@ -26,7 +26,7 @@ constexpr std::size_t kChunk = 512;
 
 void Console::line(std::string_view text) {
   make_room();
-  // This is said once the reader has caught up, before anything newer.
+  // This line is shown once the reader has caught up, before anything newer.
   if (dropped_lines_ > 0 && pending_.empty()) {
     pending_ += fmt::format("({} lines were not shown: nobody read them)\n", dropped_lines_);
     dropped_lines_ = 0;
@@ -62,8 +62,8 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   while (done < pending_.size() && !broken_) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    // This is checked each time. The descriptor cannot be made non-blocking, because other processes share it and their
-    // writes would then fail.
+    // The state is checked before each write. The descriptor cannot be made non-blocking, because other processes share
+    // it and their writes would then fail.
     pollfd wait{fd_, POLLOUT, 0};
     if (::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0))) == 0) break;
     // This is checked first, because writing would raise SIGPIPE.
@@ -83,7 +83,7 @@ void Console::write_pending(std::chrono::milliseconds patience) {
   pending_.erase(0, broken_ ? std::string::npos : done);
 }
 
-// The width is asked for each time, because a window can change while the run goes on.
+// The width is read each time, because a window may be resized while the run goes on.
 std::size_t Console::width() const {
   winsize size{};
   if (::ioctl(fd_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;

@@ -8,11 +8,11 @@
 
 namespace trainyard {
 
-/// Shows lines on a terminal, a pipe or a file, given as a descriptor that the caller owns.
+/// Shows lines on a terminal, or writes them to a pipe or a file. The caller owns the descriptor.
 ///
-/// It never blocks, because training must not stop when a terminal is paused. Text that cannot be written yet (because
-/// of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending` bytes. Beyond that the
-/// oldest lines are dropped, and a line reports how many.
+/// It does not block during the run, because training must not stop when a terminal is paused. Text that cannot be
+/// written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending`
+/// bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
@@ -20,10 +20,10 @@ class Console {
   /// `fd` must stay open. `colour` is only stored, for the code that composes the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a separate line. It clears the live line, which must then be shown again.
+  /// Shows a separate line. This clears the live line, which must then be shown again.
   void line(std::string_view text);
 
-  /// Draws over the last live line, or does nothing while the reader is behind.
+  /// Replaces the last live line. Does nothing while earlier text waits to be written.
   void live(std::string_view text);
 
   /// Ends the live line with a line feed, so that it stays readable.
@@ -36,17 +36,17 @@ class Console {
   std::size_t width() const;
 
   bool colour() const { return colour_; }
-  /// Returns true while the reader is behind.
+  /// Returns true while some text could not be written yet.
   bool pending() const { return !pending_.empty(); }
 
  private:
-  // Gives up the oldest lines when too much waits.
+  // Drops the oldest lines when too much text is pending.
   void make_room();
 
   int fd_;
   bool colour_;
   bool live_shown_ = false;
-  bool broken_ = false;  ///< The reader is gone; the run goes on without it.
+  bool broken_ = false;  ///< Writing failed for good; the run continues without a console.
   std::uint64_t dropped_lines_ = 0;
   std::string pending_;
 };

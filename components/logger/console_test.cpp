@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono_literals::operator""ms;
 
-/// A pipe or a pseudo-terminal whose reading end the test holds.
+/// A pipe or a pseudo-terminal, of which the test holds the reading end.
 struct Pair {
   int read_end = -1, write_end = -1;
 

@@ -17,18 +17,18 @@ namespace trainyard {
 
 namespace {
 
-/// The header record with its line end. Quoted names may contain line ends, too.
+/// Returns the header record with its line end. Quoted names may contain line ends, too.
 std::string read_header(std::istream& file) {
   std::string header, line;
   while (std::getline(file, line)) {
     header += line + '\n';
-    // If the number of quotes so far is odd, the line end lies inside a name.
+    // If the number of quotes so far is odd, the line end is inside a name.
     if (std::count(header.begin(), header.end(), '"') % 2 == 0) break;
   }
   return header;
 }
 
-/// The header line.
+/// Returns the header line.
 std::string join(const std::vector<std::string>& columns) {
   std::string line;
   for (const std::string& column : columns) line += (line.empty() ? "" : ",") + csv_quoted(column);
@@ -110,7 +110,7 @@ void CsvFile::end_row() {
 }
 
 void CsvFile::write_header_or_widen() {
-  // What is buffered belongs to the old file.
+  // The buffered rows belong to the old file.
   file_->flush();
   std::ifstream old(path_, std::ios::binary);
   const bool fresh = read_header(old).empty();

@@ -10,16 +10,16 @@
 
 namespace trainyard {
 
-/// One table as comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
+/// A table in a file of comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
 ///
 /// A column that appears late is added on the right: the file is rewritten once through a temporary file, with empty
-/// cells for the rows that did not have it. An existing file is continued under its own header.
+/// cells for the rows that did not have it. An existing file is continued, and its columns keep their order.
 class CsvFile {
  public:
   /// Opens or makes the file, and cuts off an incomplete last line. Throws kIo.
   explicit CsvFile(std::string path);
 
-  /// Sets a cell of the current row. The first value for a name counts.
+  /// Sets a cell of the current row. If a cell is set twice, the first value counts.
   void set(std::string_view column, std::string_view text);
 
   /// Ends the row. Cells that were not set are empty.
@@ -39,7 +39,7 @@ class CsvFile {
   std::string path_;
   std::optional<AppendFile> file_;
   std::vector<std::string> columns_;
-  std::vector<std::string> cells_;  ///< The cells of the current row, as many as columns. Their memory is used again.
+  std::vector<std::string> cells_;  ///< The cells of the current row, one for each column. Their memory is reused.
   std::size_t columns_in_file_ = 0;
   std::size_t next_column_ = 0;  ///< Where the next name is likely to be: rows repeat their order.
 };

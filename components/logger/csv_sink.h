@@ -27,12 +27,12 @@ class CsvSink final : public Sink {
 
   std::string directory_;
   std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< Indexed by file name.
-  std::map<std::string, CsvFile*> by_stage_;                ///< Two stages may share a file name, and then the table.
+  std::map<std::string, CsvFile*> by_stage_;                ///< Two stages whose file names are equal share a table.
   std::string scratch_;
 };
 
 /// Turns text such as "rank0/optimizer" into part of a file name: everything but letters, digits, '-' and '_' becomes
-/// '_'.
+/// '_', and an empty text becomes "unnamed".
 std::string file_name_part(std::string text);
 
 }  // namespace trainyard

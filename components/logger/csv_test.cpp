@@ -90,7 +90,7 @@ TEST(CsvTest, AFolderThatCannotBeMadeIsNamed) {
   }
 }
 
-/// A table as Python's csv module reads it, as JSON: a list of rows.
+/// Returns a table as Python's csv module reads it, in JSON: a list of rows.
 std::string read_with_python(const std::string& path) {
   const std::string script =
       "import csv, json, sys; print(json.dumps(list(csv.reader(open(sys.argv[1], newline=''), strict=True))))";
@@ -113,7 +113,7 @@ TEST(CsvTest, AnotherReaderSeesTheSameTableWhateverColumnsAppear) {
     for (int row = 0; row < 60; ++row) {
       auto& cells = expected.emplace_back();
       for (std::size_t i = 0; i < names.size(); ++i) {
-        // The n-th name cannot appear before row 10 n: columns come one by one.
+        // The n-th name cannot appear before row 10 n, so that columns are added one by one.
         if (row < static_cast<int>(i) * 10 || random() % 3 == 0) continue;
         cells[names[i]] = std::to_string(row * 10 + static_cast<int>(i));
         file.set(names[i], cells[names[i]]);

@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// Results for which a person waits. They get a line of their own even above a live line.
+/// Returns true for results that get a line of their own, even above a live line.
 bool is_evaluation(const std::string& stage) {
   return stage == "validate" || stage == "test" || stage == "predict" || stage == "train_eval";
 }
@@ -86,7 +86,7 @@ void Display::on(const CheckpointDone& checkpoint) {
 }
 
 bool Display::refresh(Clock::time_point now) {
-  // It is too early; the caller comes back.
+  // It is too early; the caller will call again.
   if (now - last_refresh_ < kRedraw) return true;
   last_refresh_ = now;
   if (!waiting_.empty() && now - last_step_line_ >= interval_) {

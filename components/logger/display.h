@@ -18,7 +18,7 @@ class Display final : public Sink {
   /// Either lines alone, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // Redrawing at this interval is faster than a reader needs and slow enough to cost nothing.
+  // This interval is shorter than anyone needs, and long enough to cost almost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
   /// `fd` belongs to the caller and stays open. In the mode kLines there is at most one line of a training step in
@@ -36,13 +36,13 @@ class Display final : public Sink {
   /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`. Returns true if something remains to be drawn; it must then be called
-  /// again. It is cheap when nothing is due.
+  /// Draws and writes what is due at `now`. Returns true if something remains to be written; refresh() must then be
+  /// called again. A call is cheap when nothing is due.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }
 
-  /// Shows the last state and ends the live line. Waits up to a second for a slow reader.
+  /// Shows the last state and ends the live line. Waits up to a second if the console accepts text only slowly.
   void finish();
 
  private:
@@ -57,7 +57,7 @@ class Display final : public Sink {
   std::string waiting_;  ///< The line of the newest step, if it has not been shown.
   Clock::time_point last_step_line_{};
   Progress progress_;
-  bool stale_ = false;  ///< The live line is older than the progress.
+  bool stale_ = false;  ///< True if the live line is out of date.
   Clock::time_point last_refresh_{};
 };
 

@@ -64,7 +64,7 @@ void JsonlSink::values(const std::vector<Scalar>& scalars) {
   }
   out += scalars.empty() ? "{}" : "}";
   if (all_finite) return;
-  // These stand beside the nulls, so that a reader who only wants numbers needs no special case.
+  // These are in a field of their own, so that a reader who wants only numbers needs no special case.
   key("not_finite");
   separator = '{';
   for (const Scalar& scalar : scalars) {
@@ -82,7 +82,7 @@ void JsonlSink::on(const Metrics& metrics) {
   begin("metrics", metrics.time_ns);
   text("stage", metrics.stage);
   count("step", metrics.step);
-  // What is unknown is left out, because a reader would believe a 0.
+  // An unknown total is left out, because a reader would take 0 for the total.
   if (metrics.total_steps != 0) count("total_steps", metrics.total_steps);
   count("epoch", metrics.epoch);
   count("samples", metrics.samples);

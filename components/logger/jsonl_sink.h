@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-/// Writes everything that happens to one file, as JSON lines. `kind` says what a line is: metrics, model, dataset,
+/// Writes all messages to one file, as JSON lines. `kind` says what a line contains: metrics, model, dataset,
 /// prediction, checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN and no infinity:
 /// such a value is null, and `not_finite` says what it was, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {

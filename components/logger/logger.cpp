@@ -10,7 +10,7 @@ namespace trainyard {
 namespace {
 
 constexpr std::chrono::milliseconds kTick = Display::kRedraw;
-/// How much of the record a crash of the machine or a kill may cost.
+/// The longest part of the record that may be lost if the process is killed.
 constexpr std::chrono::seconds kFlush{1};
 
 }  // namespace
@@ -26,7 +26,7 @@ void Logger::on_configure() {
   open_files();
 }
 
-// The console is not a sink like the others: it redraws by time, and it is never given up.
+// The console is not one of the sinks: it redraws at intervals, and it is never given up.
 void Logger::open_console() {
   if (*console_ == ConsoleMode::kOff) return;
   const int fd = console_descriptor();
@@ -37,7 +37,7 @@ void Logger::open_console() {
       std::make_unique<Display>(fd, live ? Display::Mode::kLive : Display::Mode::kLines, wants_colour(fd), interval);
 }
 
-// Each sink opens its files itself. What it throws here, before the run, ends the run: a wrong directory should not be
+// Each sink opens its files itself. An error here, before training, ends the run: a wrong directory should not be
 // noticed only after hours.
 void Logger::open_files() {
   std::string directory = directory_->empty() ? context().output_directory : *directory_;
@@ -49,7 +49,7 @@ void Logger::open_files() {
 
 void Logger::on_metrics(const Metrics& metrics) {
   const bool last = metrics.total_steps != 0 && metrics.step >= metrics.total_steps;
-  // Evaluations are rare and always taken.
+  // The metrics of evaluations are rare, so all of them are taken.
   const bool skipped =
       metrics.stage == "train" && !last && metrics.step % static_cast<std::uint64_t>(*every_steps_) != 0;
   if (!skipped) return tell(metrics);
@@ -57,7 +57,7 @@ void Logger::on_metrics(const Metrics& metrics) {
   if (display_) display_->count_only(metrics);
 }
 
-// The display comes first, because nobody sees yet what is buffered for files.
+// The display comes first, because what is written to files is buffered anyway.
 template <class T>
 void Logger::tell(const T& message) {
   if (display_) display_->on(message);
@@ -84,7 +84,7 @@ void Logger::each_sink(Action action) {
 void Logger::stir() {
   const bool more = display_ && display_->refresh(std::chrono::steady_clock::now());
   if (timer_armed_ || !(more || files_dirty_)) return;
-  // There is one timer at a time, and it is armed again as long as anything waits. An idle run is not woken.
+  // There is only one timer, which is armed again while anything waits. An idle run is not woken.
   timer_armed_ = true;
   timer_ = loop().after(kTick, [this] { tick(); });
 }
@@ -108,7 +108,7 @@ void Logger::finish() {
 
 void Logger::on_deactivate() { finish(); }
 
-/// Messages may still have come after deactivation.
+/// Messages may still have arrived after deactivation.
 void Logger::on_finalize() {
   finish();
   sinks_.clear();

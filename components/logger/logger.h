@@ -13,12 +13,12 @@
 
 namespace trainyard {
 
-/// What the logger shows of the run.
+/// What the logger shows on the console.
 enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
 constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
 
-/// Shows the run to a person and records it for programs. It has no outputs, its windows are large, and it writes files
-/// at most once a second, so that it never delays the pipeline.
+/// Shows the run on the console and records it in files. The logger has no outputs, its windows are large, and it
+/// writes files at most once a second, so that it never delays the run.
 ///
 /// It writes these files into `directory`:
 ///
@@ -45,7 +45,7 @@ class Logger final : public Component {
   void on_finalize() override;
 
  private:
-  // Chooses the console and its style from the parameter and from what standard output is.
+  // Chooses the console and its style by the parameter and by the kind of the descriptor.
   void open_console();
   void open_files();
   // Applies every_steps, then calls tell().
@@ -57,13 +57,12 @@ class Logger final : public Component {
   void each_sink(Action action);
   void stir();
   void tick();
-  // Passes everything to the operating system, at most once a second.
+  // Passes all buffered records to the operating system.
   void flush_files();
   // Shows and records the last state.
   void finish();
 
-  // The windows hold thousands of messages, so that a burst of short steps waits here and not in the component that
-  // sends.
+  // The windows hold thousands of messages, so that a burst of short steps waits here and does not block the sender.
   static InputOptions listening(std::string topic) {
     return {.optional = true, .window_messages = 4096, .topic = std::move(topic)};
   }

@@ -10,7 +10,8 @@
 
 namespace trainyard {
 
-// Files use std::to_chars, which is exact and needs no locale and no allocation. fmt and C format what people read.
+// Files use std::to_chars, which is exact and needs no locale and no allocation. The text for the console is formatted
+// by fmt and C.
 void append_exact(std::string& out, double value) {
   if (std::isnan(value)) {
     out += "nan";  // The sign of such a value means nothing.
@@ -63,7 +64,7 @@ std::string compact(double value) {
   return fmt::format("{:.1f}{}", value, kUnits[unit]);
 }
 
-// It is rounded and never negative: the remaining time at the last step may come out a little below zero.
+// The result is rounded and never negative: at the last step, the computed remaining time may be a little below zero.
 std::string clock_text(double seconds) {
   if (!std::isfinite(seconds) || seconds > 1e9) return "--:--";
   const auto total = static_cast<std::uint64_t>(std::llround(std::max(seconds, 0.0)));

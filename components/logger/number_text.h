@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-// Numbers as text: exact for files, short for people.
+// These functions write numbers as text: exact for files, short for the console.
 
 /// Appends the shortest text that reads back as the same double, without an exponent for whole numbers below 1e15:
 /// "0.1", "2000000", "1e-05", "nan", "inf", "-inf".
@@ -17,20 +17,21 @@ void append_exact(std::string& out, std::uint64_t value);
 /// Appends nanoseconds as seconds with six digits after the point, such as "1732176886.123456".
 void append_seconds(std::string& out, std::int64_t time_ns);
 
-/// Returns six significant digits, with trailing zeros so that columns of numbers line up: "2.10340".
+/// Returns the value with six significant digits, including trailing zeros, so that columns of numbers line up:
+/// "2.10340".
 std::string significant(double value);
 
-/// Returns two digits after the point and always an exponent, so that a falling learning rate stays readable:
-/// "1.00e-03".
+/// Returns the value with two digits after the point and always an exponent, so that a falling learning rate stays
+/// readable: "1.00e-03".
 std::string scientific(double value);
 
-/// Returns at most three digits before the unit: "950", "4.1k", "12.3M".
+/// Returns the value with at most three digits before the point, and a unit: "950", "4.1k", "12.3M".
 std::string compact(double value);
 
-/// Returns a duration: "00:45", "1:02:03", "2d 03:04".
+/// Returns a duration, or "--:--" if it is not finite: "00:45", "1:02:03", "2d 03:04".
 std::string clock_text(double seconds);
 
-/// Returns a size: "512 B", "12.3 MB".
+/// Returns a size in bytes: "512 B", "12.3 MB".
 std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace trainyard

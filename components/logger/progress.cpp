@@ -17,7 +17,8 @@ namespace trainyard {
 
 namespace {
 
-/// A word of the live line, and when it is left out: 0 stays, and the largest goes first when the line is too long.
+/// A part of the live line. If the line is too long, the parts with the largest `importance` are left out first; 0
+/// always stays.
 struct Part {
   std::string text;
   int importance;
@@ -26,7 +27,7 @@ struct Part {
 
 bool is_learning_rate(const std::string& name) { return name == "lr" || name == "learning_rate"; }
 
-/// The first value whose name matches.
+/// Returns the first value whose name matches.
 std::optional<double> find(const Metrics& metrics, auto matches) {
   const auto found =
       std::find_if(metrics.values.begin(), metrics.values.end(), [&](const Scalar& s) { return matches(s.name); });
@@ -45,7 +46,7 @@ std::size_t width_of(const std::vector<Part>& parts) {
   return width;
 }
 
-/// The step stays to the last, and is cut if even it is too long.
+/// Leaves out parts until the line fits. The step always stays, and is cut if it alone is too long.
 void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   std::erase_if(parts, [](const Part& part) { return part.text.empty(); });
   while (parts.size() > 1 && width_of(parts) > width) {
@@ -55,7 +56,7 @@ void drop_until_fits(std::vector<Part>& parts, std::size_t width) {
   if (!parts.empty()) parts.front().text.resize(std::min(parts.front().text.size(), width));
 }
 
-/// Fills the room that is left with a bar, if it is enough for one.
+/// Returns a bar that fills the remaining room, or nothing if there is too little.
 std::string bar(double fraction, std::size_t room) {
   // Fewer cells than that would say nothing.
   if (room < 14) return "";

@@ -6,14 +6,15 @@
 
 namespace trainyard {
 
-/// Measures the rate at which a counter increases, smoothed: a mean over the past whose weights fall by a factor of e
-/// every `kMemorySeconds`. Pauses (such as a validation) are included, so the remaining time can be estimated from the
-/// rate.
+/// Measures the rate at which a counter increases. The rate is smoothed: it is a mean over the past, with weights that
+/// fall by a factor of e every `kMemorySeconds`. Pauses (such as a validation) are included, so the remaining time can
+/// be estimated from the rate.
 class RateMeter {
  public:
   static constexpr double kMemorySeconds = 5;
 
-  /// Records the value `count` of the counter at `time_ns`. If either decreases, the measurement restarts.
+  /// Records the value `count` of the counter at `time_ns`. If the count or the time decreases, the measurement
+  /// restarts.
   void add(std::int64_t time_ns, std::uint64_t count);
 
   /// Returns the rate per second; empty until two different times have been seen.
@@ -23,8 +24,8 @@ class RateMeter {
   bool started_ = false;
   std::int64_t last_time_ns_ = 0;
   std::uint64_t last_count_ = 0;
-  double counted_ = 0;  ///< The faded sum of what was counted ...
-  double seconds_ = 0;  ///< ... and of the time that it took.
+  double counted_ = 0;  ///< The weighted sum of what was counted ...
+  double seconds_ = 0;  ///< ... and of the time that passed.
 };
 
 }  // namespace trainyard

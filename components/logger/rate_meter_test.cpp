@@ -48,7 +48,7 @@ TEST(RateMeterTest, UnevenReportsOfASteadyCountGiveItsRate) {
 TEST(RateMeterTest, APauseCountsAsSlowTime) {
   RateMeter meter;
   for (int i = 0; i <= 5; ++i) meter.add(i * kSecond, static_cast<std::uint64_t>(i) * 100);
-  meter.add(15 * kSecond, 600);  // A validation of nine seconds lies within.
+  meter.add(15 * kSecond, 600);  // A validation of nine seconds is included.
   EXPECT_LT(*meter.per_second(), 30);
 }
 

@@ -24,13 +24,14 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 }
 constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
 
-/// A checksum of data that itself holds checksums is weak, so the format stores them rotated and shifted.
+/// Returns the CRC as the format stores it: rotated and shifted, because a checksum over data that contains checksums
+/// is weak.
 std::uint32_t masked_crc(std::string_view bytes) {
   const std::uint32_t crc = crc32c(bytes);
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-/// Does not depend on the machine's byte order, as the format demands.
+/// Returns the bytes of `value`, lowest first, whatever the byte order of the machine.
 template <class T>
 std::string little_endian(T value) {
   std::string bytes(sizeof(T), '\0');
@@ -44,7 +45,7 @@ std::string little_endian(T value) {
 /// The wire types of protobuf. A field is announced by its number and one of these.
 enum WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-/// Seven bits per byte, the lowest first; the top bit says that more follow.
+/// Appends seven bits per byte, the lowest first; the top bit says that more follow.
 void put_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -67,7 +68,7 @@ void put_float(std::string& out, std::uint32_t field, float value) {
   out += little_endian(std::bit_cast<std::uint32_t>(value));
 }
 
-/// A string, or a message that has been encoded before.
+/// Appends a string, or a message that has already been encoded.
 void put_bytes(std::string& out, std::uint32_t field, std::string_view bytes) {
   put_key(out, field, kBytes);
   put_varint(out, bytes.size());
@@ -81,7 +82,7 @@ enum MetadataField : std::uint32_t { kPluginData = 1, kPluginName = 1 };
 enum TensorField : std::uint32_t { kDType = 1, kShape = 2, kStringValue = 8, kDim = 2, kDimSize = 1 };
 constexpr std::uint64_t kDTypeString = 7;
 
-/// Event { wall_time, step, summary { value } }, where `value` is already encoded.
+/// Returns Event { wall_time, step, summary { value } }, where `value` is already encoded.
 std::string summary_event(double wall_time, std::uint64_t step, std::string_view value) {
   std::string summary, event;
   put_bytes(summary, 1, value);
@@ -91,7 +92,7 @@ std::string summary_event(double wall_time, std::uint64_t step, std::string_view
   return event;
 }
 
-/// A TensorProto of one string, because TensorBoard's text page wants a tensor and not a plain string.
+/// Returns a TensorProto of one string, because TensorBoard's text page requires a tensor, not a plain string.
 std::string text_tensor(std::string_view text) {
   std::string extent, shape, tensor;
   put_integer(extent, kDimSize, 1);

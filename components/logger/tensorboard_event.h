@@ -8,10 +8,10 @@
 namespace trainyard {
 
 // The event files of TensorBoard: protobuf messages (tensorflow.Event) in checksummed records. Only the few fields that
-// scalars and texts need are written, so the encoder is a page long and needs no protobuf library. Wall times are in
-// seconds since 1970.
+// scalars and texts need are written, so the encoder is short and needs no protobuf library. Wall times are in seconds
+// since 1970.
 
-/// CRC-32C (Castagnoli), as in RFC 3720.
+/// Returns the CRC-32C (Castagnoli) of `bytes`, as in RFC 3720.
 std::uint32_t crc32c(std::string_view bytes);
 
 /// Appends one record: the length as u64, its masked crc32c, the data, and the masked crc32c of the data;

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 using testing::TemporaryDirectory;
 
-/// The events of a file, as the Python reader sees them.
+/// Returns the events of a file, as the Python reader decodes them.
 std::vector<json> decode(const std::string& path) {
   const std::string command = "python3 '" TRAINYARD_TFEVENTS_READER "' '" + path + "'";
   FILE* pipe = ::popen(command.c_str(), "r");
@@ -82,7 +82,7 @@ TEST_F(TensorboardTest, WhatIsNotFiniteIsKept) {
   TensorboardSink sink(directory_.path());
   sink.on(Metrics{.stage = "train", .values = {{"loss", std::numeric_limits<double>::infinity()}, {"low", 1e300}}});
   sink.flush();
-  // The reader prints what Python prints. JSON proper has no word for it, so the text is compared.
+  // The reader prints values as Python does. JSON has no word for this one, so the text is compared.
   const std::string bytes = testing::read_file(sink.path());
   const float infinity = std::numeric_limits<float>::infinity();
   const std::string pattern(reinterpret_cast<const char*>(&infinity), sizeof infinity);

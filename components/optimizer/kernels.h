@@ -10,7 +10,8 @@
 
 namespace trainyard::optimizer {
 
-/// The update formulas, with one kernel for each: a rule together with the options that change its arithmetic.
+/// The update formulas. A formula is a rule together with the options that change its arithmetic, and has its own
+/// kernel.
 enum class Formula {
   kSgd,
   kSgdMomentum,
@@ -27,8 +28,8 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
-/// The type for calculations with blocks of T and for their state. Halves use float, because 8 or 11 bits are too few
-/// for a running average whose updates are a thousandth of its value.
+/// The type for calculations with blocks of T and for their state. The 16-bit types use float, because 8 or 11 bits are
+/// too few for a running average whose updates are a thousandth of its value.
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
@@ -36,20 +37,20 @@ using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 template <class T>
 struct Coefficients {
   T gradient_scale = 1;  ///< Multiplies the gradient before anything else; negative to maximise.
-  T weight_decay = 0;    ///< Times the parameter, it is added to the gradient.
-  T keep = 1;            ///< adamw: multiplies the parameter first.
-  T step_size = 0;       ///< The learning rate, including what the rule divides it by.
+  T weight_decay = 0;    ///< This times the parameter is added to the gradient.
+  T keep = 1;            ///< The factor by which adamw multiplies the parameter first.
+  T step_size = 0;       ///< The learning rate, already divided by what the rule divides it by.
   T decay1 = 0;          ///< What is left of the old momentum or first average ...
   T gain1 = 1;           ///< ... and the weight of the new value.
   T decay2 = 0;          ///< What is left of the old average of squares ...
   T gain2 = 1;           ///< ... and the weight of the new value.
   T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;
-  T root_divisor = 1;  ///< adam: sqrt(1 - beta2^step), where dividing matters to the last bit.
+  T root_divisor = 1;  ///< adam in double precision divides by this, sqrt(1 - beta2^step), as LibTorch does.
 };
 
-/// A contiguous part of the flat blocks. `state` holds as many pointers as the formula has state blocks, in their
-/// order.
+/// A contiguous part of the flat blocks. `state` holds one pointer for each state block of the formula, in the order of
+/// state_names().
 template <class T>
 struct Slices {
   T* parameter = nullptr;
@@ -58,12 +59,12 @@ struct Slices {
   std::size_t count = 0;  ///< The number of elements.
 };
 
-/// Makes one pass over the slices: it reads the gradient, state and parameter once, writes each once, and leaves the
-/// gradient zero.
+/// A function that makes one pass over the slices: it reads gradient, state and parameter once, writes each once, and
+/// leaves the gradient zero.
 template <class T>
 using Kernel = void (*)(const Slices<T>&, const Coefficients<Arithmetic<T>>&);
 
-/// The kernels of one instruction set, indexed by Formula. All sets compute the same bits.
+/// The kernels of one instruction set, indexed by Formula. The results of all sets are bit-identical.
 struct KernelSet {
   std::string_view name;
   Kernel<float> float32[kFormulas];
@@ -86,7 +87,7 @@ const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();
 
-/// Returns the widest set that this processor can run.
+/// Returns the kernels with the widest vectors that this processor supports.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::optimizer

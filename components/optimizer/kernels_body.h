@@ -4,17 +4,17 @@
 // The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
 // does.
 //
-// Everything lies in an unnamed namespace, and no library header is used. If two files compiled a function with
-// external linkage for different instructions, the linker would merge the two, and the wide one could end up on a
-// processor that lacks its instructions.
+// Everything is in an unnamed namespace, and no library header is used. If two files compiled a function with external
+// linkage for different instructions, the linker would merge the two, and the wide one could run on a processor that
+// lacks its instructions.
 //
 // The formulas are those of torch.optim 1.13, functions _single_tensor_*. g is the gradient after scaling, p the
 // parameter.
 //
 // In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
-// multiply-adds. So a run in 64-true equals one of torch.optim to the last bit. In single precision nothing is fused,
-// which gives the same bits on processors with and without such instructions, and takes no longer, since memory sets
-// the pace.
+// multiply-adds. So a run in 64-true is bit-identical to one of torch.optim. In single precision nothing is fused.
+// Results are then bit-identical on processors with and without such instructions, and the kernels are no slower,
+// because memory limits their speed.
 
 #include "components/optimizer/kernels.h"
 

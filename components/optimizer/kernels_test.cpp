@@ -84,7 +84,8 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBits) {
   }
 }
 
-/// One pass of a formula over all 65536 halves as parameters, with gradients and state that differ from each other.
+/// Makes one pass of a formula over all 65536 halves as parameters, with gradients and state that differ from each
+/// other.
 template <class T>
 std::vector<std::vector<std::uint32_t>> after_all_halves(const KernelSet& set, std::size_t formula) {
   constexpr std::size_t kAll = 65536;
@@ -100,7 +101,7 @@ std::vector<std::vector<std::uint32_t>> after_all_halves(const KernelSet& set, s
       some_coefficients<float>());
   std::vector<std::vector<std::uint32_t>> bits(4, std::vector<std::uint32_t>(kAll));
   const auto put = [](float value) { return std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value); };
-  // Which of two NaNs comes out of an operation is the compiler's choice.
+  // Which of two NaNs an operation returns depends on the compiler.
   const std::uint16_t infinity = std::is_same_v<T, BFloat16> ? 0x7f80 : 0x7c00;
   for (std::size_t i = 0; i < kAll; ++i) {
     bits[0][i] = (parameters[i].bits & 0x7fff) > infinity ? 0x7fff : parameters[i].bits;
@@ -120,7 +121,7 @@ TEST(KernelsTest, EveryInstructionSetGivesTheSameBitsForHalves) {
   }
 }
 
-/// What sgd returns for parameter 0, gradient 1 and step size -x: x, rounded to T.
+/// Returns x rounded to T: the result of sgd for parameter 0, gradient 1 and step size -x.
 template <class T>
 std::uint16_t rounded(float x, std::uint16_t one) {
   T parameter{0}, gradient{one};

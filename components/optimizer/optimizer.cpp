@@ -42,7 +42,7 @@ void Optimizer::on_arena(const ArenaInfo& arena) {
   }
   const Tensor& parameters = optimizer::block_of(arena, "parameters");
   const optimizer::Part part = optimizer::part_of(arena);
-  // Segments are made for the whole model first, since what is clipped away must be sound, too.
+  // Segments are made for the whole model first, because the entries that are clipped away are checked, too.
   auto segments = optimizer::make_segments(arena.entries, groups_, parameters.dtype, part.whole);
   const auto formula = optimizer::formula_of(settings_, moves_momentum());
   const auto names = optimizer::state_names(formula);

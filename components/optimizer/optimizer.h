@@ -114,8 +114,8 @@ class Optimizer final : public Component {
   Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the peak", between(0, 1)};
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at both ends", between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of that step, because Gradients may
-  /// arrive earlier on their own edge.
+  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients have an edge
+  /// of their own, on which they may arrive earlier.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -125,7 +125,7 @@ class Optimizer final : public Component {
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
-  std::uint64_t step_ = 0;     ///< The last update; with shared state, this rank's last.
+  std::uint64_t step_ = 0;     ///< The number of the last update; with shared state, that of this rank's last update.
   Gradients pending_;          ///< The most recent message for the next step.
   std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.
 };

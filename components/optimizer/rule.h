@@ -20,21 +20,21 @@ constexpr auto words_of(RuleKind) { return words("update rule", "sgd", "adam", "
 /// its own options and ignores the others.
 struct Rule {
   RuleKind kind = RuleKind::kAdamW;
-  double momentum = 0;                   ///< For sgd and rmsprop.
-  double dampening = 0;                  ///< For sgd.
-  bool nesterov = false;                 ///< For sgd.
-  double beta1 = 0.9;                    ///< For adam and adamw.
-  double beta2 = 0.999;                  ///< For adam and adamw.
-  bool amsgrad = false;                  ///< For adam and adamw.
-  double alpha = 0.99;                   ///< For rmsprop.
-  bool centered = false;                 ///< For rmsprop.
-  double lr_decay = 0;                   ///< For adagrad.
-  double initial_accumulator_value = 0;  ///< For adagrad.
-  double eps = 1e-8;                     ///< For all rules but sgd.
+  double momentum = 0;                   ///< Used by sgd and rmsprop.
+  double dampening = 0;                  ///< Used by sgd.
+  bool nesterov = false;                 ///< Used by sgd.
+  double beta1 = 0.9;                    ///< Used by adam and adamw.
+  double beta2 = 0.999;                  ///< Used by adam and adamw.
+  bool amsgrad = false;                  ///< Used by adam and adamw.
+  double alpha = 0.99;                   ///< Used by rmsprop.
+  bool centered = false;                 ///< Used by rmsprop.
+  double lr_decay = 0;                   ///< Used by adagrad.
+  double initial_accumulator_value = 0;  ///< Used by adagrad.
+  double eps = 1e-8;                     ///< Used by all rules except sgd.
   bool maximize = false;
 };
 
-/// Returns the default learning rate of torch.optim.
+/// Return the defaults of torch.optim for a rule.
 double default_lr(RuleKind rule);
 double default_eps(RuleKind rule);
 double default_weight_decay(RuleKind rule);
@@ -48,7 +48,8 @@ bool has_momentum(const Rule& rule);
 /// Returns the kernel for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the state blocks, in the order in which the kernel expects them. They are those of torch.optim.
+/// Returns the names of the state blocks, in the order in which the kernel expects them. The names are those of
+/// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
 /// Returns the options that matter to this rule, for checkpoints.
@@ -56,7 +57,7 @@ std::map<std::string, double> hyperparameters(const Rule& rule, double weight_de
 
 /// The inputs of an update that depend on the step and the segment.
 struct StepInputs {
-  std::uint64_t step = 1;  ///< Counts from 1.
+  std::uint64_t step = 1;  ///< The number of the update, counted from 1.
   double lr = 0;
   double weight_decay = 0;
   double gradient_scale = 1;

@@ -10,7 +10,7 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// Goes from `start` to `end` on half a cosine, as `part` goes from 0 to 1.
+/// Returns a value that goes from `start` to `end` on half a cosine as `part` goes from 0 to 1.
 double cosine_between(double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
@@ -25,14 +25,15 @@ std::uint64_t total_of(const ScheduleSettings& settings, std::uint64_t run_steps
       name_of(settings.kind));
 }
 
-/// The part of the way after the warm-up that lies behind `index`, from 0 to 1.
+/// Returns which part of the steps after the warm-up comes before step `index`, from 0 to 1.
 double part_done(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps) {
   const std::uint64_t total = total_of(settings, run_steps);
   if (index >= total || total <= settings.warmup_steps) return 1;
   return static_cast<double>(index - settings.warmup_steps) / static_cast<double>(total - settings.warmup_steps);
 }
 
-/// OneCycleLR has two phases, with values at the start, where the phases meet, and at the end.
+/// OneCycleLR has two phases. `start`, `middle` and `end` are the values at the start, where the phases meet, and at
+/// the end.
 double one_cycle(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps, double start,
                  double middle, double end) {
   const auto total = static_cast<double>(total_of(settings, run_steps));

@@ -14,16 +14,16 @@ constexpr auto words_of(ScheduleKind) {
   return words("learning rate schedule", "constant", "step", "cosine", "linear", "one_cycle");
 }
 
-/// The settings of a learning-rate schedule. The learning rate depends only on the step, so nothing must be saved for a
-/// resumed run.
+/// The settings of a learning-rate schedule. The learning rate depends only on the step, so nothing needs to be saved
+/// for a resumed run.
 struct ScheduleSettings {
   ScheduleKind kind = ScheduleKind::kConstant;
-  std::uint64_t warmup_steps = 0;  ///< For all but one_cycle, which has a warm-up of its own.
-  /// The learning rate at which cosine and linear end, and below which step never goes.
+  std::uint64_t warmup_steps = 0;  ///< Used by all schedules except one_cycle, which has a warm-up of its own.
+  /// The learning rate at which cosine and linear end, and which is the lower limit of step.
   double min_lr = 0;
   std::uint64_t step_size = 0;    ///< step: the steps between two drops.
   double gamma = 0.1;             ///< step: the factor of a drop.
-  std::uint64_t total_steps = 0;  ///< If 0, the run's own number is used.
+  std::uint64_t total_steps = 0;  ///< The number of steps of the schedule; 0 = those of the run.
   double pct_start = 0.3;         ///< one_cycle: the part of the steps during which the rate rises.
   double div_factor = 25;         ///< one_cycle: it starts at lr / div_factor ...
   double final_div_factor = 1e4;  ///< ... and ends at that value divided by final_div_factor.
@@ -35,8 +35,8 @@ struct ScheduleSettings {
 /// Throws kInvalidArgument for settings that contradict each other.
 void check(const ScheduleSettings& settings);
 
-/// Returns the learning rate of update `index` (from 0) of `run_steps` in all (0 if unknown), based on `lr`. Throws
-/// kInvalidArgument if the schedule needs the number of steps and it is unknown.
+/// Returns the learning rate of update `index`, counted from 0, in a run of `run_steps` updates (0 if unknown). `lr` is
+/// the base learning rate. Throws kInvalidArgument if the schedule needs the number of steps and it is unknown.
 ///
 /// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
 /// cosine     get_lr of nanoGPT; without warm-up, CosineAnnealingLR of torch 1.13 (T_max = total_steps)
@@ -44,10 +44,10 @@ void check(const ScheduleSettings& settings);
 /// step       StepLR
 /// one_cycle  OneCycleLR with anneal_strategy "cos"
 ///
-/// After the last step the rate stays that of the end.
+/// After the last step, cosine, linear and one_cycle keep their final value.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// Returns the momentum of the same update; empty to keep the optimizer's own.
+/// Returns the momentum of update `index`; empty if the schedule does not change the rule's own.
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

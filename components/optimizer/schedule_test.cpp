@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// get_lr of nanoGPT's train.py (https://github.com/karpathy/nanoGPT), case by case.
+/// Computes get_lr of nanoGPT's train.py (https://github.com/karpathy/nanoGPT), case by case.
 double nano_gpt(double lr, double min_lr, int warmup, int decay_steps, int it) {
   if (it < warmup) return lr * (it + 1) / (warmup + 1);
   if (it > decay_steps) return min_lr;

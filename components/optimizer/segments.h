@@ -42,12 +42,13 @@ struct Segment {
 };
 
 /// Divides the parameters into few segments, in the order of the block. `elements` is the size of the block, whose type
-/// is `dtype`. Throws kShapeMismatch for an entry that has another type or lies beyond the end.
+/// is `dtype`. Throws kShapeMismatch for an entry that has another type or extends beyond the end.
 std::vector<Segment> make_segments(const std::vector<ArenaEntry>& entries, const GroupSettings& settings, DType dtype,
                                    std::uint64_t elements);
 
 /// Returns the segments of a rank that holds the elements from `begin` to `begin + count` of the parameters, with
-/// offsets counted from `begin`. Elements are updated independently, so the parts give the same bits as the whole.
+/// offsets counted from `begin`. Elements are updated independently, so updating the parts is bit-identical to updating
+/// the whole.
 std::vector<Segment> clip(const std::vector<Segment>& segments, std::uint64_t begin, std::uint64_t count);
 
 /// Returns the patterns in the settings that match no parameter, which are most likely misspelt.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests several ranks' optimizers against one: with shards of the parameters, and with one state for all.
+// SPDX-License-Identifier: Apache-2.0 Compares the optimizers of several ranks with one: with shards of the parameters,
+// and with one state for all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::uint64_t kUnit = 64;  ///< In bytes; shards may be cut at multiples of it.
+constexpr std::uint64_t kUnit = 64;  ///< A number of bytes; shards may be cut at multiples of it.
 
 /// The parameters, gradients and state of a whole model or a part of it.
 struct Memory {
@@ -31,7 +31,7 @@ struct Memory {
 
 std::vector<std::byte> bytes_of(const Tensor& block) { return {block.data(), block.data() + block.bytes()}; }
 
-/// The bytes from `begin` to `end` of a block, in memory of their own.
+/// Returns the bytes from `begin` to `end` of a block, in memory of their own.
 Tensor part_of_block(const Tensor& block, std::uint64_t begin, std::uint64_t end) {
   Tensor part = Tensor::empty(block.dtype, {static_cast<std::int64_t>((end - begin) / size_of(block.dtype))});
   std::memcpy(part.data(), block.data() + begin, end - begin);
@@ -105,7 +105,8 @@ struct Rank {
   OptimizerState state() const { return *rig.received<OptimizerState>("optimizer_state").at(0); }
 };
 
-/// The parameters, gradients and all state, one after another, after some steps in shards with these bounds.
+/// Returns the parameters, the gradients and all state, one after another, after some steps in shards with these
+/// bounds.
 std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& options,
                                             const std::vector<std::uint64_t>& bounds) {
   const Memory memory = make_memory(dtype);
@@ -130,7 +131,7 @@ std::vector<std::vector<std::byte>> trained(DType dtype, const std::string& opti
   return all;
 }
 
-/// Cuts at units, unevenly. One part may be empty.
+/// Returns bounds of uneven parts, at multiples of a unit. One part may be empty.
 std::vector<std::uint64_t> uneven_bounds(std::uint64_t bytes, std::size_t parts, std::mt19937& random) {
   std::vector<std::uint64_t> bounds{0, bytes};
   while (bounds.size() < parts + 1) bounds.push_back(random() % (bytes / kUnit + 1) * kUnit);
@@ -192,7 +193,7 @@ TEST(ShardTest, APartThatDoesNotLieInTheParametersIsRefused) {
                   memory.bytes - kUnit, small.bytes))));
 }
 
-/// Optimizers of several ranks on the same memory.
+/// Tests optimizers of several ranks on the same memory.
 class SharedStateTest : public ::testing::Test {
  protected:
   static constexpr const char* kOptions = R"({"rule": "adam", "lr": 0.1, "schedule": "linear", "total_steps": 20})";
@@ -214,7 +215,7 @@ class SharedStateTest : public ::testing::Test {
     return rig;
   }
 
-  /// The parameters after steps 3 to 9, which these ranks take in turn.
+  /// Returns the parameters after steps 3 to 9, which these ranks make in turn.
   std::vector<std::byte> trained_by(const std::vector<std::unique_ptr<testing::Rig>>& ranks) {
     std::mt19937 random(11);
     for (std::uint64_t step = 3; step < 10; ++step) {

@@ -16,11 +16,11 @@
 namespace trainyard::optimizer {
 namespace {
 
-/// How long to wait for rank 0, which builds its model at the same time as the others.
+/// The time to wait for rank 0, which builds its model at the same time as the other ranks.
 constexpr std::chrono::seconds kRankZero{60};
 
 /// Writes `value` to every element of a parameter in the part, but not to the padding between parameters. Elements of
-/// `block` lie where those of the part do, but may be wider.
+/// `block` have the same indices as those of the part, but may be wider.
 template <class T>
 void fill_entries(const Tensor& block, const ArenaInfo& arena, const Part& part, double value) {
   for (const ArenaEntry& entry : arena.entries) {
@@ -85,7 +85,7 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name) {
 
 Part part_of(const ArenaInfo& arena) {
   const Tensor& parameters = block_of(arena, "parameters");
-  // A host that knows only one rank does not say how much there is.
+  // A host that leaves `parameter_bytes` at 0 has all parameters itself.
   const std::uint64_t whole = arena.parameter_bytes == 0 ? parameters.bytes() : arena.parameter_bytes;
   const std::uint64_t width = size_of(parameters.dtype);
   if (arena.shard_begin > whole || parameters.bytes() > whole - arena.shard_begin || arena.shard_begin % width != 0 ||

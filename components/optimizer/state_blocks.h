@@ -10,14 +10,14 @@
 
 namespace trainyard::optimizer {
 
-/// The part of the parameters that a rank has, in elements of the whole block.
+/// The part of the parameters that a rank has, counted in elements of the whole block.
 struct Part {
   std::uint64_t begin = 0;
   std::uint64_t count = 0;
-  std::uint64_t whole = 0;  ///< The elements of all parameters together.
+  std::uint64_t whole = 0;  ///< The number of elements of all parameters together.
 };
 
-/// Returns the arena's block of this name. Throws kNotFound, which lists the existing names.
+/// Returns the arena's block of this name. Throws kNotFound, listing the existing names.
 const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 
 /// Returns the rank's part of the parameters. Throws kShapeMismatch if it extends beyond the parameters or begins
@@ -28,7 +28,8 @@ Part part_of(const ArenaInfo& arena);
 /// blocks are zeroed, except that the sums of adagrad start at `initial_sum` for parameters; the padding between them
 /// is zero.
 ///
-/// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it.
+/// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it,
+/// and kShapeMismatch if its size is wrong.
 std::vector<Tensor> state_blocks(const std::vector<std::string>& names, const ArenaInfo& arena, double initial_sum,
                                  const PluginContext& context);
 

@@ -61,7 +61,8 @@ Tensor tensor_of(const std::vector<T>& values) {
   return tensor;
 }
 
-/// The largest difference from torch over all steps, relative to the size of the parameters, which is about one.
+/// Returns the largest difference from torch over all steps, relative to the size of the parameters, which is about
+/// one.
 template <class T>
 double largest_difference(const json& test, const KernelSet& kernels) {
   const Rule rule = rule_from(test);
@@ -108,8 +109,8 @@ TEST(TorchOracleTest, EveryRuleAndOptionFollowsTorchOptimOverSixtySteps) {
       EXPECT_LT(largest_difference<float>(test, best_kernels()), 1e-6);
       EXPECT_LT(largest_difference<float>(test, *generic_kernels()), 1e-6);
     } else {
-      // Python's torch.optim of 1.x uses the same operations as ours, fused where the processor can, so every bit is
-      // the same. Later versions use others, such as a lerp.
+      // Python's torch.optim of 1.x uses the same operations as ours, fused where the processor can, so the results are
+      // bit-identical. Later versions use different ones, such as a lerp.
       const bool same_operations = test["torch"].get<std::string>().starts_with("1.") && fuses_multiply_add();
       EXPECT_LE(largest_difference<double>(test, best_kernels()), same_operations ? 0 : 1e-13);
     }

@@ -6,9 +6,9 @@
 
 namespace trainyard::manager {
 
-/// Watches one number from validation to validation. The rules are those of Lightning's EarlyStopping: a value counts
-/// as better if it beats the best one by more than `min_delta`. Training is to stop after so many validations without a
-/// better value, or at a value that is not finite.
+/// Watches one metric from validation to validation. The rules are those of Lightning's EarlyStopping: a value counts
+/// as better if it beats the best one by more than `min_delta`. Training should stop after `patience` validations
+/// without a better value, or at a value that is not finite.
 class EarlyStopping {
  public:
   /// With a `patience` of 0, should_stop() is never true, but the best value is still tracked.
@@ -23,7 +23,7 @@ class EarlyStopping {
 
   /// Returns true if training should stop according to the last value.
   bool should_stop() const { return stop_; }
-  /// Returns the number of validations since the best one.
+  /// Returns the number of validations since the best value.
   std::int64_t waited() const { return waited_; }
   /// Returns the best value; empty until a finite one has been recorded.
   std::optional<double> best() const { return best_; }
@@ -35,7 +35,7 @@ class EarlyStopping {
   std::int64_t patience_;
   double min_delta_;
   std::optional<double> best_;
-  std::int64_t waited_ = 0;  ///< The number of validations since the best one.
+  std::int64_t waited_ = 0;  ///< The number of validations since the best value.
   bool stop_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For tests: carries out the orders of a RunAgenda as accelerator host, loader and checkpoint writer would.
+// For tests: carries out the orders of a RunAgenda as the accelerator host, the loader and the checkpoint writer would.
 
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ inline std::string text_of(const Order& order) {
   return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 
-/// Answers one order at a time, when the test says so, and never looks at a clock. Every order gets the step count that
-/// a real host would have.
+/// Answers one order at a time, when the test says so, and uses no clock. Every order gets the step count that a real
+/// host would have.
 class FakeHost {
  public:
   explicit FakeHost(RunAgenda& agenda, std::uint64_t step = 0) : step_(step), agenda_(agenda) { take_orders(); }
@@ -45,13 +45,13 @@ class FakeHost {
     return true;
   }
 
-  /// Answers until nothing is open, or until it is clear that something goes on without end.
+  /// Answers until nothing is open, but at most 100,000 orders, in case the run never ends.
   void run() {
     for (int i = 0; i < 100'000 && answer_one(); ++i) {
     }
   }
 
-  /// Takes what the agenda gives now, and counts how many orders are open at once.
+  /// Takes all orders that the agenda gives now, and records how many are open at once.
   void take_orders() {
     while (const auto order = agenda_.next()) {
       orders.push_back(*order);
@@ -69,7 +69,7 @@ class FakeHost {
 
   std::uint64_t step() const { return step_; }
 
-  std::vector<Order> orders;  ///< All orders that came.
+  std::vector<Order> orders;  ///< All orders that were received.
   std::deque<Order> open;
   std::size_t most_open = 0;
   std::string write_error;

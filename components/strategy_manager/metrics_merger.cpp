@@ -8,7 +8,7 @@
 
 namespace trainyard::manager {
 
-// The first entry of a stage is complete whenever a later one is: every rank that has spoken about the later one has
+// The first entry of a stage is complete whenever a later one is: every rank that has reported the later one has
 // reached its step, and has thus passed the first.
 
 void MetricsMerger::add(const RankMetrics& metrics) {
@@ -36,7 +36,7 @@ bool MetricsMerger::is_late(const Stage& stage, const RankMetrics& metrics) cons
   return metrics.metrics.step < stage.step || stage.without.contains(metrics.rank);
 }
 
-// The first entry of its step about which the rank has not spoken.
+// Returns the first entry of this step that the rank has not reported yet.
 MetricsMerger::Entry& MetricsMerger::entry_for(Stage& stage, const RankMetrics& metrics) {
   const std::uint64_t step = metrics.metrics.step;
   auto place = stage.open.begin();

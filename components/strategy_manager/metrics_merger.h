@@ -14,8 +14,8 @@
 
 namespace trainyard::manager {
 
-/// Merges the metrics of the ranks for the same stage and step. A rank need not report every step: because ranks train
-/// in step, the merger waits for a rank only until that rank has passed the step.
+/// Merges the metrics of the ranks for the same stage and step. A rank need not report every step: the merger waits for
+/// a rank only until that rank has passed the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
@@ -26,12 +26,12 @@ class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Adds the metrics of one rank. Throws kInvalidArgument for a rank or a reduction that does not exist.
+  /// Adds the metrics of one rank. Throws kInvalidArgument for a rank that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Records an answer, from which the progress of its rank follows. Answers and metrics may arrive in a different
-  /// order, so the last answer but one is used: two orders are open at a time, and that one was complete before this
-  /// one was sent.
+  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics may overtake each
+  /// other, so the answer before the previous one is used: only two orders are open at a time, so that order was done
+  /// before the order of this answer was sent.
   void answered(const OrderDone& done);
 
   /// Declares that no more metrics will arrive; every open entry then counts as complete.
@@ -51,19 +51,19 @@ class MetricsMerger {
   struct Rank {
     std::uint64_t reached = 0;           ///< The step before which no more metrics will arrive.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
-    Totals totals;                       ///< The totals of its last message.
+    Totals totals;                       ///< The largest totals that the rank has reported.
   };
   struct Entry {
     Metrics head;  ///< Everything except values and totals.
-    /// What the ranks have said. It is added up in the order of the ranks at the end, so the result does not depend on
-    /// who came first.
+    /// The metrics of the ranks. They are merged in the order of the ranks, so the result does not depend on the order
+    /// of arrival.
     std::map<std::uint32_t, RankMetrics> ranks;
   };
   struct Stage {
-    std::list<Entry> open;  ///< Sorted by step. If a stage comes twice at a step, in order of arrival.
+    std::list<Entry> open;  ///< Sorted by step; entries of the same step are in the order of arrival.
     bool began = false;
-    std::uint64_t step = 0;           ///< The newest step that was given out ...
-    std::set<std::uint32_t> without;  ///< ... and the ranks that were missing.
+    std::uint64_t step = 0;           ///< The step of the newest entry that was returned ...
+    std::set<std::uint32_t> without;  ///< ... and the ranks that were missing from it.
   };
 
   bool is_late(const Stage& stage, const RankMetrics& metrics) const;

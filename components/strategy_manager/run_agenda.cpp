@@ -13,7 +13,7 @@ namespace trainyard::manager {
 
 namespace {
 
-/// The order that is being carried out and the one after it.
+/// The largest number of open orders: the one that is being carried out and the one after it.
 constexpr std::size_t kOpenOrders = 2;
 
 /// Without batches if nothing is trained; only a fit needs a split "train".
@@ -167,7 +167,7 @@ void RunAgenda::plan_training() {
   const Timeline::Stretch stretch = timeline_.advance();
   Task task{order_of(OrderKind::kTrain)};
   task.order.split = "train";
-  // A stretch ends where anything may be due, so whatever follows lies between two orders.
+  // A stretch ends where something may be due, so that it can be done between two orders.
   task.order.batches = stretch.batches;
   task.order.micro_batches = static_cast<std::uint64_t>(settings_.accumulate_grad_batches);
   task.order.cursor = stretch.cursor;
@@ -218,7 +218,7 @@ void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
   }
 }
 
-/// True while an open validation may end the training.
+/// Returns true while an open validation may end the training.
 bool RunAgenda::decision_pending() const {
   return settings_.early_stopping_patience > 0 && std::ranges::any_of(open_, [](const Task& task) {
            return task.order.kind == OrderKind::kEvaluate && task.purpose == Purpose::kPlanned;

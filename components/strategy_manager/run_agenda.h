@@ -25,18 +25,18 @@ namespace trainyard::manager {
 /// Why a checkpoint is taken. In orders and file names it is a word.
 enum class CheckpointReason : std::uint8_t {
   kInterval,     ///< It was due by checkpoint_every_steps or checkpoint_every_epochs.
-  kValidation,   ///< A validation that was not the best so far came before it.
-  kBest,         ///< The best validation so far came before it.
+  kValidation,   ///< It follows a validation that was not the best so far.
+  kBest,         ///< It follows the best validation so far.
   kFinal,        ///< The training is done.
-  kRequested,    ///< A person asked for it.
+  kRequested,    ///< It was requested through the service `checkpoint`.
   kInterrupted,  ///< The run was stopped.
 };
 constexpr auto words_of(CheckpointReason) {
   return words("reason for a checkpoint", "interval", "validation", "best", "final", "requested", "interrupted");
 }
 
-/// Decides which order is sent next, from the first order to the end of the run. It does not depend on components,
-/// messages or time: its inputs are events, and its results are orders.
+/// Decides which order is sent next, from the first order to the end of the run. It depends on neither components nor
+/// time: its inputs are events, and its results are orders.
 ///
 /// Two orders are open at a time, the one that is being carried out and the next one, so that the other components do
 /// not wait for the manager. An order that depends on a result waits for it: a checkpoint for the metrics that it
@@ -44,17 +44,17 @@ constexpr auto words_of(CheckpointReason) {
 ///
 /// A fit of 100 steps that validates every 50, with steps_per_order = 32:
 ///
-///     train 32, train 18, evaluate, checkpoint "validation" | train 32, train 18, evaluate | checkpoint "final"
+///     train 32, train 18, evaluate, checkpoint "best" | train 32, train 18, evaluate | checkpoint "final"
 ///
-/// A task moves from the agenda (planned) to the open ones (sent), and is closed by its last rank's answer.
+/// A task is first planned, then sent as an order and open, and finally closed by the answer of the last rank.
 class RunAgenda {
  public:
   /// `settings` must be resolved. `restored` is the state of the checkpoint that the run resumes, if it does. Throws
   /// kNotFound and kInvalidArgument if the settings do not fit the dataset.
   RunAgenda(RunSettings settings, RunFacts facts, const RunState& start, const RestoredStates& restored = {});
 
-  /// Returns the next order to send now; empty if something else has to happen first. Call it until it is empty, once
-  /// at the start and then after every event.
+  /// Returns the next order to send; empty if none can be sent now. Call it at the start and after every event, each
+  /// time until it returns nothing.
   std::optional<Order> next();
 
   /// Records one rank's answer. An order is done when every rank has answered. The metrics of an evaluation are merged
@@ -69,8 +69,8 @@ class RunAgenda {
   /// rank that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
-  /// Add an order that a user has requested; it is sent as soon as the open orders are done. Return false if the run is
-  /// ending or cannot do it.
+  /// Add an order that a user has requested; it is sent before everything that is planned, as soon as fewer than two
+  /// orders are open. Return false if the run is ending, or if it writes no checkpoints or has nothing to validate.
   bool add_checkpoint();
   bool add_validation();
 
@@ -96,7 +96,7 @@ class RunAgenda {
   /// Returns how the run ended; empty until nothing is left to do.
   std::optional<Outcome> outcome() const;
 
-  /// Returns the agenda in one line, for people.
+  /// Returns a human-readable description of the agenda in one line.
   std::string describe() const;
 
  private:
@@ -105,7 +105,8 @@ class RunAgenda {
   using Place = std::array<std::uint64_t, 3>;
   static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 
-  // Whether an evaluation counts: for early stopping as well, only as a result, or not at all.
+  // What an evaluation is for. A planned one counts for early stopping and as a result, a requested one only as a
+  // result, and a sanity check for neither.
   enum class Purpose { kPlanned, kRequested, kSanity };
 
   struct Task {
@@ -115,7 +116,7 @@ class RunAgenda {
     CheckpointReason reason = CheckpointReason::kInterval;  ///< The reason, if the order is a checkpoint.
     std::uint32_t answers = 0;
     std::uint64_t step = 0;  ///< The step in the first answer.
-    /// Indexed by rank and added up in this order, whichever rank answered first.
+    /// The answers to an evaluation, by rank. They are added up in the order of the ranks, whichever arrived first.
     std::map<std::uint32_t, OrderDone> measured;
   };
 
@@ -138,10 +139,10 @@ class RunAgenda {
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
   // Returns the stop order, then the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
-  // Gives the order its id and what is known only now. It is open from here on.
+  // Gives the order its id and the values that are known only now. The task is open from then on.
   Order issue(Task task);
   Order order_of(OrderKind kind) const;
-  // True if early stopping has to see a result first.
+  // Returns true if the next task depends on a validation that is open.
   bool decision_pending() const;
   void close(const Task& task, const OrderDone& done);
   void close_stop(const OrderDone& done);
@@ -163,11 +164,11 @@ class RunAgenda {
   std::vector<Setting> changed_;
   std::optional<Stop> stop_;
 
-  std::optional<std::uint64_t> planned_checkpoint_;  ///< The step of the last one planned.
-  std::optional<Place> taken_checkpoint_;            ///< Where the last one was taken, or the run began.
+  std::optional<std::uint64_t> planned_checkpoint_;  ///< The step of the checkpoint that was planned last.
+  std::optional<Place> taken_checkpoint_;            ///< Where the last checkpoint was taken, or where the run began.
   std::set<std::uint64_t> unwritten_;                ///< Checkpoint orders that are not on disk yet.
-  std::set<std::uint64_t> written_early_;  ///< Checkpoint orders that were on disk before the host's answer came.
-  std::string checkpoint_error_;           ///< The error of the newest one.
+  std::set<std::uint64_t> written_early_;  ///< Checkpoint orders that were on disk before the host's answer arrived.
+  std::string checkpoint_error_;           ///< The error of the newest checkpoint.
 };
 
 }  // namespace trainyard::manager

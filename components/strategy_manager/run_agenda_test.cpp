@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Epochs have 10 batches; validation takes 3, the test 2.
+/// An epoch has 10 batches, a validation 3, and the test 2.
 const RunFacts kFacts{
     .train = {"train", 10, 10}, .batches = {{"train", 10}, {"validate", 3}, {"test", 2}}, .writes_checkpoints = true};
 

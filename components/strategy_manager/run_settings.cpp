@@ -30,7 +30,7 @@ void check(const RunSettings& settings) {
   }
 }
 
-/// Runs one batch through every path of the code, to find mistakes before the long run does. It overrides what was
+/// Makes the run use one batch for everything, so that mistakes are found before a long run. This overrides what was
 /// given.
 void make_fast(RunSettings& settings) {
   settings.max_steps = 1;

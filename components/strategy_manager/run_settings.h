@@ -9,7 +9,7 @@
 
 namespace trainyard::manager {
 
-/// The task of a run, under Lightning's name.
+/// The kind of a run, under the name that Lightning gives it.
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 

@@ -38,7 +38,7 @@ struct GoOnRequest {
 struct RunReply {
   static constexpr const char* kTypeName = "RunReply";
 
-  std::string text;  ///< What will happen, for people.
+  std::string text;  ///< A human-readable description of what will happen.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests what a RunAgenda makes of the answers of several ranks.
+// SPDX-License-Identifier: Apache-2.0 Tests how a RunAgenda handles the answers of several ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

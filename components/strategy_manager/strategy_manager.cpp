@@ -9,7 +9,7 @@
 
 namespace trainyard {
 
-// The functions of the settings know no component, so its name is put in front here.
+// The functions that check the settings do not know the component, so its name is put in front here.
 void StrategyManager::on_configure() {
   try {
     settings_ = manager::resolved(read_settings());
@@ -48,7 +48,7 @@ void StrategyManager::on_run_state(const RunState& state) {
 
 void StrategyManager::begin() {
   if (finished_) return;  // The run was stopped before its first step.
-  // This is not asked earlier, because connections are known only once the component is active.
+  // This is not done earlier, because connections are known only once the component is active.
   facts_.writes_checkpoints = checkpoints_.connections() > 0;
   facts_.data = manager::data_state(data_);
   RunState start = start_.value_or(RunState{});
@@ -142,7 +142,7 @@ void StrategyManager::on_checkpoint(const CheckpointDone& done) {
   proceed();
 }
 
-/// Sends every order whose time has come, and ends the run when there are no more.
+/// Sends every order that is due, and ends the run when there are no more.
 void StrategyManager::proceed() {
   while (std::optional<Order> order = agenda_->next()) orders_.send(std::move(*order));
   report_rest();

@@ -25,8 +25,8 @@
 
 namespace trainyard {
 
-/// Directs the run: what is trained, validated and saved when, and when the run is over. RunAgenda decides; this class
-/// sends its orders and passes on the answers.
+/// Directs the run: decides when to train, validate and save, and when the run is over. RunAgenda makes these
+/// decisions; this class sends its orders and passes the answers to it.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
@@ -68,13 +68,13 @@ class StrategyManager final : public Component {
   void begin();
   void check_data(RunState& start);
   void start_clock();
-  // Called after every event.
+  // Sends every order that is due, and ends the run when there are no more. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
   // Answers those who wait for the ranks to come to rest, if they have.
   void report_rest();
   void send_merged_metrics();
-  // The parameters as plain data, for code that knows no components.
+  // Returns the parameters as plain data, for code that does not depend on components.
   manager::RunSettings read_settings() const;
 
   Output<Order> orders_{*this, "orders", "what to do next", {.topic = "/orders"}};

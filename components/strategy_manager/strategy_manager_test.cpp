@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Plays loader, host and checkpoint writer: an epoch has ten training batches, and two for validation.
+/// Plays the loader, the host and the checkpoint writer: an epoch has ten training batches, a validation two.
 class StrategyManagerTest : public ::testing::Test {
  protected:
   StrategyManager& start(const std::string& parameters, bool with_writer = true) {
@@ -37,7 +37,7 @@ class StrategyManagerTest : public ::testing::Test {
     rig_.run_until_idle();
   }
 
-  /// Answers every order that has come, until the run is over.
+  /// Answers every order that arrives, until the run is over.
   void play() {
     rig_.run_until([&] {
       answer_all();
@@ -135,7 +135,7 @@ TEST_F(StrategyManagerTest, MergesWhatRanksMeasure) {
   say(1, 1, 4);
   ASSERT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
   EXPECT_EQ(rig_.received<Metrics>("/metrics")[0]->values.at(0).value, 3);
-  say(0, 2, 2);  // Rank 1 has nothing to say about step 2, and nobody waits for it.
+  say(0, 2, 2);  // Rank 1 reports nothing about step 2, and nothing waits for it.
   answer_all();
   rig_.run_until_idle();
   EXPECT_EQ(rig_.received<Metrics>("/metrics").size(), 1u);
@@ -182,7 +182,7 @@ TEST_F(StrategyManagerTest, AStopEndsTheRunWithACheckpoint) {
   EXPECT_THAT(call(manager, "stop"), HasSubstr("stopping after this step, with a checkpoint"));
   rig_.run_until_idle();
   EXPECT_EQ(orders().back(), "stop stopped by request");
-  answered_ = orders().size() - 1;  // The host drops what the stop has overtaken.
+  answered_ = orders().size() - 1;  // The host drops the orders that the stop has overtaken.
   play();
   EXPECT_EQ(orders().back(), "checkpoint interrupted");
   EXPECT_EQ(rig_.finished(), "stopped by request after step 6");

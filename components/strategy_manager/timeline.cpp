@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto kWithoutEnd = std::numeric_limits<std::uint64_t>::max();
 
-/// The steps to the next multiple of `every`, counted from the run's first step and not from a resume; at least 1.
+/// Returns the number of steps to the next multiple of `every`, counted from the first step of the run and not from a
+/// resume; at least 1.
 std::uint64_t until_multiple(std::uint64_t step, std::int64_t every) {
   if (every <= 0) return kWithoutEnd;
   const auto interval = static_cast<std::uint64_t>(every);
@@ -30,7 +31,7 @@ Timeline::Timeline(const RunSettings& settings, const SplitInfo& train, const Ru
     : settings_(settings), train_(train), epoch_batches_(batches_from(0)), step_(start.step + start.skipped_steps) {
   if (epoch_batches_ == 0) return;
   if (settings_.overfit_batches > 0) {
-    // The stream then never leaves epoch 0, so its cursor does not tell the epoch.
+    // The stream then never leaves epoch 0, so its cursor does not show the epoch.
     epoch_ = step_ / steps_per_epoch();
     used_ = step_ % steps_per_epoch() * static_cast<std::uint64_t>(settings_.accumulate_grad_batches) * batch_samples();
   } else {
@@ -71,8 +72,8 @@ std::uint64_t Timeline::steps_of_all_epochs() const {
   if (settings_.max_epochs < 0) return kWithoutEnd;
   const auto epochs = static_cast<std::uint64_t>(settings_.max_epochs);
   if (epoch_ >= epochs) return step_;
-  // These are the rest of this epoch, then whole epochs. An epoch's last step may be short, so epochs are counted one
-  // by one.
+  // These are the steps in the rest of this epoch and in the whole epochs that follow. An epoch's last step may be
+  // short, so epochs are counted one by one.
   return step_ + steps_for(left_) + (epochs - epoch_ - 1) * steps_per_epoch();
 }
 
@@ -90,7 +91,7 @@ std::string Timeline::why_over() const {
   return fmt::format("max_epochs = {} reached", settings_.max_epochs);
 }
 
-// The number of steps to the nearest place at which an order may have to end; at least 1 while not over().
+// Returns the number of steps to the nearest place at which an order may have to end; at least 1 while not over().
 std::uint64_t Timeline::steps_until_due() const {
   std::uint64_t steps = steps_for(left_);
   steps = std::min(steps, static_cast<std::uint64_t>(settings_.steps_per_order));

@@ -24,7 +24,7 @@ class Timeline {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
     std::uint64_t epoch = 0;
-    LoaderCursor cursor;  ///< The position at which the stream of batches must stand.
+    LoaderCursor cursor;  ///< The position in the stream of batches at which the piece begins.
   };
 
   /// Returns the next piece and moves past it. Must not be called when over().
@@ -35,8 +35,8 @@ class Timeline {
   /// Returns which limit was reached, with its value. Valid only when over().
   std::string why_over() const;
 
-  /// Returns whether a validation or a checkpoint is due now, after the last piece. False if no training has been done
-  /// yet.
+  /// Return whether a validation or a checkpoint is due now, after the last piece. Both return false before the first
+  /// piece.
   bool validation_due() const;
   bool checkpoint_due() const;
 
@@ -55,7 +55,7 @@ class Timeline {
   // The number of steps, rounded up because the last step of an epoch may have fewer batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // How far the next piece may go.
+  // Returns how many steps the next piece may have.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 
@@ -68,7 +68,7 @@ class Timeline {
   std::uint64_t left_ = 0;  ///< The batches that it has left.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
-  bool moved_ = false;  ///< True if a piece was trained.
+  bool moved_ = false;  ///< True once a piece has been trained.
 };
 
 }  // namespace trainyard::manager

@@ -19,7 +19,7 @@ SplitInfo epochs(std::uint64_t batches) {
 struct Loop {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;
-  std::set<std::uint64_t> validations;  ///< The steps after which there is one.
+  std::set<std::uint64_t> validations;  ///< The steps after which a validation is due.
   std::set<std::uint64_t> checkpoints;
 
   Loop(const RunSettings& s, std::uint64_t epoch_batches) {

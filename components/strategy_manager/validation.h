@@ -42,7 +42,7 @@ class Validation final : public Stateful {
   /// kNotFound if early stopping watches a metric that is not among them.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// Returns the newest results: those of the watched split by their names, those of others as "split/name".
+  /// Returns the newest results: those of the watched split under their names, those of other splits as "split/name".
   std::vector<Scalar> metrics() const;
 
   /// Returns true if the last judged validation was the best so far.
@@ -55,7 +55,7 @@ class Validation final : public Stateful {
   std::string monitor_;
   bool stops_early_;
   std::vector<Split> splits_;
-  std::string watched_;  ///< The split whose metrics count.
+  std::string watched_;  ///< The split whose metrics decide.
   std::map<std::string, std::vector<Scalar>> results_;
   EarlyStopping stopping_;
   bool improved_ = false;

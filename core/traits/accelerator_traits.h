@@ -31,7 +31,7 @@ struct AcceleratorTraits {
   bool shared_devices = false;
 
   std::uint64_t memory_limit_bytes = 0;  ///< The arena and one batch must fit into this; 0 means no limit.
-  /// The hardware that these rules belong to, if it is not the accelerator's own: "ipu".
+  /// The hardware to which these rules belong, if it is not the accelerator's own, such as "ipu".
   std::string rules;
 
   /// The order in which accelerator = "auto" prefers the accelerators that are available: the highest wins. An

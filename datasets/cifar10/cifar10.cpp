@@ -27,7 +27,7 @@ std::uint64_t records_of(const std::vector<MappedFile>& files) {
   return sum;
 }
 
-/// Everything that can be wrong with a file is found before the first step: its size, and every label.
+/// Checks everything that can be wrong with a file before the first step: its size, and every label.
 void check(const MappedFile& file) {
   const std::uint64_t complete = records_of(file) * kRecord;
   if (file.size() == 0 || complete != file.size()) {
@@ -42,7 +42,7 @@ void check(const MappedFile& file) {
   }
 }
 
-/// Record number `sample`, counted over all files.
+/// Returns record number `sample`, counted over all files.
 const std::byte* record(const std::vector<MappedFile>& files, std::uint64_t sample) {
   auto file = files.begin();
   for (; sample >= records_of(*file); ++file) sample -= records_of(*file);

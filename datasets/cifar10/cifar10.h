@@ -14,16 +14,16 @@ namespace trainyard {
 /// Reads CIFAR-10 in its binary version: files of records of 3073 bytes, each a label and 32 x 32 red, green and blue
 /// pixels.
 ///
-/// A folder has the files `data_batch_1.bin` to `data_batch_5.bin`. The first `train_count` samples train and the
-/// others validate. The file `test_batch.bin`, if there is one, is the split "test". The files may have any number of
-/// records. They are mapped instead of read, so the processes of one machine share them.
+/// A folder has the files `data_batch_1.bin` to `data_batch_5.bin`. The first `train_count` samples are the split
+/// "train", the others the split "validate". The file `test_batch.bin`, if there is one, is the split "test". The files
+/// may have any number of records. They are mapped into memory, not read, so the processes of one machine share them.
 ///
 /// Parameters  folder       required
-///             files        5: data_batch_1.bin to data_batch_<files>.bin; every one must be there
-///             train_count  0 = all samples train
+///             files        5: data_batch_1.bin to data_batch_<files>.bin; each of them must exist
+///             train_count  0 = all samples; there is no split "validate"
 /// Fields      input        uint8 [3, 32, 32]; models take bytes as 0 to 1, the transform `normalize` makes floats
 ///             target       int64 []
-/// Errors      kNotFound, kIo; kCorrupt (file and offset: cut off, no label 0 to 9); kInvalidArgument (train_count)
+/// Errors      kNotFound, kIo; kCorrupt (file and offset: cut off, a label not 0 to 9); kInvalidArgument (train_count)
 class Cifar10 final : public Dataset {
  public:
   explicit Cifar10(DatasetContext& context) : Dataset(context) {}
@@ -34,7 +34,7 @@ class Cifar10 final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// The samples [first, first + samples) of the records of some files, which are counted through all of them.
+  /// The records [first, first + samples) of some files, counted through all of these files.
   struct Split {
     std::string name;
     const std::vector<MappedFile>* files = nullptr;

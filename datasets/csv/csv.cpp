@@ -34,7 +34,7 @@ std::string_view trimmed(std::string_view text) {
               cell.text.substr(0, 60), column, allowed);
 }
 
-/// The whole cell, blanks around it apart, read as a T; false if it is none.
+/// Reads a whole cell, apart from blanks around the text, as a T. Returns false if it is not one.
 template <class T>
 bool parse(std::string_view text, T& value) {
   text = trimmed(text);

@@ -27,23 +27,23 @@ namespace trainyard {
 /// Reads rows of numbers from a CSV file (RFC 4180) and keeps them in memory as floats.
 ///
 /// The first line of the file names the columns. With `header = false` a column is named by its number, counted from 0.
-/// The rows that validate are drawn with a seed of their own, so that another seed of the run does not change them;
-/// with `split = "tail"` the last rows validate.
+/// The rows of the split "validate" are drawn with a seed of their own, so that they do not change with the seed of the
+/// run; with `split = "tail"` they are the last rows.
 ///
 /// Parameters  path               required
 ///             separator          ","; one byte, for example ";" or "\t"
 ///             header             true: the first line has the names of the columns
 ///             target             [] = the last column; regression may have several
-///             columns            [] = all that are no target
+///             columns            [] = all except the targets
 ///             task               classification | regression
 ///             labels             numbers (classes 0, 1, ...) | names (any text; classes in bytewise order)
-///             validate_fraction  0.1; 0 = all rows train
+///             validate_fraction  0.1; 0 = no split "validate"
 ///             split              random | tail
 ///             split_seed         0
 /// Fields      input              float32 [columns]
 ///             target             int64 [], or for regression float32 [targets]
-/// Errors      kNotFound, kIo; kCorrupt (file, line and offset: too few or many cells, no number, an unclosed quote);
-///             kInvalidArgument (unknown columns, nothing to train on)
+/// Errors      kNotFound, kIo; kCorrupt (file, line and offset: too few or too many cells, a cell that is not a
+///             number, a quote that is never closed); kInvalidArgument (unknown columns, nothing to train on)
 class Csv final : public Dataset {
  public:
   explicit Csv(DatasetContext& context) : Dataset(context) {}
@@ -86,10 +86,11 @@ class Csv final : public Dataset {
   std::vector<std::string> names_;    ///< The names of all columns of the file.
   std::vector<std::size_t> columns_;  ///< The numbers of the columns to learn from.
   std::vector<std::size_t> targets_;
-  std::vector<float> values_;            ///< Row by row.
-  std::vector<float> target_values_;     ///< Regression: row by row.
-  std::vector<std::int64_t> classes_;    ///< Classification: the class of every row.
-  std::vector<std::string> row_names_;   ///< Labels that are names: that of every row, until they are numbered.
+  std::vector<float> values_;          ///< The values of all rows, one row after another.
+  std::vector<float> target_values_;   ///< For regression: the targets of all rows, one row after another.
+  std::vector<std::int64_t> classes_;  ///< For classification: the class of every row.
+  /// For labels that are names: the name of every row, until the names are numbered.
+  std::vector<std::string> row_names_;
   std::vector<std::string> vocabulary_;  ///< The name of every class.
   Partition rows_;
 };

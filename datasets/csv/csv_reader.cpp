@@ -40,14 +40,14 @@ bool Reader::next() {
     const bool quoted = position_ < text_.size() && text_[position_] == '"';
     cells_.push_back(quoted ? quoted_cell() : plain_cell());
     if (end_row()) return true;
-    ++position_;  // The separator: cells end only there or where a row ends.
+    ++position_;  // This is the separator: cells end only there or at the end of a row.
   }
 }
 
 Cell Reader::plain_cell() {
   const std::size_t start = position_;
   while (position_ < text_.size() && text_[position_] != separator_ && text_[position_] != '\n') ++position_;
-  // The \r of a line end belongs to no cell.
+  // The \r of a line end does not belong to a cell.
   if (position_ > start && position_ < text_.size() && text_[position_] == '\n' && text_[position_ - 1] == '\r') {
     --position_;
   }

@@ -14,7 +14,7 @@ namespace trainyard::csv {
 /// A cell of a CSV file, with the place that an error names.
 struct Cell {
   std::string_view text;     ///< Without its quotes; valid until the next row is read.
-  std::uint64_t offset = 0;  ///< Where its first byte lies in the file.
+  std::uint64_t offset = 0;  ///< Where the first byte of the cell is in the file.
 };
 
 /// Parses CSV text (RFC 4180), row by row. Cells may be quoted, and quoted cells may hold separators, line ends and
@@ -29,18 +29,18 @@ class Reader {
   bool next();
 
   std::span<const Cell> cells() const { return cells_; }
-  std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, from 1.
-  std::uint64_t offset() const { return row_offset_; }  ///< Where the row's first byte lies.
+  std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, counted from 1.
+  std::uint64_t offset() const { return row_offset_; }  ///< Where the first byte of the row is.
 
   /// Returns where the row is: "data.csv line 7 at offset 120".
   std::string place() const { return place(row_offset_); }
-  /// Returns the same, with the offset of something inside the row.
+  /// Returns the same text, with the offset of something inside the row.
   std::string place(std::uint64_t offset) const;
 
  private:
   Cell plain_cell();
   Cell quoted_cell();
-  /// Returns true at a line end, which it moves behind, and at the end of the text.
+  /// Returns true at the end of a line, and moves past it, and at the end of the text.
   bool end_row();
 
   std::string_view text_;

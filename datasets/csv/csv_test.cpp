@@ -24,12 +24,12 @@ using testing::values;
 
 using Floats = std::vector<float>;
 
-/// All rows train unless `more` says otherwise.
+/// Returns parameters with which all rows are in the split "train", unless `more` says otherwise.
 std::string parameters(const std::string& path, const std::string& more = R"(, "validate_fraction": 0)") {
   return fmt::format(R"({{"path": "{}"{}}})", path, more);
 }
 
-/// What opening a file of this text throws.
+/// Returns the error that opening a file with this text throws.
 std::pair<Code, std::string> refusal(const std::string& text, const std::string& more = "") {
   TemporaryFolder folder;
   const std::string path = folder.write("d.csv", text);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file with or without `.gz`; empty if there is neither.
+/// Returns the path of the file with or without `.gz`; empty if there is neither.
 std::string find_file(const std::string& folder, const std::string& name) {
   for (const char* ending : {"", ".gz"}) {
     const fs::path path = fs::path(folder) / (name + ending);
@@ -29,7 +29,7 @@ std::string find_file(const std::string& folder, const std::string& name) {
   return {};
 }
 
-/// A set of images and its labels, as far as they are there.
+/// The paths of a set of images and its labels, as far as they exist.
 struct Paths {
   std::string images;
   std::string labels;
@@ -45,7 +45,7 @@ Paths find_set(const std::string& folder, const std::string& set) {
 void Idx::open() {
   const bool files_given = !images_->empty() && !labels_->empty();
   const bool any_file_given = !images_->empty() || !labels_->empty();
-  // Exactly one of the two ways: what is given besides would be ignored without a word.
+  // Exactly one of the two ways must be used; other parameters would be silently ignored.
   if (folder_->empty() ? !files_given : any_file_given) {
     throw Error(Code::kInvalidArgument,
                 "{}: images = \"{}\", labels = \"{}\", folder = \"{}\"; allowed: both files, or a folder", where(),
@@ -70,14 +70,14 @@ void Idx::open_folder() {
         "and t10k-..., each with and without .gz",
         where(), *folder_);
   }
-  // A folder with the test set alone is a dataset, too: for an evaluation of a trained model.
+  // A folder with only the test set is a dataset, too, for an evaluation of a trained model.
   const Paths& main = train.complete() ? train : test;
   main_ = read_files(main.images, main.labels);
   if (train.complete() && test.complete()) test_ = read_files(test.images, test.labels);
 }
 
 Idx::Files Idx::read_files(const std::string& images, const std::string& labels) const {
-  // The whole file in memory: MNIST has 47 MB, and samples are read in random order.
+  // The whole file is kept in memory: MNIST has 47 MB, and samples are read in random order.
   Files files{idx::read_file(images, 2), idx::read_file(labels, 1)};
   if (files.labels.shape.size() != 1) {
     throw Error(Code::kCorrupt, "{} at offset 3: labels of shape {}; allowed: one dimension", labels,
@@ -90,7 +90,7 @@ Idx::Files Idx::read_files(const std::string& images, const std::string& labels)
   return files;
 }
 
-/// The first samples train, as in the published splits of MNIST; nothing is drawn.
+/// The first samples are for training, as in the published splits of MNIST; nothing is drawn.
 void Idx::divide() {
   const std::uint64_t all = main_.images.samples();
   const auto wanted = static_cast<std::uint64_t>(*train_count_);
@@ -109,7 +109,7 @@ void Idx::divide() {
   splits_.push_back({"test", &*test_, 0, test_->images.samples()});
 }
 
-/// In single precision and in this order, as torchvision's ToTensor and Normalize calculate.
+/// The table is computed in single precision and in this order, as by torchvision's ToTensor and Normalize.
 void Idx::make_pixel_table() {
   for (std::size_t byte = 0; byte < pixel_.size(); ++byte) {
     const float scaled = static_cast<float>(byte) / 255.0f;
@@ -117,7 +117,7 @@ void Idx::make_pixel_table() {
   }
 }
 
-/// Without the count of samples; images of two dimensions get one channel, as convolutions want it.
+/// Returns the shape of one sample. Images of two dimensions get one channel, as convolutions require.
 std::vector<std::int64_t> Idx::input_shape() const {
   if (*flatten_) return {static_cast<std::int64_t>(main_.images.sample_bytes())};
   std::vector<std::int64_t> shape(main_.images.shape.begin() + 1, main_.images.shape.end());
@@ -131,7 +131,8 @@ DatasetInfo Idx::info() const {
   for (const Split& split : splits_) info.splits.push_back({split.name, split.samples});
   info.fields = {{"input", static_cast<std::uint8_t>(DType::kFloat32), input_shape()},
                  {"target", static_cast<std::uint8_t>(DType::kInt64), {}}};
-  // IDX files do not say how many classes there are; over all splits, so that no label is unknown to the model.
+  // IDX files do not contain the number of classes. It is determined over all splits, so that the model knows every
+  // label.
   std::uint8_t largest = 0;
   for (const Split& split : splits_) largest = std::max(largest, *std::ranges::max_element(split.files->labels.bytes));
   info.classes = largest + 1u;
@@ -152,12 +153,12 @@ const Idx::Split& Idx::split_named(std::string_view name) const {
 void Idx::read(std::string_view split_name, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   const Split& split = split_named(split_name);
   check_sample(split_name, index, split.samples);
-  // Checked above: index < split.samples.
+  // It was checked above that index < split.samples.
   const std::uint64_t sample = split.first + index;
   const std::size_t pixels = split.files->images.sample_bytes();
   const std::uint8_t* bytes = split.files->images.bytes.data() + sample * pixels;
   auto* input = reinterpret_cast<float*>(fields[0].data());
-  // A table look-up a pixel instead of a division: there are only 256 different ones.
+  // Each pixel is looked up in a table instead of divided, because there are only 256 different values.
   for (std::size_t i = 0; i < pixels; ++i) input[i] = pixel_[bytes[i]];
   const std::int64_t label = split.files->labels.bytes[sample];
   std::memcpy(fields[1].data(), &label, sizeof label);

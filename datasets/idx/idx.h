@@ -15,25 +15,26 @@ namespace trainyard {
 
 /// Reads labelled images from IDX files, the format of MNIST, Fashion-MNIST and EMNIST. The files may be gzipped.
 ///
-/// A launch file names either two files, or a folder with files that are named as MNIST's:
-/// `train-images-idx3-ubyte`, `t10k-images-idx3-ubyte` and the labels likewise, each with or without `.gz`. In a folder
-/// with both sets, t10k becomes the split "test". In a folder with t10k alone, that set is the data. The first
-/// `train_count` samples train and the others validate.
+/// A launch file names either two files, or a folder with files that have MNIST's names: `train-images-idx3-ubyte`,
+/// `t10k-images-idx3-ubyte` and the corresponding names of the labels, each with or without `.gz`. In a folder with
+/// both sets, t10k becomes the split "test". In a folder with only t10k, that set is the data. The first `train_count`
+/// samples are the split "train", the others the split "validate".
 ///
 /// Pixels are normalised with the mean and the standard deviation of MNIST unless `mean` and `std` say otherwise;
 /// `mean = 0, std = 1` gives pixels from 0 to 1.
 ///
 /// Parameters  images, labels  files; or
-///             folder          of MNIST's file names
-///             train_count     0 = all samples train
-///             mean, std       0.1307, 0.3081: those of MNIST, whose pixels are scaled to [0, 1]
+///             folder          with files that have MNIST's names
+///             train_count     0 = all samples; there is no split "validate"
+///             mean, std       0.1307, 0.3081: those of MNIST with pixels scaled to [0, 1]
 ///             flatten         false
 /// Fields      input           float32 [1, rows, columns], flattened [rows * columns]: (pixel / 255 - mean) / std
 ///             target          int64 []
-/// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (which parameters do not go together)
+/// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (parameters that do not go together);
+///             kShapeMismatch (files that do not go together); kUnsupported (other element types)
 class Idx final : public Dataset {
  public:
-  /// Reads nothing; open() does.
+  /// Reads nothing; open() reads the files.
   explicit Idx(DatasetContext& context) : Dataset(context) {}
 
   DatasetTraits traits() const override { return {TargetKind::kClass}; }
@@ -74,7 +75,7 @@ class Idx final : public Dataset {
   Files main_;
   std::optional<Files> test_;
   std::vector<Split> splits_;
-  std::array<float, 256> pixel_{};  ///< What a byte of an image becomes.
+  std::array<float, 256> pixel_{};  ///< The value into which each byte of an image is converted.
 };
 
 }  // namespace trainyard

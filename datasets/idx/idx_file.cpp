@@ -17,11 +17,11 @@
 namespace trainyard::idx {
 namespace {
 
-/// Reads plain and gzipped files alike and knows where it stands.
+/// Reads plain and gzipped files in the same way, and knows its position.
 class Source {
  public:
   explicit Source(const std::string& path) : path_(path) {
-    // gzopen() would open a folder, and say so only when it reads.
+    // gzopen() would open a folder and fail only when reading.
     std::error_code failure;
     if (!std::filesystem::is_regular_file(path, failure)) throw Error(Code::kNotFound, "there is no file {}", path);
     file_bytes_ = std::filesystem::file_size(path, failure);
@@ -29,24 +29,24 @@ class Source {
     if (!file_) throw Error(Code::kIo, "cannot open {}: {}", path, std::strerror(errno));
   }
 
-  /// Fills `target`; throws kCorrupt if the file ends before.
+  /// Fills `target`. Throws kCorrupt if the file ends before.
   void read(std::span<std::uint8_t> target, const char* what) {
     for (std::size_t done = 0; done < target.size();) {
-      // gzread may give less than was asked for, long before the end.
+      // gzread may return less than requested, long before the end.
       const std::size_t got = read_some(target.subspan(done));
       if (got == 0) fail(fmt::format("the file ends in the {}, {} of {} bytes are there", what, done, target.size()));
       done += got;
     }
   }
 
-  /// Throws kCorrupt if anything is left. For a compressed file this is also what checks its checksum.
-  /// Past the last byte zlib compares the checksum: without this a broken tail would go unnoticed.
+  /// Throws kCorrupt if anything is left. In a compressed file, zlib compares the checksum when it reads past the last
+  /// byte, so without this call a broken end would go unnoticed.
   void expect_end() {
     std::uint8_t more = 0;
     if (read_some({&more, 1}) != 0) fail("there are more bytes than the header says");
   }
 
-  /// The most that can still come: deflate makes at most 1032 bytes of one.
+  /// Returns the largest size that the data can have: deflate expands one byte to at most 1032.
   std::uint64_t most_bytes() const { return gzdirect(file_.get()) != 0 ? file_bytes_ : file_bytes_ * 1032; }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -61,7 +61,7 @@ class Source {
   std::size_t read_some(std::span<std::uint8_t> target) {
     constexpr std::size_t kMost = 1 << 30;  // gzread counts in int.
     const int got = gzread(file_.get(), target.data(), static_cast<unsigned>(std::min(target.size(), kMost)));
-    // gzread returns what it has even if an error follows; the error is asked for apart.
+    // gzread returns the available bytes even if an error follows, so the error is queried separately.
     int code = Z_OK;
     const char* words = gzerror(file_.get(), &code);
     if (code == Z_ERRNO) throw Error(Code::kIo, "cannot read {} at offset {}: {}", path_, position_, words);
@@ -72,18 +72,19 @@ class Source {
 
   std::string path_;
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t position_ = 0;  ///< In the uncompressed data.
+  std::uint64_t position_ = 0;  ///< The position in the uncompressed data.
   std::unique_ptr<gzFile_s, Close> file_;
 };
 
-/// The number of dimensions, from the magic word: two zero bytes, the element type, the number.
+/// Returns the number of dimensions from the magic word, which consists of two zero bytes, the element type and this
+/// number.
 std::size_t read_magic(Source& source, const std::string& path, std::size_t least_dimensions) {
   constexpr std::uint8_t kUnsignedByte = 0x08;
   constexpr std::size_t kMostDimensions = 8;
   std::array<std::uint8_t, 4> magic{};
   source.read(magic, "magic word");
   const auto [zero, also_zero, type, dimensions] = magic;
-  // Types 0x08 to 0x0e are IDX, of which we read the first; anything else is no IDX file at all.
+  // IDX has the types 0x08 to 0x0e, of which we read the first; anything else is not an IDX file.
   if (zero != 0 || also_zero != 0 || type < kUnsignedByte || type > 0x0e) {
     source.fail(fmt::format("magic word {:02x} is not IDX; allowed: 00 00 08 and the number of dimensions",
                             fmt::join(magic, " ")));
@@ -97,7 +98,8 @@ std::size_t read_magic(Source& source, const std::string& path, std::size_t leas
   return dimensions;
 }
 
-/// The product of the extents, held against what the file can possibly contain before memory is taken for it.
+/// Returns the product of the extents, which is compared with what the file can contain before memory is allocated for
+/// it.
 std::uint64_t checked_size(const Source& source, const std::vector<std::int64_t>& shape) {
   std::uint64_t size = 1;
   for (const std::int64_t extent : shape) {

@@ -7,8 +7,8 @@
 
 namespace trainyard::idx {
 
-/// The content of an IDX file: unsigned bytes, row by row. The first extent is the number of samples. The end of
-/// http://yann.lecun.com/exdb/mnist/ describes the format; its extents are big-endian.
+/// The content of an IDX file: unsigned bytes, row by row. The first extent is the number of samples. The last section
+/// of http://yann.lecun.com/exdb/mnist/ describes the format; extents are big-endian.
 struct File {
   std::string path;
   std::vector<std::int64_t> shape;

@@ -30,7 +30,7 @@ void from_ycbcr(std::uint8_t* planes, std::size_t pixels) {
   }
 }
 
-/// What ink leaves of the light: 255 is no ink and no black.
+/// Darkens the colours by the black plane, in which 255 means no black.
 void darken(std::uint8_t* planes, const std::uint8_t* black, std::size_t pixels) {
   for (std::size_t color = 0; color < 3; ++color, planes += pixels) {
     for (std::size_t i = 0; i < pixels; ++i) {
@@ -51,8 +51,8 @@ void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* 
       return;
     case ColorModel::kYcbcr:
       return from_ycbcr(planes, pixels);
-    case ColorModel::kYcck:  // The colours are those of paper with ink on it; libjpeg's own conversion turns them
-                             // round.
+    // The colours are those of paper with ink on it; libjpeg's own conversion would invert them.
+    case ColorModel::kYcck:
       from_ycbcr(planes, pixels);
       for (std::size_t i = 0; i < 3 * pixels; ++i) planes[i] = static_cast<std::uint8_t>(255 - planes[i]);
       return darken(planes, black, pixels);

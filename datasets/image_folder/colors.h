@@ -8,8 +8,9 @@
 
 namespace trainyard::image_folder {
 
-/// Turns three planes of `pixels` bytes, which lie one behind another, into red, green and blue, in place. A grey
-/// picture lies in the first plane. `black` is the fourth plane of kCmyk and kYcck, and is not read for other models.
+/// Converts three planes of `pixels` bytes each, which follow one another in `planes`, into red, green and blue, in
+/// place. A grey picture is in the first plane. `black` is the fourth plane of kCmyk and kYcck, and is not read for
+/// other models.
 void convert_to_rgb(ColorModel model, std::uint8_t* planes, const std::uint8_t* black, std::size_t pixels);
 
 }  // namespace trainyard::image_folder

@@ -16,7 +16,7 @@ namespace trainyard {
 namespace fs = std::filesystem;
 
 void ImageFolder::open() {
-  std::error_code ignored;  // What cannot be looked at is refused when it is read.
+  std::error_code ignored;  // A folder that cannot be examined is refused when it is read.
   if (fs::is_directory(fs::path(*folder_) / "train", ignored)) {
     open_splits();
   } else {
@@ -46,7 +46,7 @@ void ImageFolder::open_splits() {
   }
 }
 
-/// The other splits must have the classes of "train", or the same number would mean two different classes.
+/// Adds a split. It must have the classes of "train"; otherwise one number would mean two different classes.
 void ImageFolder::add_split(const std::string& name, const std::string& folder) {
   image_folder::PictureFolder found = image_folder::scan_pictures(folder);
   if (splits_.empty()) classes_ = found.classes;
@@ -117,7 +117,7 @@ void ImageFolder::read(std::string_view split_name, std::uint64_t index,
   check_sample(split_name, index, split.files.size());
   const image_folder::PictureFile& file = split.files[index];
   std::unique_ptr<image_folder::PictureReader> reader = take_reader();
-  // A reader that throws is dropped with all that it held: nothing of a broken file outlives it.
+  // A reader that throws is destroyed, so nothing of a broken file remains.
   reader->read(file.path, {reinterpret_cast<std::uint8_t*>(fields[0].data()), fields[0].size()});
   std::memcpy(fields[1].data(), &file.label, sizeof file.label);
   const std::lock_guard lock(mutex_);

@@ -18,24 +18,25 @@ namespace trainyard {
 /// Reads pictures from folders, one folder for every class. The PNG and JPEG files are decoded when they are read, in
 /// the threads of the data loader. Files and classes have the same numbers as in torchvision's ImageFolder.
 ///
-/// If the folder contains a folder `train`, then its splits are folders: `train`, `val` (or `validate`) and `test`,
-/// each with the same classes. Otherwise the folder contains the class folders. The pictures that validate are then
-/// drawn with a seed of their own, or they are the last ones with `split = "tail"`. Folders of splits without a `train`
-/// beside them are refused.
+/// If the folder contains a folder `train`, then each split is a folder: `train`, `val` (or `validate`) and `test`,
+/// each with the same classes. Otherwise the folder contains the class folders. The pictures of the split "validate"
+/// are then drawn with a seed of their own or, with `split = "tail"`, are the last ones. A folder with splits but
+/// without `train` is refused.
 ///
-/// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures become coloured; transparency is
-/// left out, and so is an Exif orientation, as in torchvision. Pictures shrink as with Pillow's BILINEAR.
+/// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures are converted to these three
+/// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled as Pillow's
+/// BILINEAR does it.
 ///
 /// Parameters  folder             required
 ///             size               224
-///             fit                stretch | crop: the whole picture, or the largest square of its middle
-///             validate_fraction  0.1; of a folder without `train`; 0 = all pictures train
+///             fit                stretch | crop: the whole picture, or the largest square in its middle
+///             validate_fraction  0.1; for a folder without `train`; 0 = no split "validate"
 ///             split              random | tail
 ///             split_seed         0
 ///             max_pixels         67108864: pictures that claim more are refused
 /// Fields      input              uint8 [3, size, size]
 ///             target             int64 []
-/// Errors      kNotFound, kIo; kCorrupt, when it is read (file, offset and what the library says); kUnsupported
+/// Errors      kNotFound, kIo; kCorrupt, when a picture is read (file, offset, the library's message); kUnsupported
 class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}
@@ -75,7 +76,8 @@ class ImageFolder final : public Dataset {
   std::vector<std::string> classes_;
   std::vector<Split> splits_;
 
-  /// Readers that no thread uses at the moment. There are never more of them than threads have read at once.
+  /// Readers that no thread is using. There are never more of them than the largest number of threads that read at
+  /// once.
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<image_folder::PictureReader>> idle_;
 };

@@ -24,7 +24,7 @@ using testing::read_sample;
 using testing::TemporaryFolder;
 using testing::values;
 
-/// Writes files of no content: listing does not look into them.
+/// Writes empty files, because listing does not read them.
 void touch(const TemporaryFolder& folder, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     std::filesystem::create_directories(std::filesystem::path(folder.path(name)).parent_path());
@@ -44,7 +44,7 @@ std::vector<std::string> listed(const TemporaryFolder& folder) {
   return names;
 }
 
-/// torchvision's make_dataset, in its own words.
+/// Compares with torchvision's make_dataset, written out in Python.
 TEST(ImageFolderTest, FilesAndClassesHaveTorchvisionsNumbers) {
   if (!testing::python_has("os")) GTEST_SKIP() << "needs /usr/bin/python3";
   TemporaryFolder folder;

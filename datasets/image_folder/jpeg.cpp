@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "datasets/image_folder/jpeg.h"
 
-// libjpeg's header needs these before it.
+// libjpeg's header requires these headers before it.
 #include <cstddef>
 #include <cstdio>
 // clang-format off
@@ -21,12 +21,13 @@
 namespace trainyard::image_folder {
 namespace {
 
-constexpr int kBlock = 8;  ///< Rows and columns of a block; scales are eighths.
+constexpr int kBlock = 8;  ///< The number of rows and columns of a block; scales are eighths.
 
-/// A progressive file may have a scan for every bit of every coefficient. One with thousands is there to waste time.
+/// A progressive file may have a scan for every bit of every coefficient. A file with thousands of scans only wastes
+/// time.
 constexpr int kMostScans = 500;
 
-/// With Huffman codes a block of 64 pixels takes a bit at least.
+/// With Huffman codes a block of 64 pixels takes at least one bit.
 constexpr std::uint64_t kMostJpegPixelsPerByte = 512;
 
 #if JPEG_LIB_VERSION >= 70
@@ -37,8 +38,8 @@ int block_size(const jpeg_component_info& component) { return component.DCT_scal
 int smallest_block(const jpeg_decompress_struct& info) { return info.min_DCT_scaled_size; }
 #endif
 
-/// libjpeg warns and makes up pixels where data is broken. These warnings are harmless; bytes that belong to nothing
-/// are between the parts of a header, while among the pixels they mean that decoding has lost its place.
+/// Returns true for a harmless warning. Where data is broken, libjpeg warns and makes up pixels. Stray bytes are
+/// harmless between the parts of a header, but among the pixels they mean that decoding has lost its place.
 bool is_harmless(int warning, bool in_header) {
   if (warning == JWRN_EXTRANEOUS_DATA) return in_header;
   return warning == JWRN_ADOBE_XFORM || warning == JWRN_JFIF_MAJOR || warning == JWRN_BOGUS_PROGRESSION;
@@ -46,9 +47,9 @@ bool is_harmless(int warning, bool in_header) {
 
 }  // namespace
 
-/// libjpeg reports errors by a function that must not return. It jumps out of the library to `jump`; between that point
-/// and the library no frame may hold anything with a destructor, which is why what calls the library is written as it
-/// is.
+/// libjpeg reports errors by calling a function that must not return. It jumps out of the library to `jump`. No frame
+/// between that point and the library may hold an object with a destructor, which explains the form of the code that
+/// calls the library.
 struct JpegDecoder::State {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
@@ -76,7 +77,7 @@ struct JpegDecoder::State {
     if (of(any).info.input_scan_number > kMostScans) ERREXIT1(any, JERR_BAD_PROGRESSION, kMostScans);
   }
 
-  /// Runs `work`, which calls the library; false if that has jumped out.
+  /// Runs `work`, which calls the library. Returns false if the library has jumped out.
   template <class Work>
   bool guarded(Work work) {
     if (setjmp(jump) != 0) return false;
@@ -101,7 +102,8 @@ JpegDecoder::JpegDecoder() : state_(std::make_unique<State>()) {
   state.errors.error_exit = &State::leave;
   state.errors.emit_message = &State::on_message;
   state.progress.progress_monitor = &State::on_progress;
-  state.info.client_data = &state;  // Before the first call: it may already fail, and creation leaves it alone.
+  // This is set before the first call, which may already fail; creation does not change it.
+  state.info.client_data = &state;
   const bool made = state.guarded([&] { jpeg_create_decompress(&state.info); });
   if (!made) throw Error(Code::kInternal, "libjpeg cannot be used: {}", state.message.data());
   state.info.progress = &state.progress;
@@ -121,7 +123,8 @@ bool JpegDecoder::State::read_header(std::span<const std::byte> file) {
   return done;
 }
 
-/// The smallest eighth that leaves `least` rows and columns, of those for which libjpeg-turbo has vector code.
+/// Chooses the smallest scale that leaves `least` rows and columns, among those for which libjpeg-turbo has vector
+/// code.
 void JpegDecoder::State::choose_scale(std::size_t least) {
   const std::size_t shorter = std::min(info.image_width, info.image_height);
   info.scale_denom = kBlock;
@@ -133,7 +136,7 @@ void JpegDecoder::State::choose_scale(std::size_t least) {
   info.raw_data_out = TRUE;
 }
 
-/// Planes of whole blocks: that is how raw data comes.
+/// Allocates planes of whole blocks, because raw data consists of whole blocks.
 void JpegDecoder::State::make_room() {
   for (int i = 0; i < info.num_components; ++i) {
     const jpeg_component_info& component = info.comp_info[i];
@@ -200,7 +203,7 @@ Picture JpegDecoder::State::picture(ColorModel model) const {
 Picture JpegDecoder::decode(std::span<const std::byte> file, const std::string& path, std::size_t least,
                             const PictureLimits& limits) {
   State& state = *state_;
-  jpeg_abort_decompress(&state.info);  // Whatever an earlier file has left.
+  jpeg_abort_decompress(&state.info);  // This discards the remains of an earlier file.
   const auto check = [&](bool done) {
     if (!done) throw Error(Code::kCorrupt, "{} at offset {}: {}", path, state.offset, state.message.data());
   };

@@ -10,7 +10,7 @@
 namespace trainyard::image_folder {
 
 /// Checks the size that a header claims before memory is allocated for it. The size must be within the limits, and
-/// within what `file_bytes` can hold if every byte stands for at most `most_pixels` pixels. Throws kCorrupt with the
+/// within what `file_bytes` bytes can hold if each byte encodes at most `most_pixels` pixels. Throws kCorrupt with the
 /// file, the offset of the claim and the limit.
 inline void check_claim(const std::string& path, std::uint64_t offset, std::uint64_t width, std::uint64_t height,
                         const PictureLimits& limits, std::uint64_t file_bytes, std::uint64_t most_pixels) {

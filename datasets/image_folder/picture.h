@@ -13,11 +13,12 @@ struct Plane {
   std::size_t stride = 0;  ///< The bytes from one row to the next.
   std::size_t width = 0;
   std::size_t height = 0;
-  double scale_x = 1;  ///< How many columns stand for one of the picture: chroma is often stored at half size.
+  /// The columns of the plane for each column of the picture: chroma is often stored at half size.
+  double scale_x = 1;
   double scale_y = 1;
 };
 
-/// What the planes of a picture stand for. In kCmyk and kYcck 255 means no ink, as in the files of Adobe's programs.
+/// The meaning of the planes of a picture. In kCmyk and kYcck 255 means no ink, as in the files of Adobe's programs.
 enum class ColorModel { kGrey, kRgb, kYcbcr, kCmyk, kYcck };
 
 /// A decoded picture, before it is converted to the requested size and colours. Its pixels belong to the decoder, and

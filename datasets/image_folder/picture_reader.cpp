@@ -17,7 +17,7 @@
 namespace trainyard::image_folder {
 namespace {
 
-/// No picture that the other limits allow needs more.
+/// The largest file: no picture that the other limits allow needs more.
 constexpr std::uint64_t kMostFileBytes = std::uint64_t{1} << 30;
 
 constexpr std::array<std::uint8_t, 3> kJpegStart{0xff, 0xd8, 0xff};
@@ -28,7 +28,7 @@ bool starts_with(std::span<const std::byte> file, const std::array<std::uint8_t,
   return file.size() >= N && std::memcmp(file.data(), start.data(), N) == 0;
 }
 
-/// Closes itself.
+/// A file descriptor that closes itself.
 class Descriptor {
  public:
   explicit Descriptor(const std::string& path) : number_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -46,7 +46,7 @@ class Descriptor {
 
 }  // namespace
 
-/// Read, not mapped: for files that are read once and as a whole, that costs the system less.
+/// Reads the file instead of mapping it, because this costs less for files that are read once and as a whole.
 std::span<const std::byte> PictureReader::read_file(const std::string& path) {
   const Descriptor file(path);
   struct stat status {};
@@ -63,7 +63,7 @@ std::span<const std::byte> PictureReader::read_file(const std::string& path) {
     const ssize_t got = ::read(*file, file_.data() + done, size - done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw Error(Code::kIo, "cannot read {} at offset {}: {}", path, done, std::strerror(errno));
-    if (got == 0) break;  // It has become shorter; the decoder will say so.
+    if (got == 0) break;  // The file has become shorter; the decoder will report this.
     done += static_cast<std::size_t>(got);
   }
   return std::span(file_).first(done);

@@ -16,8 +16,8 @@ namespace trainyard::image_folder {
 
 /// The size to which every picture is scaled, and the way in which this is done.
 struct PictureShape {
-  std::size_t size = 224;  ///< The number of rows, and of columns.
-  bool crop = false;       ///< Take the largest square of the middle; otherwise stretch the whole picture.
+  std::size_t size = 224;  ///< The number of rows, which is also the number of columns.
+  bool crop = false;       ///< True to take the largest square in the middle; otherwise the whole picture is stretched.
 };
 
 /// Reads picture files and converts them to one size and to red, green and blue planes. A reader reuses its memory, and
@@ -26,8 +26,8 @@ class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}
 
-  /// Writes the 3 x size x size bytes of a picture. The content of the file, not its name, tells whether it is PNG or
-  /// JPEG. Throws kNotFound, kIo and kCorrupt with the file and the offset.
+  /// Writes the 3 x size x size bytes of a picture. Whether the file is PNG or JPEG is recognised by its content, not
+  /// by its name. Throws kNotFound, kIo and kCorrupt with the file and the offset.
   void read(const std::string& path, std::span<std::uint8_t> target);
 
  private:

@@ -22,8 +22,8 @@ using testing::TemporaryFolder;
 
 using Pixels = std::vector<std::uint8_t>;
 
-/// Pillow's oracle for every file NAME: NAME.raw has what it makes of it at 40 x 40, planes one behind another;
-/// NAME.crop has that of the largest square of the middle.
+/// Writes Pillow's result for every file NAME: NAME.raw holds it at 40 x 40, one plane after another, and NAME.crop
+/// holds that of the largest square in the middle.
 constexpr const char* kWriteAll = R"(
 import numpy, sys
 from PIL import Image
@@ -71,7 +71,7 @@ class PictureReaderTest : public ::testing::Test {
     PictureReader({size, crop}, {}).read(path, pixels);
     return pixels;
   }
-  /// The mean and the largest difference from Pillow's pixels.
+  /// Returns the mean and the largest difference from Pillow's pixels.
   static std::pair<double, int> differences(const Pixels& ours, const std::string& theirs) {
     EXPECT_EQ(ours.size(), theirs.size());
     double sum = 0;
@@ -99,7 +99,8 @@ TEST_F(PictureReaderTest, PngsOfEveryKindBecomeThePixelsOfPillow) {
   }
 }
 
-/// Chroma is brought to size from the file's planes, and the transform may shrink: close to Pillow, not the same.
+/// Chroma is scaled from the planes of the file, and the transform may shrink the picture, so the result is close to
+/// Pillow's but not the same.
 TEST_F(PictureReaderTest, JpegsOfEveryKindAreCloseToPillow) {
   testing::python(kWriteAll, folder_.path(""));
   for (const char* name :
@@ -155,7 +156,7 @@ TEST_F(PictureReaderTest, AFileWithChangedBitsIsReadOrNamedAndNothingElse) {
       std::string changed = whole;
       for (std::uint64_t flip = 0; flip <= i % 3; ++flip) {
         const std::uint64_t reach =
-            i % 2 == 0 ? whole.size() : std::min<std::size_t>(whole.size(), 200);  // Headers more often.
+            i % 2 == 0 ? whole.size() : std::min<std::size_t>(whole.size(), 200);  // Headers are tested more often.
         const std::uint64_t bit = random_below(random_bits(i * 4 + flip, 5), reach * 8);
         changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
       }
@@ -169,7 +170,7 @@ TEST_F(PictureReaderTest, AFileWithChangedBitsIsReadOrNamedAndNothingElse) {
       }
     }
   }
-  EXPECT_GT(refused_pngs, 780);  // Of 800: every chunk has a checksum, so nearly all are found.
+  EXPECT_GT(refused_pngs, 780);  // There are 800. Every chunk has a checksum, so nearly all changes are found.
   // JPEG has none: a changed bit often is another picture, and what is noticed is noticed only where codes break.
   EXPECT_GT(refused_jpegs, 300);
 }

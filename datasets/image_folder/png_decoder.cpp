@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::uint64_t kHeaderEnd = 8 + 8 + 13 + 4;  ///< Signature, then the chunk with the size.
 
-/// Deflate makes at most 1032 bytes of one, and a pixel may be one bit.
+/// Deflate expands one byte to at most 1032, and a pixel may be one bit.
 constexpr std::uint64_t kMostPngPixelsPerByte = std::uint64_t{1032} * 8;
 
 }  // namespace
 
-/// One file on its way through libpng. Errors jump out of the library to `jump`: no frame between may hold anything
-/// with a destructor.
+/// The decoding of one file. Errors jump out of the library to `jump`, so no frame in between may hold an object with a
+/// destructor.
 struct PngDecoder::Reading {
   explicit Reading(std::span<const std::byte> file) : file(file) {}
   ~Reading() { png_destroy_read_struct(&png, &info, nullptr); }
@@ -42,7 +42,7 @@ struct PngDecoder::Reading {
     std::strncpy(reading.message.data(), words, reading.message.size() - 1);
     std::longjmp(reading.jump, 1);
   }
-  static void on_warning(png_structp, png_const_charp) {}  // About chunks that are of no importance for the pixels.
+  static void on_warning(png_structp, png_const_charp) {}  // Warnings concern chunks that do not matter for the pixels.
   static void on_read(png_structp png, png_bytep target, std::size_t size) {
     auto& reading = *static_cast<Reading*>(png_get_io_ptr(png));
     if (size > reading.file.size() - reading.position) png_error(png, "the file ends too early");
@@ -50,7 +50,7 @@ struct PngDecoder::Reading {
     reading.position += size;
   }
 
-  /// Runs `work`, which calls the library; false if that has jumped out.
+  /// Runs `work`, which calls the library. Returns false if the library has jumped out.
   template <class Work>
   bool guarded(Work work) {
     if (setjmp(jump) != 0) return false;
@@ -64,14 +64,14 @@ struct PngDecoder::Reading {
       if (png != nullptr) info = png_create_info_struct(png);
       if (info == nullptr) return;
       png_set_read_fn(png, this, &Reading::on_read);
-      png_set_chunk_cache_max(png, 1);  // Texts are of no use here, and small ones may unpack to gigabytes.
+      png_set_chunk_cache_max(png, 1);  // Texts are not needed, and small ones may unpack to gigabytes.
       png_read_info(png, info);
       width = png_get_image_width(png, info);
       height = png_get_image_height(png, info);
     });
   }
 
-  /// Asks for 8 bits of grey or RGB, whatever the file has.
+  /// Requests 8 bits of grey or RGB, whatever the file contains.
   bool start() {
     return guarded([this] {
       png_set_expand(png);
@@ -86,7 +86,7 @@ struct PngDecoder::Reading {
   bool read_rows(png_bytepp rows) {
     return guarded([this, rows] {
       png_read_image(png, rows);
-      png_read_end(png, nullptr);  // So that a file which is cut off behind its pixels is found, too.
+      png_read_end(png, nullptr);  // This also detects a file that is cut off behind its pixels.
     });
   }
 };

@@ -16,10 +16,10 @@ constexpr int kBits = 14;
 constexpr std::int32_t kOne = 1 << kBits;
 constexpr std::int32_t kHalf = kOne / 2;
 
-/// Taps of columns come in groups of so many, the last ones with weights of zero.
+/// The taps of columns are processed in groups of this size; the last ones have weights of zero.
 constexpr std::size_t kGroup = 8;
 
-/// Chosen when the library is loaded; integers give the same on every machine.
+/// The variant is chosen when the library is loaded. Integer results are the same on every machine.
 #if defined(__x86_64__)
 #define TRAINYARD_PIXEL_KERNEL __attribute__((target_clones("default", "avx2")))
 #else
@@ -38,14 +38,14 @@ TRAINYARD_PIXEL_KERNEL void round_row(const std::int32_t* sums, std::size_t widt
   for (std::size_t x = 0; x < width; ++x) target[x] = static_cast<std::uint8_t>(sums[x] >> kBits);
 }
 
-/// The sum of kGroup products, for which x86-64 has an instruction that compilers do not find by themselves.
+/// Returns the sum of kGroup products, for which x86-64 has an instruction that compilers do not use by themselves.
 std::int32_t weighted_sum(const std::uint8_t* pixels, const std::int16_t* weights) {
 #if defined(__SSE2__)
   const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixels));
   const __m128i words = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
   const __m128i four = _mm_madd_epi16(words, _mm_loadu_si128(reinterpret_cast<const __m128i*>(weights)));
-  const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));      // Halves change places,
-  return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));  // then neighbours.
+  const __m128i two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));      // Swaps the halves,
+  return _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 0xb1)));  // then the neighbours.
 #else
   std::int32_t sum = 0;
   for (std::size_t tap = 0; tap < kGroup; ++tap) sum += pixels[tap] * weights[tap];
@@ -53,7 +53,7 @@ std::int32_t weighted_sum(const std::uint8_t* pixels, const std::int16_t* weight
 #endif
 }
 
-/// One row of new columns; one group of taps is the usual case.
+/// Computes one row of new columns. One group of taps is the usual case.
 void shrink_row(const std::uint8_t* row, const std::size_t* first, const std::int16_t* weights, std::size_t taps,
                 std::size_t size, std::uint8_t* target) {
   for (std::size_t x = 0; x < size; ++x) {
@@ -67,7 +67,7 @@ void shrink_row(const std::uint8_t* row, const std::size_t* first, const std::in
 
 double triangle(double distance) { return std::max(0.0, 1 - std::abs(distance)); }
 
-/// Rounds `exact` to fixed point, with a sum of exactly one: a picture of one colour keeps it.
+/// Rounds `exact` to fixed point, with a sum of exactly one, so that a picture of one colour keeps its colour.
 void round_weights(const double* exact, std::size_t count, std::int16_t* weights) {
   double sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += exact[i];
@@ -86,7 +86,7 @@ void round_weights(const double* exact, std::size_t count, std::int16_t* weights
 void Resampler::weigh(std::size_t old_size, double from, double to, std::size_t new_size, Weights& weights) {
   const double scale = (to - from) / static_cast<double>(new_size);
   const double reach = std::max(scale, 1.0);  // Half the width of the triangle, in old pixels.
-  // All have the same number of taps, that loops be simple; near an edge the window moves inwards.
+  // All have the same number of taps, so that loops are simple; near an edge the window moves inwards.
   weights.taps = std::min(old_size, static_cast<std::size_t>(std::ceil(reach)) * 2 + 1);
   weights.first.resize(new_size);
   weights.stride = (weights.taps + kGroup - 1) / kGroup * kGroup;
@@ -104,12 +104,12 @@ void Resampler::weigh(std::size_t old_size, double from, double to, std::size_t 
   }
 }
 
-/// Rows first: sums of whole rows are what processors are good at, and what is left for the columns is less.
+/// Rows are scaled first: processors add whole rows quickly, and less is then left for the columns.
 void Resampler::resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target) {
   weigh(plane.height, box.top * plane.scale_y, box.bottom * plane.scale_y, size, rows_);
   weigh(plane.width, box.left * plane.scale_x, box.right * plane.scale_x, size, columns_);
   const std::size_t first = columns_.first.front();
-  const std::size_t width = columns_.first.back() + columns_.taps - first;  // Columns that matter.
+  const std::size_t width = columns_.first.back() + columns_.taps - first;  // The columns that are needed.
   sums_.resize(width);
   squeezed_.resize(width + columns_.stride);  // The last group may reach beyond the row, with weights of zero.
   for (std::size_t& start : columns_.first) start -= first;

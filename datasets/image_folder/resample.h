@@ -17,7 +17,7 @@ struct Box {
   double bottom = 0;
 };
 
-/// Brings planes to another size as Pillow's BILINEAR does: every new pixel is an average of the old ones, weighted by
+/// Scales planes to another size as Pillow's BILINEAR does: every new pixel is an average of the old ones, weighted by
 /// a triangle that is two new pixels wide, so that no pixel is skipped when a picture shrinks. A resampler keeps its
 /// memory and serves one thread at a time.
 class Resampler {
@@ -26,10 +26,11 @@ class Resampler {
   void resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target);
 
  private:
-  /// How new rows (or columns) are made: each of `taps` old ones, beginning with its `first`, each with a weight.
+  /// Says how new rows (or columns) are made: each is the weighted sum of `taps` old ones, of which `first` gives the
+  /// first.
   struct Weights {
     std::vector<std::size_t> first;
-    std::vector<std::int16_t> weights;  ///< `stride` for each new row; those behind the taps are zero.
+    std::vector<std::int16_t> weights;  ///< `stride` weights for each new row; those behind the taps are zero.
     std::size_t taps = 0;
     std::size_t stride = 0;
   };
@@ -39,7 +40,7 @@ class Resampler {
   Weights columns_;
   std::vector<double> exact_;           ///< The weights of one new pixel.
   std::vector<std::int32_t> sums_;      ///< The sums of one row.
-  std::vector<std::uint8_t> squeezed_;  ///< One new row that has the old columns.
+  std::vector<std::uint8_t> squeezed_;  ///< One new row, still with the old columns.
 };
 
 }  // namespace trainyard::image_folder

@@ -29,7 +29,8 @@ Pixels resampled(const Plane& plane, const Box& box, std::size_t size) {
 
 Box whole(const Plane& plane) { return {0, 0, static_cast<double>(plane.width), static_cast<double>(plane.height)}; }
 
-/// The definition in double precision: every new pixel is the average under a triangle, in both directions.
+/// Computes a pixel by the definition, in double precision: every new pixel is the average under a triangle, in both
+/// directions.
 double expected(const Plane& plane, const Box& box, std::size_t size, std::size_t row, std::size_t column) {
   const auto weight = [size](double from, double to, std::size_t place, std::size_t old) {
     const double scale = (to - from) / static_cast<double>(size);
@@ -75,7 +76,7 @@ TEST(ResampleTest, TheSameSizeLeavesThePixelsAndOneColourStaysWhateverTheSize) {
 TEST(ResampleTest, APlaneOfHalfTheSizeIsPlacedAsThePictureIs) {
   const Pixels pixels = noise(16 * 8);
   Plane half = plane_of(pixels, 16);
-  half.scale_x = 0.5;  // Of a picture of 32 x 8.
+  half.scale_x = 0.5;  // The plane belongs to a picture of 32 x 8.
   EXPECT_EQ(resampled(half, {8, 0, 24, 8}, 6), resampled(plane_of(pixels, 16), {4, 0, 12, 8}, 6));
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Deeper folders are rather a link that leads back to above itself.
+/// Deeper folders are most likely a link that leads back to a folder above.
 constexpr int kMostDepth = 32;
 
 bool is_picture(const fs::path& path) {
@@ -25,7 +25,7 @@ bool is_picture(const fs::path& path) {
   return std::ranges::find(kEndings, ending) != kEndings.end();
 }
 
-/// What is in a folder, sorted by name: folders, and the pictures beside them.
+/// The content of a folder, sorted by name: folders and pictures.
 struct Listing {
   std::vector<fs::path> folders;
   std::vector<fs::path> pictures;
@@ -36,7 +36,8 @@ Listing list(const fs::path& folder) {
   std::error_code failure;
   fs::directory_iterator entry(folder, failure);
   for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
-    std::error_code ignored;  // Of a link that leads nowhere: it is neither.
+    // This is the error of a link that leads nowhere, which is neither a folder nor a picture.
+    std::error_code ignored;
     if (entry->is_directory(ignored)) {
       listing.folders.push_back(entry->path());
     } else if (is_picture(entry->path()) && entry->is_regular_file(ignored)) {
@@ -50,7 +51,7 @@ Listing list(const fs::path& folder) {
   return listing;
 }
 
-/// A folder's own pictures, and those below it.
+/// A folder with its own pictures and those below it.
 struct Branch {
   std::string folder;
   std::vector<fs::path> pictures;

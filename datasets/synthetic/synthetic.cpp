@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t kPlaces = 1 << 15;  // With a few rows of data, the table stays in the second-level cache.
 
-/// Independent draws from the normal distribution of mean 0 (Box and Muller), the same on every machine.
+/// Returns independent draws from the normal distribution with mean 0 (Box and Muller), which are the same on every
+/// machine.
 std::vector<float> normal_numbers(std::size_t count, double deviation, std::uint64_t key) {
   std::vector<float> numbers(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -36,7 +37,7 @@ void Synthetic::open() {
   width_ = checked_bytes(DType::kFloat32, sample_shape()) / sizeof(float);
   centres_ = normal_numbers(static_cast<std::size_t>(*classes_) * width_, *separation_,
                             random_key(context().seed, "synthetic centres"));
-  // Two places add up, so each gives half of the variance.
+  // Two pieces are added, so each has half of the variance.
   table_ = normal_numbers(kPlaces + width_, *noise_ * std::numbers::sqrt2 / 2,
                           random_key(context().seed, "synthetic noise"));
 }
@@ -71,9 +72,9 @@ std::int64_t Synthetic::label_of(std::int64_t own, std::string_view split, std::
 
 void Synthetic::read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const {
   check_sample(split, index, samples_of(split));
-  // Classes in turn, so that every batch in order holds all of them alike.
+  // The classes take turns, so that a batch in sequential order holds all of them equally often.
   const auto own = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(*classes_));
-  // A function of seed, split and index alone: any worker can make any sample at any time.
+  // A sample depends only on seed, split and index, so any worker can make any sample at any time.
   const std::uint64_t bits = random_bits(index, random_key(context().seed, split));
   const float* centre = centres_.data() + static_cast<std::size_t>(own) * width_;
   const float* first = table_.data() + bits % kPlaces;

@@ -11,8 +11,8 @@ namespace trainyard {
 
 /// Generates data for tests and benchmarks: Gaussian clusters, one for each class. Generating them is very fast.
 ///
-/// Sample i of a split is of class i modulo `classes`. It is the centre of its class plus noise. The noise is the sum
-/// of two pieces of one short table, cut at places that depend on the seed, the split and i. A sample therefore costs
+/// Sample i of a split has class i modulo `classes`. It is the centre of its class plus noise. The noise is the sum of
+/// two pieces of one short table, cut at places that depend on the seed, the split and i. A sample therefore costs
 /// little more than copying it, no sample is stored, and opening takes a millisecond whatever the number of samples.
 /// Every machine and every rank with the same seed sees the same samples.
 ///
@@ -21,10 +21,10 @@ namespace trainyard {
 /// training cannot fall below -(1 - p) ln(1 - p) - p ln(p / (k - 1)), which is 0.54 for the defaults.
 ///
 /// Parameters  samples           10000, of the split "train"
-///             validate_samples  1000; 0 = no such split
-///             test_samples      0; likewise
+///             validate_samples  1000, of the split "validate"; 0 = no such split
+///             test_samples      0, of the split "test"; 0 = no such split
 ///             features          784
-///             shape             instead of features: [1, 28, 28]
+///             shape             instead of features, such as [1, 28, 28]
 ///             classes           10
 ///             separation        1: standard deviation of the centres around zero, in every feature
 ///             noise             1: standard deviation around the centre
@@ -42,7 +42,7 @@ class Synthetic final : public Dataset {
 
  private:
   std::vector<std::int64_t> sample_shape() const;
-  /// 0 for a split that does not exist.
+  /// Returns the number of samples of a split; 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
   /// The label that a sample of class `own` bears.
   std::int64_t label_of(std::int64_t own, std::string_view split, std::uint64_t index) const;
@@ -63,9 +63,9 @@ class Synthetic final : public Dataset {
                                  "vanish; 0 = none",
                                  between(0, 1)};
 
-  std::size_t width_ = 0;       ///< How many numbers a sample has.
+  std::size_t width_ = 0;       ///< The number of values in a sample.
   std::vector<float> centres_;  ///< [classes, width]
-  std::vector<float> table_;    ///< Noise; a piece of it begins at any of the first kPlaces numbers.
+  std::vector<float> table_;    ///< Noise. Samples use pieces of it, which begin at one of the first kPlaces numbers.
 };
 
 }  // namespace trainyard

@@ -8,7 +8,7 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of datasets needs for one dataset. The data is small, and no sample occurs twice in it.
+/// What the contract test of datasets needs to know about one dataset. The data is small and contains no sample twice.
 struct DatasetCase {
   /// A JSON object; the files that it names have been written into the folder of the case.
   std::string parameters = "{}";

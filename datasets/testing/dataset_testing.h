@@ -57,8 +57,8 @@ std::vector<T> values(const Tensor& tensor) {
   return {tensor.as<T>().begin(), tensor.as<T>().end()};
 }
 
-/// Returns the path of a real data file, which lies below $TRAINYARD_TEST_DATA or in `../shared/data` beside the
-/// sources. Returns an empty path if there is no such file; the test is then skipped.
+/// Returns the path of a real data file below $TRAINYARD_TEST_DATA or in `../shared/data` next to the sources. Returns
+/// an empty path if there is no such file; the test is then skipped.
 inline std::string real_data(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path sources = fs::path(__FILE__).parent_path().parent_path().parent_path();

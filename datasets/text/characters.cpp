@@ -4,15 +4,15 @@
 namespace trainyard::text {
 namespace {
 
-/// What the first byte of a sequence says: how many bytes it has, which bits of it count, and the smallest code point
-/// that may be written with that many bytes.
+/// The information in the first byte of a sequence: the number of bytes, the first byte's own bits of the code point,
+/// and the smallest code point that may have that many bytes.
 struct Lead {
   std::size_t length;
   std::uint32_t bits;
   std::uint32_t smallest;
 };
 
-/// Length 0 for a byte that can begin nothing.
+/// Returns this information; the length is 0 for a byte that cannot begin a sequence.
 Lead lead_of(unsigned char byte) {
   if (byte < 0x80) return {1, byte, 0};
   if ((byte & 0xe0) == 0xc0) return {2, byte & 0x1fu, 0x80};
@@ -21,7 +21,7 @@ Lead lead_of(unsigned char byte) {
   return {0, 0, 0};
 }
 
-/// Halves of UTF-16 pairs, which are no characters and must not appear in UTF-8.
+/// Returns true for halves of UTF-16 pairs, which are not characters and must not appear in UTF-8.
 bool is_surrogate(std::uint32_t code) { return code >= 0xd800 && code < 0xe000; }
 
 }  // namespace
@@ -35,7 +35,7 @@ std::uint32_t next_code_point(std::string_view text, std::size_t& position) {
     if ((byte & 0xc0) != 0x80) return kNotUtf8;
     code = code << 6 | (byte & 0x3fu);
   }
-  // Smaller than the length allows: an overlong form, a second spelling of a shorter one.
+  // A code point that is too small for the length is an overlong form, a second spelling of a shorter one.
   if (code < lead.smallest || code >= kCodePoints || is_surrogate(code)) return kNotUtf8;
   position += lead.length;
   return code;

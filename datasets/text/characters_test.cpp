@@ -19,7 +19,7 @@ std::string standard_utf8(char32_t code) {
 
 TEST(CharactersTest, EveryCodePointReadsBackAndLooksAsTheStandardLibraryWritesIt) {
   for (std::uint32_t code = 0; code < kCodePoints; code += code < 0x1000 ? 1 : 13) {
-    if (code >= 0xd800 && code < 0xe000) continue;  // Surrogates are no characters.
+    if (code >= 0xd800 && code < 0xe000) continue;  // Surrogates are not characters.
     const std::string text = to_utf8(code);
     ASSERT_EQ(text, standard_utf8(code)) << code;
     std::size_t position = 0;

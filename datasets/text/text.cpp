@@ -12,9 +12,9 @@
 
 namespace trainyard {
 
-// Two passes over the text: token numbers are places in the sorted vocabulary, so all characters must be known first.
-// The whole text is kept as token numbers, two bytes each; a sample is a window on it, so there are nearly as many
-// samples as characters, and none takes memory of its own.
+// The text is read in two passes: token numbers are places in the sorted vocabulary, so all characters must be known
+// first. The whole text is kept as token numbers of two bytes each. A sample is a window on it, so there are nearly as
+// many samples as characters, and none needs memory of its own.
 void Text::open() {
   const std::vector<text::File> files = text::read_text_files(*path_);
   make_vocabulary(files);
@@ -22,7 +22,7 @@ void Text::open() {
   divide();
 }
 
-/// Where a token is a byte, no file can be wrong.
+/// If a token is a byte, no file can be invalid.
 std::uint32_t Text::next_code(const text::File& file, std::size_t& position) const {
   const auto byte = static_cast<unsigned char>(file.bytes[position]);
   if (by_bytes()) return ++position, byte;
@@ -34,7 +34,7 @@ std::uint32_t Text::next_code(const text::File& file, std::size_t& position) con
 }
 
 void Text::make_vocabulary(const std::vector<text::File>& files) {
-  // A table of all code points instead of a set: 136 KiB, and one look-up a character.
+  // A table of all code points is used instead of a set: it has 136 KiB and needs one look-up per character.
   std::vector<bool> occurs(text::kCodePoints);
   for (const text::File& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();) occurs[next_code(file, position)] = true;
@@ -51,14 +51,14 @@ void Text::make_vocabulary(const std::vector<text::File>& files) {
 }
 
 void Text::make_tokens(const std::vector<text::File>& files) {
-  // Likewise; 2 MiB, gone when the tokens are made.
+  // This table has 2 MiB, which are freed when the tokens have been made.
   std::vector<std::uint16_t> token_of(text::kCodePoints);
   for (std::size_t token = 0; token < codes_.size(); ++token)
     token_of[codes_[token]] = static_cast<std::uint16_t>(token);
   std::size_t bytes = 0;
   for (const text::File& file : files) bytes += file.bytes.size();
   tokens_.clear();
-  // At most as many tokens as bytes.
+  // There are at most as many tokens as bytes.
   tokens_.reserve(bytes);
   for (const text::File& file : files) {
     for (std::size_t position = 0; position < file.bytes.size();)
@@ -99,7 +99,7 @@ DatasetInfo Text::info() const {
   for (const std::uint32_t code : codes_) {
     info.vocabulary.push_back(by_bytes() && code >= 0x80 ? fmt::format("\\x{:02x}", code) : text::to_utf8(code));
   }
-  // Throughput is counted in tokens: samples of another context would not be comparable.
+  // Throughput is counted in tokens, because samples with different contexts are not comparable.
   info.unit = "token";
   info.units_per_sample = static_cast<std::uint64_t>(*length_);
   info.attributes = {
@@ -111,7 +111,8 @@ void Text::read(std::string_view split, std::uint64_t index, std::span<const std
   const Part& part = split == "train" ? train_ : validate_;
   const bool known = split == "train" || split == "validate";
   check_sample(split, index, known ? samples_of(part) : 0);
-  // Two bytes a token in memory, widened to the eight that LibTorch's embedding wants as they are copied out.
+  // A token has two bytes in memory and is widened to the eight bytes that LibTorch's embedding requires when it is
+  // copied.
   const std::uint16_t* start = tokens_.data() + part.first + index;
   std::copy_n(start, *length_, reinterpret_cast<std::int64_t*>(fields[0].data()));
   std::copy_n(start + 1, *length_, reinterpret_cast<std::int64_t*>(fields[1].data()));

@@ -19,26 +19,27 @@ constexpr auto words_of(Encoding) { return words("encoding", "utf-8", "bytes"); 
 
 namespace trainyard {
 
-/// Reads text for language models, with one token per character. A sample is `context` characters as the input, and the
-/// characters that follow each of them as the target.
+/// Reads text for language models, with one token per character. The input of a sample is `context` characters; the
+/// target is the same text, one character further on.
 ///
-/// The text is a file, or all files of a folder, one after another. Its first part trains and the rest validates.
-/// Sample i of a split starts at the split's character i. The vocabulary is the sorted set of the characters that
-/// occur.
+/// The text is a file, or all files of a folder, one after another. Its first part is the split "train", the rest the
+/// split "validate". Sample i of a split starts at the split's character i. The vocabulary is the sorted set of the
+/// characters that occur.
 ///
-/// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` any file will do: a token is then a
+/// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` any file is accepted: a token is then a
 /// byte, and the vocabulary shows bytes beyond ASCII as "\xNN".
 ///
 /// Parameters  path            required
 ///             context         64
-///             train_fraction  0.9; 1 = no validate split
+///             train_fraction  0.9; 1 = no split "validate"
 ///             encoding        utf-8 | bytes
 /// Fields      input           int64 [context]
 ///             target          int64 [context]
-/// Errors      kNotFound, kIo; kCorrupt (file and offset of what is not UTF-8); kInvalidArgument (text too short)
+/// Errors      kNotFound, kIo; kCorrupt (file and offset of invalid UTF-8); kInvalidArgument (text too short);
+///             kUnsupported (more than 65535 different characters)
 class Text final : public Dataset {
  public:
-  /// Reads nothing; open() does.
+  /// Reads nothing; open() reads the text.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
   /// The target of a single token is a class as well.

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The whole file, whatever its size says: a file may grow while it is read.
+/// Reads the whole file, whatever its reported size, because a file may grow while it is read.
 File read_file(const std::string& path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
@@ -27,12 +27,13 @@ File read_file(const std::string& path) {
   const std::uintmax_t size = fs::file_size(path, failure);
   if (!failure) file.bytes.reserve(size);
   file.bytes.assign(std::istreambuf_iterator<char>(stream), {});
-  // The end of the file is no error; a disk that gives up in the middle is.
+  // The end of the file is not an error, but a disk that fails in the middle is.
   if (stream.bad()) throw Error(Code::kIo, "cannot read {} beyond byte {}", path, file.bytes.size());
   return file;
 }
 
-/// Sorted, because the order of a folder is the file system's own, and the order of the text decides what trains.
+/// Files are sorted, because the file system lists them in any order, and the order of the text decides what belongs to
+/// "train".
 std::vector<std::string> sorted_files_of(const std::string& folder) {
   std::error_code failure;
   std::vector<std::string> paths;
@@ -58,7 +59,7 @@ std::vector<File> read_text_files(const std::string& path) {
   std::vector<File> files;
   std::set<fs::path> seen;
   for (const std::string& name : sorted_files_of(path)) {
-    // By what a name leads to, so that a link and its target count once.
+    // Files are compared by their real path, so that a link and its target count once.
     if (seen.insert(fs::canonical(name, failure)).second) files.push_back(read_file(name));
   }
   if (files.empty()) throw Error(Code::kNotFound, "there is no regular file in the folder {}", path);

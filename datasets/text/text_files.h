@@ -13,8 +13,9 @@ struct File {
 };
 
 /// Reads the file at `path`, or the files of the folder `path`, sorted bytewise by name. Links are followed. Everything
-/// that is no regular file (subfolders, pipes, dangling links) is skipped. A file with several names is read once,
-/// since text that came twice could be trained on and validated on. Throws kNotFound and kIo.
+/// that is not a regular file (subfolders, pipes, dangling links) is skipped. A file to which several links lead is
+/// read once, because text that occurs twice could be in both splits. Throws kNotFound, kIo, and kInvalidArgument for a
+/// `path` that is something else.
 std::vector<File> read_text_files(const std::string& path);
 
 }  // namespace trainyard::text

@@ -45,7 +45,7 @@ TEST(TextTest, InfoTellsFieldsSplitsVocabularyAndUnit) {
   const DatasetInfo info = Opened<Text>(parameters(folder.write("t", "zyx zyx zyx"), 2))->info();
   ASSERT_EQ(info.splits.size(), 2u);
   EXPECT_EQ(info.splits[0].name, "train");
-  EXPECT_EQ(info.splits[0].samples, 3u);  // int(0.5 * 11) = 5 characters.
+  EXPECT_EQ(info.splits[0].samples, 3u);  // There are int(0.5 * 11) = 5 characters.
   EXPECT_EQ(info.splits[1].samples, 4u);
   EXPECT_THAT(info.vocabulary, ElementsAre(" ", "x", "y", "z"));
   EXPECT_EQ(info.classes, 4u);
@@ -76,7 +76,8 @@ TEST(TextTest, BytesEncodingTakesAnyFile) {
 
 TEST(TextTest, WhatIsNotUtf8IsNamedWithFileAndOffset) {
   TemporaryFolder folder;
-  // A stray continuation, a missing one, an overlong slash, a surrogate, beyond the last code point, a cut-off end.
+  // These are a stray continuation, a missing one, an overlong slash, a surrogate, a number beyond the last code point,
+  // and a cut-off end.
   for (const char* bad : {"\x80", "\xc3(", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
     const std::string path = folder.write("bad", std::string("abcd") + bad);
     const auto [code, message] = error_of([&] { Opened<Text>(parameters(path, 2)); });
@@ -102,7 +103,7 @@ TEST(TextTest, LinksAreFollowedAndWhatIsNoFileIsSkipped) {
   std::filesystem::create_symlink(elsewhere.write("target", "aa"), folder.path("a"));
   std::filesystem::create_symlink(folder.path("nowhere"), folder.path("dangling"));
   std::filesystem::create_directory(folder.path("subfolder"));
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);  // Reading it would wait for ever.
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);  // Reading it would wait forever.
   Opened<Text> text(parameters(folder.path(""), 3, 1));
   EXPECT_EQ(values<std::int64_t>(read_sample(*text, "train", 0)[0]), Tokens({0, 0, 1}));
   EXPECT_EQ(text->info().attributes["characters"], "4");

@@ -27,7 +27,8 @@ std::shared_ptr<const MappedFile> map_tokens(const std::filesystem::path& path) 
 }
 
 const std::uint16_t* tokens_of(const MappedFile& file) {
-  return reinterpret_cast<const std::uint16_t*>(file.bytes().data());  // Aligned: a mapping starts at a page.
+  // The address is aligned, because a mapping starts at a page.
+  return reinterpret_cast<const std::uint16_t*>(file.bytes().data());
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ void Tokens::open() {
 void Tokens::open_folder() {
   const std::filesystem::path folder(*path_);
   for (const auto& [split, name] : {std::pair("train", "train.bin"), {"validate", "val.bin"}, {"test", "test.bin"}}) {
-    const bool needed = std::string_view(split) == "train";  // Without it the error says which file is missing.
+    const bool needed = std::string_view(split) == "train";  // If it is missing, the error names it.
     if (!needed && !std::filesystem::exists(folder / name)) continue;
     const auto file = map_tokens(folder / name);
     add_split(split, file, 0, file->size() / kTokenBytes);
@@ -96,8 +97,8 @@ const Tokens::Split& Tokens::split_named(std::string_view name) const {
   throw Error(Code::kNotFound, "{}: no split named '{}'{}", where(), name, suggestion(name, known));
 }
 
-/// A token beyond the vocabulary would make a model read beyond its embedding. Looked for sample by sample: looking
-/// through a file of many gigabytes at the start would take minutes.
+/// Throws for a token beyond the vocabulary, which would make a model read beyond its embedding. This is checked sample
+/// by sample, because checking a file of many gigabytes at the start would take minutes.
 void Tokens::refuse_unknown_token(const Split& split, const std::uint16_t* tokens) const {
   const std::uint16_t* end = tokens + *length_ + 1;
   const std::uint16_t* largest = std::max_element(tokens, end);

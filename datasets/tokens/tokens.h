@@ -12,17 +12,18 @@
 
 namespace trainyard {
 
-/// Reads text that has been turned into tokens before: files of 16-bit token numbers, little-endian, one after another,
-/// as nanoGPT's `prepare.py` scripts write them. A sample is `context` tokens as the input, and the tokens that follow
-/// each of them as the target. Sample i of a split starts at the split's token i.
+/// Reads text that has already been converted into tokens: files of 16-bit token numbers, little-endian, one after
+/// another, as nanoGPT's `prepare.py` scripts write them. The input of a sample is `context` tokens; the target is the
+/// same tokens, one token further on. Sample i of a split starts at the split's token i.
 ///
-/// `path` is a folder with the file `train.bin` and perhaps `val.bin` (the split "validate") and `test.bin`, or it is
-/// one file whose last part validates. Files are mapped instead of read, so they may be larger than memory.
+/// `path` is a folder with the file `train.bin` and perhaps `val.bin` (the split "validate") and `test.bin`, or one
+/// file, whose last part is the split "validate". Files are mapped into memory, not read, so they may be larger than
+/// memory.
 ///
 /// Parameters  path            required
-///             vocabulary      required: number of tokens there are; 50257 for GPT-2's
+///             vocabulary      required: the number of tokens; 50257 for GPT-2
 ///             context         64
-///             train_fraction  0.9; of a single file only; 1 = no validate split
+///             train_fraction  0.9; for a single file only; 1 = no split "validate"
 /// Fields      input           int64 [context]
 ///             target          int64 [context]
 /// Errors      kNotFound, kIo; kInvalidArgument (too few tokens); kCorrupt (file and offset: an odd number of bytes,

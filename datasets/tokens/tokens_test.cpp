@@ -36,7 +36,7 @@ std::string parameters(const std::string& path, int context, int vocabulary, con
 
 TEST(TokensTest, AFoldersFilesAreTheSplitsAndTargetsAreOnePlaceOn) {
   TemporaryFolder folder;
-  folder.write("train.bin", tokens(250, 10));  // Across the first byte's end.
+  folder.write("train.bin", tokens(250, 10));  // The numbers cross the limit of one byte.
   folder.write("val.bin", tokens(500, 5));
   Opened<Tokens> data(parameters(folder.path(""), 3, 600));
   const DatasetInfo info = data->info();
@@ -97,7 +97,7 @@ TEST(TokensTest, ATokenBeyondTheVocabularyIsNamedWithItsOffset) {
   TemporaryFolder folder;
   const std::string path = folder.write("train.bin", tokens(0, 30));
   Opened<Tokens> data(parameters(folder.path(""), 4, 20));
-  EXPECT_NO_THROW(read_sample(*data, "train", 15));  // 15 to 18, and 19 as the last target.
+  EXPECT_NO_THROW(read_sample(*data, "train", 15));  // The tokens are 15 to 18, and 19 is the last target.
   const auto [code, message] = error_of([&] { read_sample(*data, "train", 17); });
   EXPECT_EQ(code, Code::kCorrupt);
   EXPECT_EQ(message, path + " at offset 40: token 20; allowed: 0 to 19 (vocabulary = 20)");

@@ -25,7 +25,7 @@ except ImportError as error:
 
 
 def line(metrics):
-    """"train  step 120/2000  epoch 1  loss 0.2131  accuracy 0.94"; values that nobody knows how to read stay out."""
+    """Returns the line for a message, such as "train  step 120/2000  epoch 1  loss 0.2131  accuracy 0.94"."""
     total = f"/{metrics['total_steps']}" if metrics["total_steps"] else ""
     values = [f"{value['name']} {value['value']:.4g}" for value in metrics["values"]]
     return "  ".join([f"{metrics['stage']}  step {metrics['step']}{total}  epoch {metrics['epoch']}", *values])

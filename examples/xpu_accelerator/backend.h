@@ -8,17 +8,17 @@
 namespace xpu {
 
 // The backend registers itself with LibTorch when this library is loaded. guard.cpp registers the devices and their
-// memory, kernels.cpp what can be done with tensors there.
+// memory, kernels.cpp the operations on tensors.
 
-/// Counts what has happened since the library was loaded.
+/// Counts events since the library was loaded.
 struct Counters {
-  std::uint64_t kernels = 0;    ///< Operations on tensors of the device.
-  std::uint64_t bytes_in = 0;   ///< Copied from the host.
-  std::uint64_t bytes_out = 0;  ///< Copied to the host.
+  std::uint64_t kernels = 0;    ///< The number of operations on tensors of the device.
+  std::uint64_t bytes_in = 0;   ///< The number of bytes copied from the host.
+  std::uint64_t bytes_out = 0;  ///< The number of bytes copied to the host.
 };
 Counters counters();
 
-/// Allocates memory on the current device, for `empty` and its relatives.
+/// Returns the allocator of the current device, for `empty` and similar operations.
 c10::Allocator* allocator();
 
 /// Returns the device on which this thread works.

@@ -48,7 +48,7 @@ DeviceMemory::~DeviceMemory() {
   ::close(file_);
 }
 
-/// A step takes the same sizes again and again, so a block that is given back waits for the next request of its size.
+/// A step allocates the same sizes again and again, so a freed block is kept for the next request of its size.
 void* DeviceMemory::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   const std::lock_guard lock(mutex_);
@@ -90,7 +90,7 @@ DeviceMemory::Use DeviceMemory::use() const {
 
 namespace {
 
-/// It is never destroyed, because LibTorch gives tensors back until the very end of a process.
+/// It is never destroyed, because LibTorch frees tensors until the very end of a process.
 std::array<DeviceMemory*, kDevices>& all() {
   static auto* devices = new std::array<DeviceMemory*, kDevices>{new DeviceMemory, new DeviceMemory};
   return *devices;

@@ -47,7 +47,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
-/// Gives tensors their memory.
+/// Allocates the memory of tensors.
 class Allocator final : public AllocatorBase {
  public:
   c10::DataPtr take(std::size_t bytes) const override {

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// What LibTorch can do with tensors of the device: make them, view them in another shape, copy them. Everything else is
-// computed on the processor, on copies. A real device would add its kernels here, one by one.
+// SPDX-License-Identifier: Apache-2.0 The operations on tensors of the device: making them, viewing them in another
+// shape, copying them. Everything else is computed on the processor, on copies. A real device would add its kernels
+// here, one by one.
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>
@@ -62,7 +62,7 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, TorchOpt
   return self;
 }
 
-/// The tensor as the copying hardware sees it: the same bytes, through the window. Only for copies.
+/// Returns the tensor as the copying hardware sees it: the same bytes, through the window. It is used only for copies.
 at::Tensor through_window(const at::Tensor& tensor) {
   if (tensor.is_cpu()) return tensor;
   void* bytes = memory_at(tensor.data_ptr())->window(tensor.data_ptr());
@@ -99,8 +99,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
   library.impl("view", &at::native::view);
   library.impl("as_strided", &at::native::as_strided_tensorimpl);
   library.impl("_reshape_alias", &at::native::_reshape_alias);
-  // LibTorch sends convolutions of devices that it does not know somewhere else, unless they say that they support
-  // them.
+  // For a device that it does not know, LibTorch dispatches convolutions elsewhere, unless the device registers them.
   library.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
   library.impl("convolution_backward", torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
 }

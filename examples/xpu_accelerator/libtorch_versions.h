@@ -12,11 +12,11 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #endif
 
-// Everything about PrivateUse1 that differs between the supported versions of LibTorch. Nothing else in this folder
-// asks for a version.
+// Everything about PrivateUse1 that differs between the supported versions of LibTorch. No other file in this folder
+// depends on a version.
 namespace xpu {
 
-/// LibTorch's interface for allocators: `allocate` was const until 2.2, and `copy_data` is required since.
+/// LibTorch's interface for allocators: `allocate` was const until 2.2; since then, `copy_data` is required.
 class AllocatorBase : public c10::Allocator {
  public:
   virtual c10::DataPtr take(std::size_t bytes) const = 0;
@@ -37,8 +37,8 @@ struct Hooks final : at::PrivateUse1HooksInterface {
 };
 #endif
 
-/// Tells LibTorch that PrivateUse1 is taken. Its name cannot be "xpu", which is that of Intel's GPUs. Before 2.1 its
-/// only name is "privateuseone".
+/// Tells LibTorch that PrivateUse1 is in use, and names it. The name cannot be "xpu", which is that of Intel's GPUs.
+/// Before 2.1 the only name is "privateuseone".
 inline void announce_backend() {
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
   c10::register_privateuse1_backend("imaginary_xpu");

@@ -5,7 +5,8 @@
 
 namespace xpu {
 
-/// An imaginary card with memory of its own: two devices of 4 GiB, for which no kernels have been written yet.
+/// An imaginary card with memory of its own. It has two devices of 4 GiB each, and computes by copying tensors to the
+/// host and back.
 class Xpu final : public trainyard::Accelerator {
  public:
   explicit Xpu(trainyard::AcceleratorContext& context) : Accelerator(context) {}
@@ -17,12 +18,12 @@ class Xpu final : public trainyard::Accelerator {
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 };
 
-/// One of the devices, claimed. Its functions only keep counts; a device that keeps none needs no function at all.
+/// One of the devices, claimed. Its functions only count what happens; a device that counts nothing needs none of them.
 class Card final : public trainyard::ClaimedDevice {
  public:
   Card(const Xpu& xpu, int index);
 
-  /// Writes to the log what the device has done.
+  /// Logs what the device has done.
   ~Card() override;
 
   void copy_block(at::Tensor to, const at::Tensor& from) override;

@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> kTypes{"bool", "integer", "number", "string", "any"};
 
-/// One entry of [args]: what may be given for it.
+/// One entry of [args], with the values that it allows.
 struct Declaration {
   std::string name;
   std::string type;
@@ -27,7 +27,7 @@ struct Declaration {
   }
 };
 
-/// An argument without a default is text, unless the entry says otherwise.
+/// Returns the type of a default. An argument without a default is text, unless its entry says otherwise.
 std::string infer_type(const Value* value) {
   if (value == nullptr) return "string";
   if (value->get_if<bool>() != nullptr) return "bool";
@@ -36,13 +36,13 @@ std::string infer_type(const Value* value) {
   return value->get_if<std::string>() != nullptr ? "string" : "any";
 }
 
-/// An integer is a number, too.
+/// Returns true if the value has the type. An integer is a number, too.
 bool has_type(const Value& value, const std::string& type) {
   const std::string own = infer_type(&value);
   return type == "any" || own == type || (type == "number" && own == "integer");
 }
 
-/// Such a default has its type only after substitution, so it cannot be checked here.
+/// Returns true if a default contains a substitution. It has its type only afterwards, so it cannot be checked here.
 bool holds_substitution(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text != nullptr && text->find("${") != std::string::npos;

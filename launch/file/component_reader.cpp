@@ -25,7 +25,8 @@ struct Surroundings {
   std::vector<std::string> names = {};  ///< Of the components beside it that say what they are.
 };
 
-/// If it is false, the component or group is treated as if it were not written, and its other keys are not looked at.
+/// Returns the value of `when`. If it is false, the component or group is treated as if it were not written, and its
+/// other keys are not read.
 bool enabled(const TableReader& table) {
   const Value* when = table.find("when");
   return when == nullptr || holds(*when, table.key("when"));
@@ -35,13 +36,13 @@ std::string join_names(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : inner.empty() ? outer : outer + "/" + inner;
 }
 
-/// The word is kept with its place, since it is compared with other parts of the file later.
+/// Returns a word with its place, because it is compared with other parts of the file later.
 std::optional<Word> word(const TableReader& table, const std::string& name) {
   if (!table.has(name)) return std::nullopt;
   return Word{table.name(name, ""), table.find(name)->origin};
 }
 
-/// True for an address: the component is reached by TCP on the loopback device.
+/// Returns true for an address, which means that the component is reached by TCP on the loopback device.
 bool read_host(const TableReader& table) {
   const std::string host = table.text("host", "local");
   if (host == "local") return false;
@@ -70,7 +71,7 @@ RespawnPolicy read_respawn(const TableReader& component) {
   return policy;
 }
 
-/// Whether these ports exist is not known yet: the planner compares them with the plugin.
+/// Reads the properties of inputs. The planner checks later whether the plugin has these ports.
 std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   std::map<std::string, InputSpec> inputs;
   const Value* value = component.find("inputs");
@@ -87,7 +88,7 @@ std::map<std::string, InputSpec> read_inputs(const TableReader& component) {
   return inputs;
 }
 
-/// The topic of each port, as written. The planner compares the ports with the plugin's.
+/// Returns the topic of each port, as written. The planner checks later whether the plugin has these ports.
 std::map<std::string, Word> read_remap(const TableReader& component) {
   std::map<std::string, Word> remap;
   for (const auto& [port, topic] : component.text_table("remap")) {
@@ -158,7 +159,7 @@ void add_components(const Value* components, Surroundings outer, std::vector<Com
   }
 }
 
-/// Groups do not nest; a namespace may have several words instead.
+/// Adds the components of a group. Groups do not nest; a namespace may have several words instead.
 void add_group(const std::string& name, const Value& value, std::vector<ComponentSpec>& out) {
   Surroundings outer{.key = "group." + name};
   check_name(value, outer.key, name);

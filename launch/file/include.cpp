@@ -22,15 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How deep files may include each other.
+/// The depth to which files may include each other.
 constexpr std::size_t kMaxIncludes = 16;
-/// The limit for all files, because a few files that include each other twice would take for ever.
+/// The limit for all files, because a few files that include each other twice would take forever.
 constexpr std::size_t kMaxFiles = 256;
 
 /// Reads one launch file and, depth first, what it includes.
 class IncludeReader {
  public:
-  // What a file includes lies below what it says itself.
+  // What a file says itself takes precedence over the files that it includes.
   Value read(const std::string& path) {
     chain_.push_back(path);
     if (++files_ > kMaxFiles) throw Error(Code::kInvalidArgument, "{}: more than {} files", path, kMaxFiles);
@@ -63,7 +63,7 @@ class IncludeReader {
     if (!path.empty()) {
       check_is_file(origin, path);
     } else {
-      // The name is the one that was looked for, because it is relative to the including file and not to the working
+      // The error shows the path that was tried, because it is relative to the including file and not to the working
       // directory.
       throw error_at(origin, "include", fmt::format("\"{}\" is not a file{}", beside, shipped_suggestion(name)),
                      Code::kNotFound);
@@ -84,7 +84,7 @@ class IncludeReader {
   // Files are compared by identity, not by name, because a link may lead back to an open file under another name.
   void check_chain(const Origin& origin, const std::string& path) const {
     const auto same = [&path](const std::string& open) {
-      std::error_code gone;  // If the file vanishes between two looks, reading it reports that.
+      std::error_code gone;  // If the file disappears meanwhile, reading it reports that.
       return fs::equivalent(open, path, gone);
     };
     if (const auto first = std::ranges::find_if(chain_, same); first != chain_.end()) {
@@ -100,7 +100,7 @@ class IncludeReader {
   std::size_t files_ = 0;
 };
 
-/// True if both tables have the key, with different values.
+/// Returns true if both tables have the key, with different values.
 bool names_another(const Value::Table& base, const Value::Table& over, const std::string& key) {
   const auto mine = over.find(key);
   if (mine == over.end()) return false;

@@ -7,9 +7,8 @@
 
 namespace trainyard::launch {
 
-/// Merges `over` into `base`: tables are merged key by key, and everything else is replaced. A table that names another
-/// `plugin` or `command` than the one below it replaces that table entirely, because its parameters belong to its
-/// plugin.
+/// Merges `over` into `base`: tables are merged key by key, and everything else is replaced. If a table of `over` names
+/// a different `plugin` or `command`, it replaces that of `base` entirely, because its parameters belong to its plugin.
 void merge(Value& base, Value over);
 
 /// Reads a launch file and everything that it includes, merged; the key "include" is removed. Paths are relative to the

@@ -23,7 +23,7 @@ namespace {
 
 const std::vector<std::string> kRootKeys{"include", "args", "run", "topology", "component", "group"};
 
-/// The file's stem, changed where a name does not allow it: "my run.toml" -> "my_run".
+/// Returns the stem of the file as a valid name: "my_run" for "my run.toml".
 std::string default_run_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 60);
   std::ranges::replace_if(
@@ -31,7 +31,7 @@ std::string default_run_name(const std::string& path) {
   return name.empty() || std::isalpha(static_cast<unsigned char>(name[0])) == 0 ? "run_" + name : name;
 }
 
-/// The result is never 0, which would be a deadline in the past.
+/// Returns a duration, which is never 0, because that would be a deadline in the past.
 std::chrono::milliseconds seconds(const TableReader& table, const std::string& name, double fallback) {
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::llround(table.seconds(name, fallback) * 1000)));
 }
@@ -86,7 +86,8 @@ void read_placement_table(const Value& placement, TopologySpec& spec) {
   }
 }
 
-/// The other keys are for whoever declares a parameter of that name, and are only collected here.
+/// Reads [topology]. The other keys are for components that declare a parameter of that name, and are only collected
+/// here.
 TopologySpec read_topology(const Value& topology) {
   const TableReader table(topology, "topology", topology_keys());
   TopologySpec spec;
@@ -126,7 +127,7 @@ Value resolve(const std::string& path, const std::vector<std::string>& words, st
   return root;
 }
 
-/// A file of the user's own, otherwise one that comes with Trainyard.
+/// Returns the path of the user's own file or, if there is none, of one that comes with Trainyard.
 std::string find_launch_file(const std::string& given) {
   // Reading says what is wrong with it, if it is no file.
   if (core::is_there(given)) return given;

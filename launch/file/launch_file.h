@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// A word of the file and its place.
+/// A word of the launch file, with the place where it is written.
 struct Word {
   std::string text;
   Origin origin;
@@ -33,16 +33,16 @@ struct ComponentSpec {
   std::string name_space;  ///< For example "", "eval" or "a/b".
   std::string key;         ///< Its place in the file, such as "component.logger", for errors.
   Origin origin;           ///< Where the table was written.
-  Word plugin;             ///< An empty text means an external program.
+  Word plugin;             ///< Its text is empty for an external program.
   /// The program and its arguments; empty for a plugin.
   std::vector<std::string> command;
-  Value parameters;                   ///< A table.
+  Value parameters;                   ///< The key `params`, a table.
   std::map<std::string, Word> remap;  ///< The topic of every remapped port, by the port's name.
   std::map<std::string, InputSpec> inputs;
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
   std::optional<Word> thread;
-  bool tcp = false;  ///< True if `host` is an address.
+  bool tcp = false;  ///< True if the key `host` is not "local"; the component then uses TCP.
   std::vector<std::uint32_t> cpus;
   RespawnPolicy respawn;
   bool required = true;

@@ -19,7 +19,7 @@ namespace {
 
 const Origin kCommandLine{};
 
-/// The keys of a table; none for anything else. Only for suggestions and look-ups.
+/// Returns the keys of a table, or none for any other value, for suggestions and look-ups.
 std::vector<std::string> keys_of(const Value* value) {
   std::vector<std::string> keys;
   const auto* table = value == nullptr ? nullptr : value->get_if<Value::Table>();
@@ -47,13 +47,14 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// True if the part at `depth` is the name of a component or group, which must exist.
+/// Returns true if the part at `depth` is the name of a component or group, which must exist.
 bool is_name(const std::vector<std::string>& parts, std::size_t depth) {
   if (depth == 1) return parts[0] == "component" || parts[0] == "group";
   return depth == 3 && parts[0] == "group" && parts[2] == "component";
 }
 
-/// Otherwise a slip in a component's name would make a new, half-empty component, and the error would be about that.
+/// Throws if a component or group does not exist. Otherwise a typing error in its name would make a new, nearly empty
+/// component, and the error would be about that one.
 void check_part(const Value& table, const std::vector<std::string>& parts, std::size_t depth, const std::string& path) {
   static const std::vector<std::string> kRoots{"component", "group", "run", "topology"};
   if (depth == 0 && !contains(kRoots, parts[0])) {
@@ -174,7 +175,7 @@ CommandLine sort_command_line(const std::vector<std::string>& words, const Value
   CommandLine out;
   for (const std::string& word : words) {
     const Assignment given = parse_assignment(word);
-    // A path says itself where it belongs; single words are looked up.
+    // A path shows where it belongs; single words are looked up.
     if (given.name.find('.') != std::string::npos) {
       out.overrides.push_back(given);
     } else if (contains(arguments, given.name)) {

@@ -12,7 +12,7 @@ namespace trainyard::launch {
 
 /// The words of the command line, divided into arguments and overrides of a launch file.
 struct CommandLine {
-  std::map<std::string, std::string> arguments;  ///< For [args].
+  std::map<std::string, std::string> arguments;  ///< The values for [args], by name.
   std::vector<Assignment> overrides;             ///< For example "run.max_steps" = "100".
 };
 

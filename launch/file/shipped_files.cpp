@@ -11,7 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files lie beside the program, in an installation as in a build folder.
+/// Returns the folder of the shipped files. It is next to the folder of the program, in an installation as well as in a
+/// build folder.
 fs::path shipped_folder() {
   std::error_code none;  // Without /proc, no files are found.
   const fs::path program = fs::read_symlink("/proc/self/exe", none);

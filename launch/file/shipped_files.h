@@ -10,7 +10,7 @@ namespace trainyard::launch {
 std::string shipped_file(const std::string& name);
 
 /// Returns the end of an error: ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ...". It is
-/// empty if no files are found beside the program.
+/// empty if no files are found next to the program.
 std::string shipped_suggestion(const std::string& name);
 
 }  // namespace trainyard::launch

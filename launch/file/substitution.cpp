@@ -13,13 +13,13 @@ namespace trainyard::launch {
 
 namespace {
 
-/// How deep an argument's default may name other arguments.
+/// The depth to which an argument's default may name other arguments.
 constexpr int kMaxReferences = 16;
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::string_view kEnvironment = "env:";
 
-/// How a value looks inside a longer string. The place is that of the string, not of the argument, because the mistake
-/// is there.
+/// Returns a value as text inside a longer string. Errors name the place of the string, not of the argument, because
+/// the mistake is there.
 std::string as_text(const Value& value, const std::string& name, const Origin& origin, const std::string& key) {
   if (const auto* text = value.get_if<std::string>()) return *text;
   if (value.get_if<Value::List>() != nullptr || value.get_if<Value::Table>() != nullptr) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 64;
 
-/// isalnum is not used, because it depends on the locale.
+/// Returns true for a character that a name may contain. isalnum is not used, because it depends on the locale.
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
@@ -124,7 +124,7 @@ std::vector<std::string> TableReader::texts(const std::string& name) const {
   return out;
 }
 
-// The bound is far above any real machine, so that a 64-bit slip does not become another index.
+// The bound is far above any real machine; it prevents a 64-bit number from being cut to another index.
 std::vector<std::uint32_t> TableReader::indices(const std::string& name) const {
   const Value* value = find(name);
   if (value == nullptr) return {};

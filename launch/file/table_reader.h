@@ -23,8 +23,8 @@ void check_name(const Value& value, std::string_view key, const std::string& nam
 constexpr std::int64_t kMaxMilliseconds = 86'400'000;
 
 /// Reads the keys of one table, each with its type. Every error says file, line and key. A missing key gives the
-/// fallback; a key that has another type is an error and is never converted. The reader keeps a reference to its value,
-/// which must outlive it.
+/// fallback; a value of another type is an error and is never converted (except that seconds() also takes an integer).
+/// The reader keeps a reference to the table, which must outlive the reader.
 class TableReader {
  public:
   /// Reads a table with a fixed set of keys. Throws if `value` is not a table, or if it has a key that is not in
@@ -71,7 +71,8 @@ class TableReader {
   std::string path_;
 };
 
-/// Reads the key "environment": names without '=', and values, both without zero bytes.
+/// Reads the table `environment`: the names and values of variables. Throws if a name contains '=', or if a name or a
+/// value contains a zero byte.
 std::map<std::string, std::string> read_environment(const TableReader& table);
 
 }  // namespace trainyard::launch

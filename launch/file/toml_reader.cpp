@@ -13,7 +13,8 @@ namespace {
 
 Value convert(const toml::node& node, const Origin& outer);
 
-/// Tables that exist only through a dotted key have no place of their own; they get that of the table around them.
+/// Returns the place of a node. Tables that exist only through a dotted key have no place of their own; they get that
+/// of the outer table.
 Origin origin_of(const toml::node& node, const Origin& outer) {
   const std::uint32_t line = node.source().begin.line;
   return {outer.file, line == 0 ? outer.line : line};
@@ -31,7 +32,7 @@ Value convert_list(const toml::array& array, const Origin& origin) {
   return {std::move(out), origin};
 }
 
-/// Parameters travel as JSON, which has no other numbers.
+/// Throws for infinity and NaN, because parameters are sent as JSON, which does not have them.
 Value convert_number(double number, const Origin& origin) {
   if (std::isfinite(number)) return {number, origin};
   throw error_at(origin, "", fmt::format("{} is not allowed; a finite number", number));
@@ -51,7 +52,7 @@ Value convert(const toml::node& node, const Origin& outer) {
 
 }  // namespace
 
-/// The parser sees a letter where a value should begin; people forget the quotes or are used to Python.
+/// Returns a hint for a letter at the beginning of a value: the quotes are missing, or the word is Python's.
 const char* hint(std::string_view description) {
   const auto says = [description](const char* words) { return description.find(words) != std::string_view::npos; };
   if (says("could not determine value type")) return "; text needs quotes: \"...\"";
@@ -64,7 +65,7 @@ Value read_toml(std::string_view text, const std::string& file) {
   try {
     return convert(toml::parse(text, std::string_view(file)), {file, 1});
   } catch (const toml::parse_error& error) {
-    // The parser's exception does not leave this file.
+    // The parser's own exception must not leave this file.
     throw error_at({file, error.source().begin.line}, "", std::string(error.description()) + hint(error.description()));
   }
 }

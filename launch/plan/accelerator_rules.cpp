@@ -27,7 +27,7 @@ struct Question {
 
 using Refusal = std::optional<Error>;
 
-/// The request as it was written, because a request for devices has become text on its way here.
+/// Returns a value as it was written, because a request for devices has been converted to text meanwhile.
 std::string shown(const Value& value) {
   const auto* text = value.get_if<std::string>();
   return text == nullptr ? to_text(value) : *text;
@@ -65,7 +65,8 @@ Refusal check_devices(const Question& question) {
                 fmt::format("this machine has {}{}", most, request.indices.empty() ? "" : ", counted from 0"));
 }
 
-/// The short names of docs/precision.md. tensors/precision.cpp has the same ones for the hosts.
+/// Returns the full name of a precision. The short names are those of docs/precision.md, and tensors/precision.cpp has
+/// the same ones for the hosts.
 std::string full_precision(const std::string& name) {
   static const std::map<std::string, std::string> kShort{
       {"64", "64-true"}, {"32", "32-true"}, {"bf16", "bf16-mixed"}, {"16", "16-mixed"}};

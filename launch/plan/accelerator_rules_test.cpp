@@ -8,7 +8,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// An accelerator `card` whose rules the test writes; `params` chooses others.
+/// Tests an accelerator `card` whose rules the test sets; `params` selects different ones.
 class AcceleratorRulesTest : public testing::PlanFixture {
  protected:
   AcceleratorRulesTest() { say(card_); }

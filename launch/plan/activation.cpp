@@ -7,18 +7,18 @@
 namespace trainyard::launch {
 namespace {
 
-/// How a component relates to those that are not active yet.
+/// How a component is connected with those that are not active yet.
 struct Node {
-  std::set<std::uint32_t> receivers;       ///< Those that receive anything from it.
-  std::set<std::uint32_t> data_receivers;  ///< Those that receive data from it.
+  std::set<std::uint32_t> receivers;       ///< The components that receive anything from it.
+  std::set<std::uint32_t> data_receivers;  ///< The components that receive data from it.
   std::set<std::uint32_t> data_senders;
-  bool source = false;  ///< True if it sends data and nobody, active or not, sends data to it.
+  bool source = false;  ///< True if it sends data and no component, active or not, sends data to it.
   bool active = false;
 
-  /// The component with the greatest value goes first. Values are compared part by part. Not being active comes first,
-  /// since an active one is never chosen again. Then sources wait for all others. Then come those that have nobody left
-  /// to wait for at all, those that have nobody left to send data to, and, in a ring of data, the one with more senders
-  /// than receivers.
+  /// Returns the value by which the next component is chosen: the greatest comes first, compared part by part. Active
+  /// components are never chosen again, and sources come last. Preferred are components whose receivers are all active,
+  /// then those whose receivers of data are all active, and then, in a ring of data, the one with the most senders
+  /// compared with its receivers.
   auto urgency() const {
     const auto balance = static_cast<long>(data_senders.size()) - static_cast<long>(data_receivers.size());
     return std::tuple(!active, !source, receivers.empty(), data_receivers.empty(), balance);
@@ -40,7 +40,7 @@ std::vector<Node> make_graph(std::size_t components, const std::vector<Link>& li
   return nodes;
 }
 
-/// The comparison is strict, so that among equals the lower index wins.
+/// Returns the next component. The comparison is strict, so that among equals the lowest index wins.
 std::uint32_t choose(const std::vector<Node>& nodes) {
   std::uint32_t best = 0;
   for (std::uint32_t i = 1; i < nodes.size(); ++i) {

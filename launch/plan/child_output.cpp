@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// These are closed on exec; what the child needs is duplicated to its standard files.
+/// A pipe whose ends are closed on exec; those that the child needs are duplicated to its standard files.
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
   Pipe() {
@@ -57,8 +57,8 @@ pid_t start(const std::vector<std::string>& command, const Pipe& out, const Pipe
   return pid;
 }
 
-/// Reads what there is. Returns false at the end of the file. It is called when poll() has reported something, so it
-/// does not wait.
+/// Reads what is available. Returns false at the end of the file. It is called when poll() has reported something, so
+/// it does not wait.
 bool drain(int fd, std::string& text) {
   std::array<char, 4096> chunk;
   const ssize_t count = ::read(fd, chunk.data(), chunk.size());
@@ -66,7 +66,7 @@ bool drain(int fd, std::string& text) {
   return count > 0;
 }
 
-/// Reads both pipes to their ends. Returns false if the deadline came first.
+/// Reads both pipes to their ends. Returns false if the deadline passes before.
 bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutput& output) {
   std::array<pollfd, 2> fds{{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
@@ -82,7 +82,7 @@ bool read_all(const Pipe& out, const Pipe& err, Clock::time_point end, ChildOutp
 
 }  // namespace
 
-// What the child says about itself is better than any code.
+// The child's own error output is more useful than any code.
 std::string ChildOutput::failure() const {
   if (timed_out) return "it did not end in time";
   if (WIFSIGNALED(status)) return fmt::format("it crashed ({})", ::strsignal(WTERMSIG(status)));

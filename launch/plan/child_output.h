@@ -9,13 +9,13 @@ namespace trainyard::launch {
 
 /// What a short-lived helper program printed and how it ended.
 struct ChildOutput {
-  std::string text;    ///< Its standard output.
-  std::string errors;  ///< Its standard error.
+  std::string text;    ///< What the program wrote to its standard output.
+  std::string errors;  ///< What the program wrote to its standard error.
   int status = 0;      ///< As waitpid returns it.
   bool timed_out = false;
 
   bool succeeded() const { return !timed_out && status == 0; }
-  /// Returns how it failed: "it crashed (Segmentation fault)", or its text on standard error.
+  /// Returns how the program failed: "it crashed (Segmentation fault)", or its text on standard error.
   std::string failure() const;
 };
 

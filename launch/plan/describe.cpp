@@ -15,7 +15,8 @@ using nlohmann::json;
 
 std::string seconds(std::chrono::milliseconds time) { return fmt::format("{} s", time.count() / 1000.0); }
 
-/// Turns 268435456 into "256 MiB". Only whole units are used, so that nothing is rounded: 1000000 stays "1000000 B".
+/// Returns a size as text: "256 MiB" for 268435456. Only whole units are used, so that nothing is rounded: 1000000
+/// stays "1000000 B".
 std::string bytes(std::uint64_t count) {
   constexpr std::array<std::string_view, 4> kUnits{"B", "KiB", "MiB", "GiB"};
   std::size_t unit = 0;

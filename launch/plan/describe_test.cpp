@@ -9,7 +9,7 @@ namespace {
 
 class DescribeTest : public testing::PlanFixture {
  protected:
-  /// Two components and a program, few enough to be read as a whole.
+  /// Returns a plan with two components and a program, small enough to be read as a whole.
   Plan small_plan() {
     core::PluginInfo& source = catalogue_.add("component", "source");
     source.outputs = {testing::port("metrics", "Metrics", "/metrics")};

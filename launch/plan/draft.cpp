@@ -22,7 +22,7 @@ const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalo
   }
 }
 
-/// A single rank leaves no trace in names: "optimizer", not "rank0/optimizer".
+/// Makes the draft of one component. The name of a single rank is left out: "optimizer", not "rank0/optimizer".
 Draft make_draft(const ComponentSpec& spec, const core::PluginInfo& info, std::uint32_t rank, std::uint32_t ranks) {
   Draft draft{.spec = &spec, .info = &info};
   if (info.component_traits().per_rank && ranks > 1) draft.rank_name = fmt::format("rank{}", rank);

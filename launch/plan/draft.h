@@ -16,7 +16,7 @@ namespace trainyard::launch {
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
-  std::string rank_name;  ///< For example "rank0"; empty if there is one rank or the component is not made per rank.
+  std::string rank_name;  ///< For example "rank0"; empty for a single rank and for components that exist once.
   Given given;            ///< Its parameters as the file gives them, each with its place.
   ComponentPlan plan;
 };

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 const fs::path kFolder = fs::path(TRAINYARD_SOURCE_DIR) / "tests" / "launch_errors";
 
-/// The broken files, by name. Those that only serve others are named *.inc.toml.
+/// Returns the names of the broken files. Files that others include are named *.inc.toml and are left out.
 std::vector<std::string> broken_files() {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(kFolder)) {

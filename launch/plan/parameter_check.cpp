@@ -13,23 +13,23 @@ namespace trainyard::launch {
 
 namespace {
 
-/// The limit for a plugin whose default for a parameter is itself, which would never end.
+/// The limit of depth, for a plugin whose parameter names the plugin itself by default, which would never end.
 constexpr int kMaxDepth = 16;
 
-/// The plugin's name in `"text"` and in `{ plugin = "text", ... }`; empty if there is none.
+/// Returns the plugin's name in `"text"` or in `{ plugin = "text", ... }`; empty if there is none.
 std::string plugin_name(const Value& value) {
   const Value* inner = value.find("plugin");
   const auto* name = (inner == nullptr ? value : *inner).get_if<std::string>();
   return name == nullptr ? "" : *name;
 }
 
-/// The key that holds the plugin's name.
+/// Returns the value that holds the plugin's name, with its key.
 GivenParameter name_of_plugin(const GivenParameter& given) {
   const Value* inner = given.value.find("plugin");
   return inner == nullptr ? given : GivenParameter{*inner, join_key(given.key, "plugin")};
 }
 
-/// What is given to the plugin inside: all of its table except the name.
+/// Returns the parameters of the inner plugin: its whole table except the name.
 Given parameters_of(const GivenParameter& given) {
   Given out;
   const auto* table = given.value.get_if<Value::Table>();
@@ -65,7 +65,7 @@ void ParameterCheck::check(const std::vector<ParameterInfo>& declared, const Giv
 void ParameterCheck::check_one(const ParameterInfo& info, const GivenParameter& given, int depth) {
   ParameterInfo located = info;
   // The declaration knows the parameter's name, but the user knows the key that he wrote.
-  located.name = given.key;  // It opens the message.
+  located.name = given.key;  // The message begins with it.
   try {
     check_value(located, to_json(given.value));
   } catch (const Error& error) {
@@ -95,7 +95,7 @@ void ParameterCheck::check_plugin(const std::string& kind, const GivenParameter&
   const std::string name = plugin_name(given.value);
   const GivenParameter place = name_of_plugin(given);
   if (place.value.get_if<std::string>() == nullptr) throw not_allowed(place.value, place.key, "the name of a " + kind);
-  if (name.empty() || name == "auto") return;  // There is none, or the component chooses.
+  if (name.empty() || name == "auto") return;  // No plugin is named, or the component chooses one.
   const core::PluginInfo* info = nullptr;
   try {
     info = &catalogue_.info(kind, name);

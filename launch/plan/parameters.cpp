@@ -12,9 +12,9 @@
 namespace trainyard::launch {
 
 // The second step of the planner decides which values each component gets. There are three sources, the strongest
-// first: the component's own params; [topology], for whoever declares a parameter of that name; and for the strategy
-// manager [run], which may not contradict the first. Values keep their place in the file until they have been checked;
-// then they become JSON.
+// first: the component's own params; [topology], for components that declare a parameter of that name; and for the
+// strategy manager [run], which may not contradict the first. Values keep their place in the file until they have been
+// checked; then they become JSON.
 
 namespace {
 
@@ -25,13 +25,15 @@ const ParameterInfo* find_declared(const core::PluginInfo& info, const std::stri
 
 bool is_manager(const Draft& draft) { return draft.spec->plugin.text == kManagerPlugin; }
 
-/// A request for devices is text for the accelerator, but is written as a number or a list.
+/// Converts a value to text if the parameter is text. The accelerator takes a request for devices as text, but it may
+/// be written as a number or a list.
 Value fit_kind(const Value& value, const ParameterInfo& declared) {
   if (declared.kind != ValueKind::kString || value.get_if<std::string>() != nullptr) return value;
   return {to_text(value), value.origin};
 }
 
-/// A component's own `params` win: they were put in before, and try_emplace() leaves them.
+/// Adds the values of [topology]. The component's own `params` take precedence: they were added before, and
+/// try_emplace() does not replace them.
 void add_topology(const TopologySpec& topology, const Draft& draft, Given& given) {
   for (const auto& [name, value] : topology.given) {
     const ParameterInfo* declared = find_declared(*draft.info, name);
@@ -39,7 +41,8 @@ void add_topology(const TopologySpec& topology, const Draft& draft, Given& given
   }
 }
 
-/// [run] is another spelling of the manager's parameters, so giving one twice is a contradiction, not an override.
+/// Adds the values of [run]. They are the manager's parameters as well, so giving one in both places is a
+/// contradiction, not an override.
 void add_run(const RunSpec& run, const Draft& draft, Given& given) {
   for (const auto& [name, value] : run.manager) {
     const std::string key = "run." + name;
@@ -66,7 +69,7 @@ void settle_and_check(const LaunchFile& file, Draft& draft, ParameterCheck& chec
   check_strategy_rules(file, draft, catalogue, planned.needs);
 }
 
-/// Makes the whole dataset one shard, which all ranks read. What the file says itself wins.
+/// Makes the whole dataset one shard, which all ranks read. Values in the file take precedence.
 void add_same_data(const Draft& draft, Given& given) {
   const std::map<std::string, std::int64_t> whole{{"shard", 0}, {"shards", 1}};
   for (const auto& [name, value] : whole) {
@@ -75,14 +78,14 @@ void add_same_data(const Draft& draft, Given& given) {
   }
 }
 
-/// The JSON text with which the component will be constructed.
+/// Returns the JSON text with which the component will be constructed.
 std::string dump(const Given& given, const ComponentSpec& spec) {
   Value::Table table;
   for (const auto& [name, parameter] : given) table[name] = parameter.value;
   return to_json_text({std::move(table), spec.origin}, spec.key + ".params");
 }
 
-/// What no component takes would be silently ignored.
+/// Throws for values that no component takes, because they would be silently ignored.
 void check_all_taken(const LaunchFile& file, const std::vector<Draft>& drafts) {
   if (!file.run.manager.empty() && std::ranges::none_of(drafts, is_manager)) {
     // One of them is enough to show what is wrong.

@@ -8,26 +8,29 @@
 
 namespace trainyard::launch {
 
-// The third step of the planner decides in which process and thread each component lives. The components of one process
-// share its fate, so what they say about restarts, environment and host must fit together and is combined here.
+// The third step of the planner decides in which process and thread each component runs. The components of one process
+// are restarted together, so their settings for restarts, environment and host must be compatible and are combined
+// here.
 
 namespace {
 
 constexpr const char* kMain = "main";
 
-/// Ranks never share a process or thread by accident: what the file names once is made once for each rank.
+/// Returns a name for one rank. Ranks never share a process or thread by accident: a name in the file is used once for
+/// each rank.
 std::string with_rank(const Draft& draft, const std::string& name) {
   return draft.rank_name.empty() ? name : draft.rank_name + "." + name;
 }
 
-/// A process's name becomes part of socket names, so it has no '/'.
+/// Returns the name of a component's own process. It becomes part of socket names, so it has no '/'.
 std::string own_process(const ComponentSpec& spec) {
   std::string name = spec.name;
   std::ranges::replace(name, '/', '.');
   return name;
 }
 
-/// External programs cannot be placed, because each is a process already.
+/// Throws for placed components that do not exist. External programs cannot be placed, because each is a process
+/// already.
 void check_placed_exist(const LaunchFile& file) {
   std::vector<std::string> known;
   for (const ComponentSpec& spec : file.components) {
@@ -61,7 +64,7 @@ std::string thread_of(const Draft& draft) {
   return with_rank(draft, draft.spec->thread ? draft.spec->thread->text : draft.info->component_traits().thread);
 }
 
-/// Adds what one component says to its process.
+/// Adds the environment of one component to its process.
 void join_environment(PlannedProcess& process, const ComponentSpec& spec) {
   for (const auto& [name, value] : spec.environment) {
     const auto [place, fresh] = process.environment.try_emplace(name, value);
@@ -95,7 +98,7 @@ PlannedProcess start_process(const std::string& name, const ComponentSpec& spec)
   return process;
 }
 
-/// A program has a process to itself, whatever the placement.
+/// Returns the process of an external program, which it does not share, whatever the placement.
 PlannedProcess external_process(const ComponentSpec& spec) {
   PlannedProcess process = start_process(own_process(spec), spec);
   process.command = spec.command;

@@ -7,11 +7,12 @@
 
 namespace trainyard::launch {
 
-// The last step makes what one process is told. The plan as a whole stays with the launcher.
+// The last step makes the part of the plan that one process is given. The plan as a whole stays with the launcher.
 
 namespace {
 
-/// Indices instead of names keep the paths short: a socket's path has at most 107 bytes, and names may have 64.
+/// Returns the address of each thread. Indices instead of names keep the paths short: a socket's path has at most 107
+/// bytes, and names may have 64.
 std::map<std::string, std::string> bind_addresses(const PlannedProcess& process, std::size_t process_index,
                                                   const std::set<std::string>& threads, const RunPlace& place) {
   std::map<std::string, std::string> bind;

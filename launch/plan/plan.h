@@ -11,14 +11,14 @@
 
 namespace trainyard::launch {
 
-/// What happens when a process ends although the run goes on. Placement relies on the order of the enumerators when
-/// components of one process have different policies.
+/// What happens when a process ends during the run. The order of the enumerators matters: if components of one process
+/// have different policies, the one with the lowest applies.
 struct RespawnPolicy {
   enum class When : std::uint8_t { kNever, kOnFailure, kAlways };
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  std::uint32_t max = 3;  ///< At most this many times within `window`; the next end is final.
+  std::uint32_t max = 3;  ///< The largest number of restarts within `window`; the end after that is final.
   std::chrono::milliseconds window{60'000};
 };
 constexpr auto words_of(RespawnPolicy::When) { return words("respawn policy", "never", "on_failure", "always"); }
@@ -44,7 +44,7 @@ struct Choice {
 struct PlannedProcess {
   std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
 
-  /// An external program with its arguments, found in PATH. If it is empty, this is the process that runs the
+  /// An external program with its arguments, found in PATH. If `command` is empty, this is the process that runs the
   /// components of this plan whose `process` is `name`.
   std::vector<std::string> command;
 
@@ -52,11 +52,11 @@ struct PlannedProcess {
   std::string parameters = "{}";
 
   std::map<std::string, std::string> environment;  ///< Added to the launcher's own environment.
-  std::vector<std::uint32_t> cpus;  ///< For external programs: pinned to these CPUs; empty if not pinned.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which an external program is pinned; empty if it is not pinned.
   RespawnPolicy respawn;
-  /// True if the run ends when the process ends for good (for an external program: with another code than 0).
+  /// True if the run ends when the process ends for good (for an external program: with a code other than 0).
   bool required = true;
-  bool tcp = false;  ///< Binds tcp://127.0.0.1:* instead of ipc://.
+  bool tcp = false;  ///< True if the process binds tcp://127.0.0.1:* instead of ipc://.
 };
 
 /// A launch file, expanded and checked: everything that the supervisor needs to know. Nothing here depends on when or
@@ -75,7 +75,7 @@ struct Plan {
   std::vector<Choice> choices;        ///< What the planner decided.
   std::vector<std::string> warnings;  ///< What works, but not as one might expect; for people.
 
-  /// Those with components come first, in the order of their ProcessPlan index.
+  /// Processes with components come first, in the order of their ProcessPlan index.
   std::vector<PlannedProcess> processes;
   std::vector<ComponentPlan> components;  ///< Sorted by index.
   std::vector<EdgePlan> edges;            ///< Sorted by id.
@@ -84,20 +84,22 @@ struct Plan {
 
 /// The values that are known only when the launcher starts a run.
 struct RunPlace {
-  std::string run_directory;  ///< For sockets. It is short, because a socket's path has at most 107 bytes.
+  /// The directory of the run's sockets. Its path is short, because a socket's path has at most 107 bytes.
+  std::string run_directory;
   std::vector<std::string> plugin_path;
 };
 
-/// Returns the part of one process, ready to be sent. `process_index` is its place in `plan.processes`, and `edges` are
-/// those that begin or end in it. Each of its threads binds "ipc://<run_directory>/<process_index>.<n>", where n counts
-/// its threads in alphabetical order, or "tcp://127.0.0.1:*". Not for external programs.
+/// Returns the part of the plan that concerns one process, ready to be sent. `process_index` is its place in
+/// `plan.processes`, and `edges` are those that begin or end in it. Each of its threads binds
+/// "ipc://<run_directory>/<process_index>.<n>", where n counts its threads in alphabetical order, or
+/// "tcp://127.0.0.1:*". Must not be called for external programs.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
-/// Describes the plan for people, 80 columns wide: processes, threads, components with their parameters, edges with
-/// policy and transport, and the order of activation.
+/// Returns a human-readable description of the plan, 80 columns wide: processes, threads, components with their
+/// parameters, edges with policy and transport, and the order of activation.
 std::string describe(const Plan& plan);
 
-/// Describes the plan for programs, as a JSON object.
+/// Returns the plan as a JSON object.
 std::string to_json(const Plan& plan);
 
 }  // namespace trainyard::launch

@@ -27,14 +27,14 @@ ordered_json process_json(const PlannedProcess& process) {
   return out;
 }
 
-/// The fields of the message, with the parameters as JSON instead of text.
+/// Returns the fields of the message, with the parameters as JSON instead of text.
 ordered_json component_json(const ComponentPlan& component) {
   ordered_json out = ordered_json::parse(to_json(component));
   out["parameters"] = ordered_json::parse(component.parameters);
   return out;
 }
 
-/// The fields of the message, with the ends by name.
+/// Returns the fields of the message, with the names of the two ends.
 ordered_json edge_json(const Plan& plan, const EdgePlan& edge) {
   ordered_json out = ordered_json::parse(to_json(edge));
   out["from"] = plan.components[edge.from].name;

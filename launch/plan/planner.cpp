@@ -15,7 +15,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// What `name=value` without a dot may mean besides the launcher's own keys.
+/// Returns the keys that `name=value` without a dot may mean, in addition to the launcher's own keys.
 std::vector<std::string> manager_keys(Catalogue& catalogue) {
   std::vector<std::string> keys;
   const auto is_manager = [](const PluginLabel& label) {
@@ -40,7 +40,8 @@ Plan copy_run(const LaunchFile& file) {
   return plan;
 }
 
-/// A thread has one address for all that listen to it, so one listener over TCP decides.
+/// Decides which processes bind TCP addresses. A thread has one address for all its listeners, so a single listener
+/// over TCP is enough.
 void choose_addresses(Plan& plan) {
   for (const EdgePlan& edge : plan.edges) {
     // Threads of the same process that communicate only within this host then use TCP as well, which is slower but
@@ -50,7 +51,8 @@ void choose_addresses(Plan& plan) {
   }
 }
 
-/// The topic as declared, not as remapped, says whether a link is run-wide, because the kind of message matters.
+/// Returns the links between components. Whether a link is run-wide depends on the declared topic, not on a remap,
+/// because the kind of message matters.
 std::vector<Link> links_of(const std::vector<EdgePlan>& edges, const std::vector<Draft>& drafts) {
   std::vector<Link> links;
   for (const EdgePlan& edge : edges) {

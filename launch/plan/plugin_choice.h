@@ -13,7 +13,7 @@ struct PluginChoice {
   const ParameterInfo* declared = nullptr;  ///< The parameter; null if the component has none for such a plugin.
   std::string name;                         ///< As given; empty if nothing names a plugin.
   std::string parameters = "{}";
-  GivenParameter place;  ///< The place of its name, or that of the component if it is a default.
+  GivenParameter place;  ///< The place where the name is written, or that of the component if the name is a default.
 };
 
 /// Returns what the draft's given parameters choose as the plugin of this kind, otherwise the default.

@@ -24,10 +24,11 @@ namespace {
 /// Loading LibTorch from a cold disk takes some seconds; a plugin that hangs must not hang the launch.
 constexpr std::chrono::seconds kDescribeDeadline{60};
 
-/// How many sets of parameters are kept for one plugin: a sweep over values must not let the file grow for ever.
+/// The number of parameter sets that are kept for one plugin: a sweep over values must not make the file grow without
+/// limit.
 constexpr std::size_t kMostRemembered = 32;
 
-/// Follows the XDG base directory specification; empty (no cache) without a home.
+/// Returns the path of the cache by the XDG base directory specification; empty (no cache) without a home directory.
 std::string default_cache_file() {
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
     return std::string(cache) + "/trainyard/plugins.json";
@@ -36,14 +37,16 @@ std::string default_cache_file() {
   return home == nullptr ? "" : std::string(home) + "/.cache/trainyard/plugins.json";
 }
 
-/// Nanoseconds are used, because a build may replace a library twice within a second.
+/// Returns a text that changes with the file. The time has nanoseconds, because a build may replace a library twice
+/// within a second.
 std::string stamp_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw Error(Code::kNotFound, "no plugin file {}", path);
   return fmt::format("{} {}.{} {}", status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec, host_abi_tag());
 }
 
-/// The tags are compared here, and not only in the child, because here both can be shown to the user.
+/// Throws if the ABI tags differ. They are compared here, and not only in the child, because here both can be shown to
+/// the user.
 void refuse_foreign_abi(const std::string& path) {
   const PluginLabel label = read_plugin_label(path);
   if (abi_matches(label.abi_tag, host_abi_tag())) return;
@@ -78,7 +81,7 @@ ScannedCatalogue::~ScannedCatalogue() {
   }
 }
 
-// A stamp that differs means another library at the same path, which is described anew.
+// A different stamp means that the path holds another library, which is described again.
 const core::PluginInfo& ScannedCatalogue::info(std::string_view kind, std::string_view name) {
   const std::string path = loader_.find(kind, name);
   const std::string stamp = stamp_of(path);
@@ -106,7 +109,8 @@ const core::PluginInfo& ScannedCatalogue::describe(const std::string& path, cons
 
 core::PluginInfo ScannedCatalogue::run_description(const std::string& path, const std::string& parameters) const {
   refuse_foreign_abi(path);
-  // The child prints JSON and nothing else on its standard output; a plugin that prints spoils its own description.
+  // The child prints nothing but JSON on its standard output; a plugin that prints something breaks its own
+  // description.
   std::vector<std::string> command{process_program_, "--describe", path};
   if (!parameters.empty()) command.insert(command.end(), {"--parameters", parameters});
   const ChildOutput output = run_child(command, kDescribeDeadline);
@@ -140,7 +144,7 @@ void ScannedCatalogue::load_cache() {
   if (!file) return;
   try {
     const json cache = json::parse(file);
-    // Stale entries are read as well; whether they are stale is checked when they are wanted.
+    // Stale entries are read as well; whether they are stale is checked when they are used.
     for (const json& entry : cache.at("plugins")) {
       core::PluginInfo info = core::plugin_info_from_json(entry.at("info"));
       const std::string path = info.path;
@@ -150,14 +154,14 @@ void ScannedCatalogue::load_cache() {
       }
     }
   } catch (const std::exception&) {
-    entries_.clear();  // The file was written by another version or is incomplete, so it is made anew.
+    entries_.clear();  // The file was written by another version or is incomplete, so it is replaced.
   }
 }
 
 void ScannedCatalogue::save_cache() const {
   json plugins = json::array();
   for (const auto& [path, entry] : entries_) {
-    // What is gone is forgotten, or the cache would grow with every build folder.
+    // Entries of libraries that no longer exist are left out; otherwise the cache would grow with every build folder.
     if (!fs::exists(path)) continue;
     json answers = json::object();
     for (const auto& [parameters, answer] : entry.answers) answers[parameters] = to_json(answer);

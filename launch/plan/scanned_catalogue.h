@@ -16,7 +16,7 @@ class ScannedCatalogue final : public Catalogue {
  public:
   /// `process_program` is the path of trainyard-process. If `cache_file` is empty, the user's cache directory is used.
   ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
-  /// Writes the cache if it has changed. It ignores errors.
+  /// Writes the cache if it has changed. Errors are ignored.
   ~ScannedCatalogue() override;
 
   /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with the error output of the child.
@@ -31,7 +31,7 @@ class ScannedCatalogue final : public Catalogue {
   const core::PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
-  // Asks a child process and remembers the answer.
+  // Describes the plugin in a child process and stores the answer.
   const core::PluginInfo& describe(const std::string& path, const std::string& stamp);
   core::PluginInfo run_description(const std::string& path, const std::string& parameters) const;
   // Reads the cache file. If it cannot be read, the cache stays empty.

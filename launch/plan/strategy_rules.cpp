@@ -31,7 +31,8 @@ StrategyTraits traits_of(const PluginChoice& strategy, Catalogue& catalogue, boo
   }
 }
 
-/// What put a component where it is: its own word, the table of [topology], or the word there.
+/// Returns the error about a wrong process. It points to what placed the component: its own `process`, the table of
+/// [topology], or the word there.
 Error wrong_process(const LaunchFile& file, const Draft& draft, const std::string& strategy) {
   const ComponentSpec& spec = *draft.spec;
   const auto error = [&](const Origin& origin, const std::string& key, const std::string& given) {

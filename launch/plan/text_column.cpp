@@ -7,9 +7,9 @@ namespace trainyard::launch {
 namespace {
 
 constexpr std::size_t kHanging = 4;
-constexpr std::size_t kNarrowest = 20;  ///< The least width, however deep the indent is.
+constexpr std::size_t kNarrowest = 20;  ///< The smallest width of the text, however deep the indent is.
 
-/// How much of `text` fits: up to a space if there is one, and never through a UTF-8 sequence.
+/// Returns how much of `text` fits: up to a space if there is one, and never through a UTF-8 sequence.
 std::size_t fitting(std::string_view text, std::size_t width) {
   if (text.size() <= width) return text.size();
   const std::size_t space = text.rfind(' ', width);

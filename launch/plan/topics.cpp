@@ -19,7 +19,7 @@ bool is_topic_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-/// True for words with a '/' before each.
+/// Returns true for words with a '/' before each.
 bool is_topic(const std::string& topic) {
   if (topic.empty() || topic.front() != '/' || topic.back() == '/') return false;
   if (topic.find("//") != std::string::npos) return false;
@@ -34,15 +34,16 @@ std::string full_topic(const Draft& draft, const core::PortInfo& port) {
   const std::string& given = remap == draft.spec->remap.end() ? declared : remap->second.text;
   if (given.starts_with('/')) return given;
   std::string topic = "/";
-  // A relative topic lies below the component's own place. What starts with '/' has been returned above.
+  // A relative topic is below the rank and the namespace of the component. A topic that starts with '/' has been
+  // returned above.
   for (const std::string& outer : {draft.rank_name, draft.spec->name_space}) {
     if (!outer.empty()) topic += outer + "/";
   }
   return topic + given;
 }
 
-/// A topic travels as a frame and appears in error messages and commands, so it has no spaces and nothing that a shell
-/// would interpret.
+/// Throws for a bad topic. A topic appears in frames, error messages and commands, so it must not contain spaces or
+/// characters that a shell would interpret.
 void check_topic(const PortRef& ref) {
   const std::string& topic = ref.topic();
   const std::string key = ref.draft->spec->key + ".remap." + ref.port->name;
@@ -72,8 +73,8 @@ void check_port_names(const Draft& draft) {
   for (const auto& [name, input] : draft.spec->inputs) check(inputs, name, input.origin, "inputs", "input");
 }
 
-/// The topic on the other side: from outside into rank 0, or from a rank out. "/x" becomes "/rank0/x", and "/rank1/x"
-/// becomes "/x". Empty if there is no other side.
+/// Returns the topic on the other side of the border between ranks and the other components. "/x" becomes "/rank0/x",
+/// and "/rank1/x" becomes "/x". Empty if there is no other side.
 std::string across_border(const Draft& draft, const std::string& topic) {
   if (draft.plan.world_size == 1) return "";
   const std::string own = "/" + draft.rank_name + "/";
@@ -130,7 +131,7 @@ std::vector<std::string> topics_heard(const PortRef& input) {
   return topics;
 }
 
-// This is done only where nobody sends on the input's own side: a sender of the same rank always wins.
+// This is done only for inputs without a sender on their own side: a sender of the same rank always takes precedence.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders) {
   for (Draft& draft : drafts) {
     for (const core::PortInfo& port : draft.info->inputs) {

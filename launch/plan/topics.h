@@ -24,8 +24,8 @@ struct PortRef {
 /// All outputs, by topic.
 using Senders = std::map<std::string, std::vector<PortRef>>;
 
-/// Fills in the topic of every port: its remap or default, below the rank and the namespace unless it starts with '/'.
-/// Throws, with the place in the file, for remaps of ports that do not exist and for bad topic names.
+/// Fills in the topic of every port: the remap or the default, with the rank and the namespace in front unless it
+/// starts with '/'. Throws, with the place in the file, for remaps of ports that do not exist and for bad topic names.
 void name_topics(std::vector<Draft>& drafts);
 
 /// Returns all senders of every topic. Throws kTypeMismatch if outputs of different types share a topic.

@@ -11,14 +11,14 @@
 namespace trainyard::launch {
 
 // The fifth step of the planner makes the edges. Everything that can be known about an edge is decided here: its ends,
-// its policy and windows, and how it is carried. What cannot work is refused with both ends named.
+// its policy and windows, and how it is carried. An edge that cannot work is refused, with both ends named.
 
 namespace {
 
 /// The messages that hand over blocks of the parameter arena: both ends read and write the same memory.
 constexpr std::array<std::string_view, 2> kArenaTypes{"ArenaInfo", "OptimizerState"};
 
-/// The nearest way that both ends allow; one end with an address is enough for TCP.
+/// Returns the fastest transport that both ends allow; one end with an address is enough for TCP.
 Transport transport_between(const Draft& from, const Draft& to) {
   if (from.plan.process == to.plan.process) {
     return from.plan.thread == to.plan.thread ? Transport::kThread : Transport::kProcess;
@@ -69,7 +69,7 @@ bool reads_log(const PortRef& to) {
 
 void check_connected(const PortRef& to, const Senders& senders, bool connected) {
   if (connected || to.port->optional || reads_log(to)) return;
-  // Topics of the same type are likelier to be meant than those whose name is close.
+  // A topic of the same type is more likely to be meant than one with a similar name.
   std::vector<std::string> known;
   for (const auto& [topic, from] : senders) {
     if (from.front().port->fingerprint == to.port->fingerprint && from.front().draft != to.draft) {
@@ -104,7 +104,7 @@ EdgePlan make_edge(const PortRef& from, const PortRef& to) {
 
 void connect_topic(const PortRef& to, const std::vector<PortRef>& senders, std::vector<EdgePlan>& edges) {
   for (const PortRef& from : senders) {
-    if (from.draft == to.draft) continue;  // A component that heard itself would fill its own window.
+    if (from.draft == to.draft) continue;  // A component that received its own messages would fill its own window.
     check_types(from, to);
     edges.push_back(make_edge(from, to));
     edges.back().id = static_cast<std::uint32_t>(edges.size() - 1);
@@ -123,7 +123,7 @@ void connect_input(const PortRef& to, const Senders& senders, std::vector<EdgePl
 
 }  // namespace
 
-// The loop goes by inputs, not by outputs, because an input may be missing something.
+// The loop is over inputs, not outputs, because an input may lack a sender.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders) {
   std::vector<EdgePlan> edges;
   for (const Draft& draft : drafts) {

@@ -16,7 +16,7 @@ std::uint64_t CallTable::open(const std::string& process, const std::string& wha
                               Answer answer) {
   const std::uint64_t id = next_id_++;
   const auto seconds = std::chrono::duration<double>(deadline).count();
-  // Made now, while all that it names is known.
+  // The text is made now, while everything that it names is known.
   const std::string late = fmt::format("{}: no answer from process '{}' within {} s", what, process, seconds);
   const PollLoop::Id timer = loop_.after(deadline, [this, id, late] { answered(id, false, late); });
   calls_[id] = {process, what, std::move(answer), timer};
@@ -24,14 +24,14 @@ std::uint64_t CallTable::open(const std::string& process, const std::string& wha
 }
 
 void CallTable::answered(std::uint64_t id, bool ok, const std::string& body) {
-  // Taken out before the answer is told: whoever hears it may open the next call.
+  // The call is removed before its callback runs, because the callback may open the next call.
   auto call = calls_.extract(id);
   if (!call) return;
   loop_.cancel(call.mapped().timer);
   call.mapped().answer(ok, body);
 }
 
-// Collected first, since an answer may change the table.
+// The calls are collected first, because a callback may change the table.
 void CallTable::process_gone(const std::string& process) {
   std::vector<std::pair<std::uint64_t, std::string>> lost;
   for (const auto& [id, call] : calls_) {

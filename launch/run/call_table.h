@@ -23,7 +23,7 @@ class CallTable {
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  /// Opens a call to `process` and returns its new number. `what` names it in the error, such as "param.set of
+  /// Opens a call to `process` and returns its new number. `what` names the call in errors, such as "param.set of
   /// component 'optimizer'".
   std::uint64_t open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                      Answer answer);

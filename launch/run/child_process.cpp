@@ -11,8 +11,8 @@
 
 namespace trainyard::launch {
 
-// Two things come from a process: its output, and its end. They are independent of each other, and the end may be seen
-// before the last line: hence the reading in reaped().
+// The output of a process and its end arrive independently of each other. The end may be noticed before the last line,
+// so reaped() reads the rest of the output.
 ChildProcess::ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line)
     : loop_(loop), planned_(planned), index_(index), output_(loop, std::move(on_line)) {}
 
@@ -38,10 +38,11 @@ bool ChildProcess::may_restart(bool failed) {
   if (policy.when == RespawnPolicy::When::kNever) return false;
   if (policy.when == RespawnPolicy::When::kOnFailure && !failed) return false;
   const auto now = PollLoop::Clock::now();
-  // Old restarts are forgiven: only a process that keeps dying is given up.
+  // Old restarts do not count: only a process that keeps dying is given up.
   while (!restarts_.empty() && restarts_.front() + policy.window < now) restarts_.pop_front();
   if (restarts_.size() >= policy.max) return false;
-  // Counted when allowed, not when done: a start that fails uses up one of them, so that it cannot go on for ever.
+  // A restart counts when it is allowed, not when it is done. So a start that fails counts as well, and cannot be
+  // repeated forever.
   restarts_.push_back(now);
   return true;
 }
@@ -52,7 +53,7 @@ void ChildProcess::end(std::chrono::milliseconds rung) {
   climb(0, rung);
 }
 
-// Negative: the whole group. A process that reacts is reaped, which cancels the timer of the next rung.
+// A negative number means the whole group. A process that reacts is reaped, which cancels the timer of the next signal.
 void ChildProcess::climb(int step, std::chrono::milliseconds rung) {
   constexpr int kRungs[] = {SIGINT, SIGTERM, SIGKILL};
   if (!running()) return;

@@ -12,8 +12,8 @@
 
 namespace trainyard::launch {
 
-/// One planned process while it runs, through all its restarts: its pid, and the signals that end it. It
-/// lives on the launcher's thread. It does not reap, since one waitpid() serves all children (Crew::reap).
+/// One planned process, through all its restarts: its pid, its output, and the signals that end it. The object is used
+/// only on the launcher's thread. It does not reap the process, because one waitpid() serves all children (Crew::reap).
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
@@ -31,19 +31,19 @@ class ChildProcess {
 
   /// Returns true if it runs components; false for an external program.
   bool has_components() const { return planned_.command.empty(); }
-  /// Returns the pid; 0 while it does not run.
+  /// Returns the pid; 0 while the process does not run.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
-  /// What it printed last, on both streams, for the report of its failure.
+  /// Returns the last lines that the process printed, on both streams, for the report of its failure.
   const std::deque<std::string>& last_lines() const { return output_.last_lines(); }
 
   /// Starts the program. Throws if that fails; the process then does not run.
   void start(const SpawnOptions& options);
 
-  /// Takes what it has printed so far, without waiting for the poll loop.
+  /// Reads what the process has printed so far, without waiting for the poll loop.
   void read_now() { output_.read_now(); }
 
-  /// Reads the rest of its output and marks it as ended. Must be called when it has been reaped.
+  /// Reads the rest of the output and marks the process as ended. Must be called when the process has been reaped.
   void reaped();
 
   /// Records that a signal has stopped it, or that it continues.

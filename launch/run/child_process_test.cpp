@@ -21,7 +21,7 @@ class ChildProcessTest : public ::testing::Test {
  protected:
   void start(const std::string& script) { child_.start({.command = {"sh", "-c", script}}); }
 
-  /// Serves the loop until the child has been reaped; returns its wait status.
+  /// Runs the loop until the child has been reaped. Returns its wait status.
   int wait() {
     int status = 0;
     while (::waitpid(child_.pid(), &status, WNOHANG) == 0) loop_.run_once(milliseconds(5));
@@ -113,7 +113,7 @@ TEST(SignalFileTest, TurnsSignalsIntoEvents) {
   ::kill(::getpid(), SIGUSR2);
   ::kill(::getpid(), SIGUSR1);
   loop.run_once(milliseconds(20'000));
-  EXPECT_THAT(signals, ElementsAre(SIGUSR1, SIGUSR2));  // The kernel hands over the lower number first.
+  EXPECT_THAT(signals, ElementsAre(SIGUSR1, SIGUSR2));  // The kernel delivers the lower number first.
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ ControlChannel::ControlChannel(zmq::context_t& context, PollLoop& loop, std::str
 ControlChannel::~ControlChannel() { loop_.cancel(watch_); }
 
 void ControlChannel::receive() {
-  // All that is there: a burst of messages costs one turn of the poll loop.
+  // Receives all messages that have arrived, so that a burst of messages costs only one round of the poll loop.
   while (const auto frames = socket_.receive()) dispatch(*frames);
 }
 
@@ -26,13 +26,13 @@ void ControlChannel::dispatch(const RouterSocket::Frames& frames) {
     on_broken_(process, fmt::format("a control message of {} frames; 3 are allowed", frames.size()));
     return;
   }
-  // By the type's name: the bodies of two types cannot be told apart by their bytes.
+  // The handler is found by the name of the type, because the bytes of a body do not show its type.
   const auto handler = handlers_.find(frames[1]);
   if (handler == handlers_.end()) {
     on_broken_(process, fmt::format("a control message of unknown type '{}'", frames[1]));
     return;
   }
-  // Also of a message that turns out to be broken: it came from somebody alive.
+  // This is also done for a message that turns out to be broken, because its sender is alive.
   if (any_) any_(process);
   try {
     handler->second(process, frames[2]);

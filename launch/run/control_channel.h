@@ -43,7 +43,7 @@ class ControlChannel {
   /// Sets a callback that runs before the handler of every message, since any message shows that its process is alive.
   void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
 
-  /// Returns false if the process is not connected.
+  /// Sends a message to a process. Returns false if the process is not connected.
   template <Message T>
   bool send(const std::string& process, const T& message) {
     std::string body;

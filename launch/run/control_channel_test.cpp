@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A launcher's channel and one process, played by hand.
+/// A launcher's channel, and one process that the test plays.
 class ControlChannelTest : public ::testing::Test {
  protected:
   ControlChannelTest() {

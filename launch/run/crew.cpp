@@ -14,12 +14,12 @@
 namespace trainyard::launch {
 namespace {
 
-/// Above what programs expect to find free.
+/// The number is higher than the descriptors that programs expect to be free.
 constexpr int kLowestConsoleFile = 20;
 
 }  // namespace
 
-// Every process of the plan has its object from the start, also those that are started later.
+// Every process of the plan has its object from the beginning, even if it is started later.
 Crew::Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports)
     : loop_(loop),
       console_(console),
@@ -44,11 +44,11 @@ ChildProcess* Crew::find(const std::string& name) const {
   return child == children_.end() ? nullptr : child->get();
 }
 
-// What docs/command_line.md promises to every process, and what trainyard-process is told besides.
+// Returns the environment that docs/command_line.md promises to every process, and the arguments of trainyard-process.
 SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
   SpawnOptions options;
   options.environment = child.planned().environment;
-  // After the plan's own: a launch file cannot point a program to another run.
+  // These are set after the plan's own variables, so that a launch file cannot point a program to another run.
   options.environment["TRAINYARD_RUN"] = options_.run;
   options.environment["TRAINYARD_RUN_DIRECTORY"] = options_.run_directory;
   if (child.has_components()) {
@@ -73,7 +73,7 @@ SpawnOptions Crew::spawn_options(const ChildProcess& child) const {
 }
 
 void Crew::print(const ChildProcess& child, std::string_view line, bool from_stderr) {
-  // The runtime's own lines name their component; those of a stranger do not.
+  // The lines of components name their component; those of external programs do not name the program.
   console_.line(child.has_components() ? "" : "[" + child.name() + "] ", line, from_stderr);
 }
 
@@ -81,14 +81,14 @@ void Crew::start(ChildProcess& child) {
   try {
     child.start(spawn_options(child));
   } catch (const Error& error) {
-    // The program's own name may say little: "python3".
+    // The name of the program alone may say little, such as "python3".
     throw Error(error.code(), "process '{}': {}", child.name(), error.what());
   }
 }
 
 void Crew::start_later(ChildProcess& child, std::function<void(const std::string&)> failed) {
   restart_timers_[&child] = loop_.after(child.planned().respawn.delay, [this, &child, failed = std::move(failed)] {
-    // First: from here on the child either runs or has failed to start.
+    // The timer is removed first: from here on the child either runs or has failed to start.
     restart_timers_.erase(&child);
     try {
       start(child);
@@ -101,10 +101,10 @@ void Crew::start_later(ChildProcess& child, std::function<void(const std::string
 void Crew::reap() {
   int status = 0;
   pid_t pid = 0;
-  // Until there is none: several ends may come as one signal.
+  // Reaps until there is no child left to reap, because several ends may arrive as one signal.
   while ((pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
     const auto child = std::ranges::find_if(children_, [&](const auto& one) { return one->pid() == pid; });
-    if (child == children_.end()) continue;  // A grandchild whose parent died before it.
+    if (child == children_.end()) continue;  // This is a grandchild whose parent died before it.
     note(**child, status);
   }
 }
@@ -120,12 +120,12 @@ void Crew::note(ChildProcess& child, int status) {
     reports_.changed(child, status);
   } else {
     child.reaped();
-    // After the child is counted as gone: whoever is told may start it again.
+    // This comes after the child counts as gone, because the callback may start it again.
     reports_.ended(child, status);
   }
 }
 
-// A timer that has fired has started its process already, and that one is in children().
+// A timer that has fired is no longer in the table: it has started its process.
 void Crew::no_more_restarts() {
   for (const auto& [child, timer] : restart_timers_) loop_.cancel(timer);
   restart_timers_.clear();

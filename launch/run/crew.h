@@ -19,7 +19,7 @@ namespace trainyard::launch {
 /// belong to.
 struct CrewOptions {
   std::string process_program;   ///< The path of `trainyard-process`, or of a stand-in.
-  std::string control_endpoint;  ///< The address to which it reports.
+  std::string control_endpoint;  ///< The address of the launcher's ControlChannel.
   std::string run;
   std::string run_directory;
   std::string keys;  ///< The keys of the run, as text, for processes with components.

@@ -7,7 +7,7 @@
 
 namespace trainyard::launch {
 
-/// Owns one file descriptor, or none (-1), and closes it in the end. It can be moved but not copied.
+/// Owns one file descriptor, or none (-1), and closes it when it is destroyed. It can be moved but not copied.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -22,13 +22,13 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  /// Closes what it owns and owns `descriptor` instead.
+  /// Closes the descriptor that it owns, and owns `descriptor` instead.
   void reset(int descriptor = -1) {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = descriptor;
   }
 
-  /// Gives up ownership.
+  /// Returns the descriptor, and no longer owns it.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 /// What a user or a session sends to the process that he started.
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
-constexpr int kInterrupted = 130;  ///< What shells return for a program that Ctrl-C has ended.
+constexpr int kInterrupted = 130;  ///< The code that shells report for a program that Ctrl-C has ended.
 
 // The words of the notes, which the launcher writes one a line.
 constexpr const char* kRemove = "remove";
@@ -245,8 +245,8 @@ void GuardLink::will_exit(int code) const { note(kExit, std::to_string(code)); }
 pid_t GuardLink::pid() const { return notes_ ? ::getppid() : 0; }
 
 int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
-  // Two pipes: the launcher reads `alive`, which ends with the guard; the guard reads `notes`, what it may have to
-  // remove.
+  // There are two pipes: the launcher reads `alive`, which ends with the guard; the guard reads from `notes` which
+  // directories it may have to remove.
   Pipe alive = make_pipe();
   Pipe notes = make_pipe();
   const sigset_t signals = block_signals();
@@ -260,10 +260,11 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   }
   alive.writer.reset();
   notes.reader.reset();
-  // From here on: the launcher. A group of its own, so that Ctrl-C comes once, by way of the guard.
+  // From here on, this is the launcher. It gets a group of its own, so that Ctrl-C arrives once, through the guard.
   ::setpgid(0, 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);  // Until it has something to stop in order, it may just die of them.
+  // Until there is something to stop in order, the launcher may simply be killed by them.
+  ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
   return launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
 }
 

@@ -20,7 +20,7 @@ class GuardLink {
   /// Returns a descriptor that becomes readable (end of file) once the guard is dead; -1 if there is no guard.
   int alive() const { return alive_.get(); }
 
-  /// Tells the guard what to remove if the launcher is killed. Must be called before the directory is made.
+  /// Tells the guard which directory to remove if the launcher is killed. Must be called before the directory is made.
   void will_make(const std::string& directory) const;
 
   /// Tells the guard which lock file to remove if the launcher is killed, unless another run holds it by then.
@@ -57,7 +57,8 @@ class GuardLink {
 /// guard kills them all, removes the run directory, reports this, and returns 1. If the launcher died of a signal that
 /// the guard had passed on, the guard is silent and returns 130.
 ///
-/// - If the guard is killed, the launcher sees the end of a pipe and does the same for itself.
+/// - If the guard is killed, the launcher notices the end of a pipe, kills its own children and removes the run
+/// directory.
 ///
 /// Must be called before any thread exists. It returns in both processes: in the guard with the launcher's exit code,
 /// in the launcher with what `launcher` returned. Throws kIo if the system provides no pipe or no process.

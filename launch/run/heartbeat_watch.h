@@ -16,7 +16,8 @@ class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Checks ten times within `silence`, so a report is late by at most a tenth of it.
+  /// Reports a process that has sent nothing for `silence`. It checks ten times in that time, so a report is late by at
+  /// most a tenth of it.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;

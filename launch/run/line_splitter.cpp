@@ -11,11 +11,12 @@ void LineSplitter::feed(std::string_view bytes, const Take& take) {
     const bool complete = end != std::string_view::npos;
     begun_ += bytes.substr(0, end);
     bytes.remove_prefix(complete ? end + 1 : bytes.size());
-    // Bytes as they are: a line may hold anything, also half a character.
+    // Bytes are not interpreted: a line may contain anything, even half a character.
     if (complete || begun_.size() > kLongest) {
       const std::string line = std::exchange(begun_, {});
       std::string_view text = line;
-      // Programs of other systems, and progress bars that end their line at last.
+      // Programs written for other systems, and progress bars that finally end their line, print a carriage return
+      // here.
       if (text.ends_with('\r')) text.remove_suffix(1);
       take(text);
     }

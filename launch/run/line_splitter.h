@@ -18,14 +18,14 @@ class LineSplitter {
   /// Calls `take` for every line that `bytes` completes, without its "\n" or "\r\n".
   void feed(std::string_view bytes, const Take& take);
 
-  /// Ends the stream: what is left is a line, too.
+  /// Ends the stream: passes the rest to `take` as a line, unless it is empty.
   void finish(const Take& take);
 
  private:
   std::string begun_;
 };
 
-/// The last lines of a process, for the report of its failure. It keeps `most` lines and drops the oldest.
+/// Keeps the last `most` lines of a process, for the report of its failure.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

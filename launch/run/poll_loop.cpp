@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kLate{2'000};
 
 }  // namespace
 
-// Watches and timers share one sequence of ids, so that cancel() needs no kind. Maps keep the others' places valid when
-// a callback removes one.
+// Watches and timers share one sequence of ids, so that cancel() needs only the id. In a map, the other entries stay
+// valid when a callback removes one.
 PollLoop::Id PollLoop::watch_file(int file, Callback callback) {
   watches_[next_id_] = {file, nullptr, std::move(callback)};
   return next_id_++;
@@ -80,14 +80,15 @@ void PollLoop::serve_watches(const std::vector<Id>& ready) {
   for (const Id id : ready) {
     const auto watch = watches_.find(id);
     if (watch == watches_.end()) continue;             // An earlier callback has cancelled it.
-    const Callback callback = watch->second.callback;  // A copy: the callback may cancel itself.
+    const Callback callback = watch->second.callback;  // This is a copy, because the callback may cancel itself.
     callback();
   }
 }
 
 void PollLoop::serve_timers() {
   const auto time = now();
-  // Those due now, in the order of their times; a timer that a callback adds waits for the next round.
+  // Serves the timers that are due now, in the order of their times. A timer that a callback adds waits for the next
+  // round.
   std::vector<Id> due;
   for (const auto& [id, timer] : timers_) {
     if (timer.when <= time) due.push_back(id);
@@ -95,7 +96,7 @@ void PollLoop::serve_timers() {
   std::ranges::stable_sort(due, {}, [this](Id id) { return timers_.at(id).when; });
   for (const Id id : due) {
     auto timer = timers_.extract(id);
-    // An earlier one may have cancelled it.
+    // An earlier callback may have cancelled this timer.
     if (timer) timer.mapped().callback();
   }
 }
@@ -103,7 +104,7 @@ void PollLoop::serve_timers() {
 std::chrono::milliseconds PollLoop::until_next_timer(std::chrono::milliseconds longest) const {
   const auto time = now();
   for (const auto& [id, timer] : timers_) {
-    // Rounded up: waking a fraction too early would turn the loop once more for nothing.
+    // The time is rounded up: waking a fraction too early would cost a useless round.
     longest = std::min(longest, std::chrono::ceil<std::chrono::milliseconds>(timer.when - time));
   }
   return std::max(longest, std::chrono::milliseconds(0));

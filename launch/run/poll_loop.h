@@ -10,9 +10,10 @@
 
 namespace trainyard::launch {
 
-/// The launcher's one thread: it waits for files, ZeroMQ sockets and timers, and calls their callbacks. Callbacks may
-/// add and remove watches, including their own. run() passes on their exceptions. The event loop of components
-/// (core/loop) is another class: that one must be fast, whereas this one watches plain files.
+/// The event loop of the launcher's only thread. It waits for files, ZeroMQ sockets and timers, and calls their
+/// callbacks. Callbacks may add and remove watches, including their own. run() passes on their exceptions. The event
+/// loop of components (core/loop) is a different class: that one must be fast, whereas this one can also watch plain
+/// files.
 ///
 /// Time in which this process was stopped, by Ctrl-Z or in a debugger, does not count for its timers.
 class PollLoop {

@@ -12,7 +12,7 @@ OutputStream::OutputStream(PollLoop& loop, Take take) : loop_(loop), take_(std::
 
 OutputStream::~OutputStream() { stop_watching(); }
 
-// The splitter stays: after a restart it still holds what the process before did not finish.
+// The splitter is not reset: after a restart it still holds the unfinished line of the previous process.
 void OutputStream::open(FileDescriptor file) {
   file_ = std::move(file);
   watch_ = loop_.watch_file(file_.get(), [this] { read_now(); });
@@ -20,7 +20,8 @@ void OutputStream::open(FileDescriptor file) {
 
 void OutputStream::read_now() {
   if (watch_ == 0) return;
-  // One pipe's worth at a time: a process that prints without end must not keep the launcher from its other duties.
+  // Reads no more than one pipe holds at a time: a process that never stops printing must not keep the launcher from
+  // its other duties.
   constexpr int kPartsAtATime = 16;
   char part[4096];
   for (int i = 0; i < kPartsAtATime; ++i) {
@@ -36,7 +37,7 @@ void OutputStream::read_now() {
   }
 }
 
-// The children of the process may still hold the other end; what they print now is nobody's.
+// Children of the process may still hold the other end; what they print from now on is not shown.
 void OutputStream::close() {
   read_now();
   stop_watching();
@@ -45,7 +46,7 @@ void OutputStream::close() {
 
 void OutputStream::stop_watching() { loop_.cancel(std::exchange(watch_, 0)); }
 
-// Lines are kept and shown: what was shown may have scrolled away when the process fails.
+// Lines are kept as well as shown, because they may have scrolled away when the process fails.
 ProcessOutput::ProcessOutput(PollLoop& loop, OnLine on_line)
     : on_line_(std::move(on_line)),
       out_(loop,

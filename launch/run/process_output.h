@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// One of the two streams that a process prints to, cut into lines. It can be opened again after it was closed.
+/// One of the two output streams of a process, cut into lines. It can be opened again after it was closed.
 class OutputStream {
  public:
   using Take = LineSplitter::Take;
@@ -22,13 +22,13 @@ class OutputStream {
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
 
-  /// Takes lines from `file`, which must not block, as they come.
+  /// Reads lines from `file`, which must be non-blocking, as they arrive.
   void open(FileDescriptor file);
 
-  /// Takes what lies in the pipe, up to a limit. Does nothing if it is closed or has ended.
+  /// Reads what is in the pipe, up to a limit. Does nothing if the stream is closed or has ended.
   void read_now();
 
-  /// Takes what lies in the pipe and closes it.
+  /// Reads what is in the pipe, up to a limit, and closes the pipe.
   void close();
 
  private:
@@ -41,23 +41,23 @@ class OutputStream {
   LineSplitter lines_;
 };
 
-/// What a process prints, on both streams and through all its restarts.
+/// Reads what a process prints, on both streams and through all its restarts.
 class ProcessOutput {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
 
   ProcessOutput(PollLoop& loop, OnLine on_line);
 
-  /// Takes lines from the two pipes of a process that has just started.
+  /// Reads lines from the two pipes of a process that has just started.
   void open(FileDescriptor out, FileDescriptor err);
 
-  /// Takes what has been printed so far, without waiting for the poll loop.
+  /// Reads what has been printed so far, without waiting for the poll loop.
   void read_now();
 
-  /// Takes the rest and closes both pipes.
+  /// Reads the rest and closes both pipes.
   void close();
 
-  /// What was printed last, on both streams. A restart does not clear it.
+  /// Returns the lines that were printed last, on both streams. A restart does not clear them.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 
  private:

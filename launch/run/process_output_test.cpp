@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// The test prints like a process, into two pipes.
+/// The test prints into two pipes, as a process does.
 class ProcessOutputTest : public ::testing::Test {
  protected:
   ProcessOutputTest() { open(); }

@@ -12,7 +12,8 @@ namespace trainyard::launch {
 namespace fs = std::filesystem;
 
 std::string find_process_program() {
-  // From the program that runs, not from PATH: command and process must be of one installation.
+  // The search begins at the running program, not in PATH, because the command and the process must belong to one
+  // installation.
   const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
   const fs::path installed = folder.parent_path() / "libexec" / "trainyard" / "trainyard-process";
   const fs::path built = folder / "trainyard-process";

@@ -5,8 +5,8 @@
 
 namespace trainyard::launch {
 
-/// Returns the path of the `trainyard-process` that belongs to the calling program: in `../libexec/trainyard/` from its
-/// folder, or beside it in a build tree. Throws kNotFound with both paths.
+/// Returns the path of the `trainyard-process` that belongs to the calling program: in `../libexec/trainyard/` from
+/// that program's folder or, in a build tree, next to that program. Throws kNotFound with both paths.
 std::string find_process_program();
 
 }  // namespace trainyard::launch

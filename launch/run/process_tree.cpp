@@ -16,13 +16,13 @@
 
 namespace trainyard::launch {
 
-// By /proc and not by what we have started: programs start others, and a launcher that dies leaves them all. Reading it
-// is not atomic, so nothing here may conclude from one look that a process is not there.
+// Descendants are found through /proc, because programs start further programs, and a launcher that dies leaves all of
+// them behind. Reading /proc is not atomic, so one look is not enough to conclude that a process does not exist.
 
 namespace {
 
-/// The fields of /proc/<pid>/stat after the command name, "S 1 2 ..."; empty if the process is gone. The name stands in
-/// parentheses and may hold anything, even parentheses, so the search is for the last one.
+/// Returns the fields of /proc/<pid>/stat after the command name, "S 1 2 ..."; empty if the process is gone. The name
+/// is in parentheses and may contain anything, even parentheses, so this searches for the last one.
 std::string fields_after_name(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text;
@@ -49,7 +49,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
     const std::string name = entry.path().filename();
     pid_t pid = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    // Not a number: one of the other files in /proc.
+    // The name is not a number, so this is one of the other files in /proc.
     if (error != std::errc() || end != name.data() + name.size()) continue;
     std::istringstream fields(fields_after_name(pid));
     std::string state;
@@ -64,7 +64,7 @@ std::multimap<pid_t, pid_t> children_by_parent() {
 std::uint64_t start_ticks(pid_t pid) {
   std::istringstream fields(fields_after_name(pid));
   std::string skipped;
-  // proc(5): the name is field 2, the start time field 22.
+  // According to proc(5), the name is field 2 and the start time is field 22.
   constexpr int kFieldsBetweenNameAndStart = 19;
   for (int i = 0; i < kFieldsBetweenNameAndStart; ++i) fields >> skipped;
   std::uint64_t ticks = 0;
@@ -102,7 +102,7 @@ std::vector<pid_t> stop_descendants() {
 
 std::vector<pid_t> descendants(pid_t root) {
   const std::multimap<pid_t, pid_t> children = children_by_parent();
-  // Breadth first; the list is its own queue.
+  // This is a breadth-first search; the list is its own queue.
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
@@ -119,8 +119,8 @@ std::size_t kill_descendants(std::chrono::milliseconds deadline) {
     for (const pid_t pid : descendants(::getpid())) ::kill(pid, SIGKILL);
     pid_t child = 0;
     while ((child = ::waitpid(-1, nullptr, WNOHANG)) > 0) ++reaped;
-    if (child < 0) break;  // ECHILD: nobody is left.
-    // What was killed needs a moment to become reapable.
+    if (child < 0) break;  // The error is ECHILD: no child is left.
+    // A killed process needs a moment before it can be reaped.
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return reaped;

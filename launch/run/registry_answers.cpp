@@ -13,13 +13,13 @@
 namespace trainyard::launch {
 
 // Everything here comes from the plan, from what processes have reported, and from the descriptions of plugins: no
-// process is asked, so the answers are there at once, also while a component is busy.
+// process is asked, so the answers are available at once, even while a component is busy.
 
 namespace {
 
 using nlohmann::json;
 
-/// The plugin of a component, or null if the launcher was not told of it.
+/// Returns the plugin of a component, or null if the launcher has no description of it.
 const core::PluginInfo* plugin_of(const RunContext& run, const ComponentPlan& component) {
   const auto plugin = run.options.plugins.find(component.plugin);
   return plugin == run.options.plugins.end() ? nullptr : &plugin->second;
@@ -30,7 +30,7 @@ std::string topic_of(const ComponentPlan& component, const std::string& port) {
   return topic == component.topics.end() ? std::string() : topic->second;
 }
 
-/// In the order of declaration, each with the topic that the plan gave it.
+/// Returns the ports in the order of declaration, each with the topic that the plan gave it.
 json ports_of(const ComponentPlan& component, const std::vector<core::PortInfo>& ports) {
   json list = json::array();
   for (const core::PortInfo& port : ports) {
@@ -39,10 +39,10 @@ json ports_of(const ComponentPlan& component, const std::vector<core::PortInfo>&
   return list;
 }
 
-/// A fingerprint as text: JSON readers in many languages keep only 53 bits of a number.
+/// Returns a fingerprint as text, because JSON readers in many languages keep only 53 bits of a number.
 std::string hexadecimal(std::uint64_t fingerprint) { return fmt::format("{:016x}", fingerprint); }
 
-/// A topic without ends; who publishes and subscribes is added by the functions below.
+/// Returns a topic without publishers and subscribers, which the functions below add.
 json new_topic(const std::string& name, const std::string& type, std::uint64_t fingerprint, const std::string& schema) {
   return {{"topic", name},
           {"type", type},
@@ -52,7 +52,7 @@ json new_topic(const std::string& name, const std::string& type, std::uint64_t f
           {"subscribers", json::array()}};
 }
 
-/// Where visitors connect to; empty while the process is not up.
+/// Returns the address to which visitors connect; empty while the process is not ready.
 std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::string& process) {
   const auto endpoint = endpoints.find(process + "/gateway");
   return endpoint == endpoints.end() ? std::string() : endpoint->second;
@@ -60,7 +60,7 @@ std::string gateway_of(const StartBarrier::Endpoints& endpoints, const std::stri
 
 using Topics = std::map<std::string, json>;
 
-/// Publishers are listed from the plan, so a topic is there before its process is.
+/// Adds the publishers of the plan, so a topic exists before its process does.
 void add_outputs(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const core::PluginInfo* plugin = plugin_of(run, component);
@@ -91,7 +91,7 @@ void add_subscribers(const RunContext& run, Topics& topics) {
   }
 }
 
-/// Every process publishes the log of its components, whether any of them declares it or not.
+/// Adds the log, which every process publishes, whether a component declares it or not.
 void add_log(const RunContext& run, const StartBarrier::Endpoints& endpoints, Topics& topics) {
   const MessageType& type = message_type<LogRecord>();
   json& topic = topics[kLogTopic];
@@ -107,7 +107,7 @@ bool reads_log(const core::PortInfo& input, const std::string& topic) {
   return topic == kLogTopic && input.fingerprint == message_type<LogRecord>().fingerprint;
 }
 
-/// Components that listen to the log are connected to every process, without an edge in the plan.
+/// Adds the components that listen to the log. They are connected to every process, without an edge in the plan.
 void add_log_readers(const RunContext& run, Topics& topics) {
   for (const ComponentPlan& component : run.plan.components) {
     const core::PluginInfo* plugin = plugin_of(run, component);
@@ -121,7 +121,7 @@ void add_log_readers(const RunContext& run, Topics& topics) {
   }
 }
 
-/// The state is what the component has reported last.
+/// Describes a component. Its state is the one that it has reported last.
 json describe_component_node(const RunContext& run, const ComponentPlan& component) {
   const ChildProcess* child = run.crew.find(component.process);
   json node = {{"component", component.name},
@@ -142,7 +142,7 @@ json describe_component_node(const RunContext& run, const ComponentPlan& compone
   return node;
 }
 
-/// A program has no ports that we know of; it attaches as a visitor, if at all.
+/// Describes a program. The launcher knows no ports of it; it attaches as a visitor, if at all.
 json describe_program_node(const ChildProcess& child) {
   return {{"component", child.name()}, {"plugin", ""},
           {"process", child.name()},   {"command", child.planned().command},
@@ -153,7 +153,7 @@ json describe_program_node(const ChildProcess& child) {
 
 }  // namespace
 
-// What run.json says and more; for those who have found the run and want to know what it is.
+// This is the content of run.json and more, for clients that have found the run.
 json describe_run(const RunContext& run) {
   json processes = json::array();
   for (const auto& child : run.crew.children()) {
@@ -171,7 +171,7 @@ json describe_run(const RunContext& run) {
           {"processes", processes}};
 }
 
-// Sorted by name. Topics that nobody publishes are not listed, whoever would like to hear them.
+// Topics are sorted by name. Those without a publisher are not listed, even if they have subscribers.
 json describe_topics(const RunContext& run) {
   const StartBarrier::Endpoints endpoints = run.barrier.endpoints();
   Topics topics;

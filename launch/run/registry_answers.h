@@ -9,7 +9,7 @@
 
 namespace trainyard::launch {
 
-// What the registry says about a run (docs/wire_format.md, "The registry").
+// The answers of the registry about a run (docs/wire_format.md, "The registry").
 
 /// Describes the run itself: its names, its file, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run);

@@ -15,14 +15,15 @@
 
 namespace trainyard::launch {
 
-// Sits on the launcher's poll loop beside everything else, so no question may make it wait: a call is sent on and its
-// answer comes as an event (CallTable).
+// The server runs on the launcher's poll loop together with everything else, so no question may make it wait: a call is
+// passed on, and its answer arrives as an event (CallTable).
 
 namespace {
 
 using nlohmann::json;
 
-/// For the process to answer. A client should wait a little longer, or it misses the error that says so.
+/// The time within which a process must answer. A client should wait a little longer; otherwise it misses the error
+/// about this deadline.
 constexpr std::chrono::seconds kCallDeadline{10};
 
 /// The questions of one client that may wait in the socket, and the calls that may be open.
@@ -33,18 +34,18 @@ constexpr std::size_t kMostCalls = 512;
 json success(const json& id, json result) { return {{"id", id}, {"ok", true}, {"result", std::move(result)}}; }
 json failure(const json& id, const std::string& error) { return {{"id", id}, {"ok", false}, {"error", error}}; }
 
-/// An error of the registry itself has a code too; what a component answers is text.
+/// Returns the answer for an error of the registry itself, which has a code; the error of a component is only text.
 json failure(const json& id, const Error& error) {
   return {{"id", id}, {"ok", false}, {"error", error.what()}, {"code", name_of(error.code())}};
 }
 
-/// What a component answered: JSON as a rule, and text if it was not.
+/// Returns the answer of a component: usually JSON, and otherwise text.
 json parsed(const std::string& body) {
   const std::optional<json> value = parse_bounded_json(body);
   return value ? *value : json(body);
 }
 
-/// Empty for a key that is missing or null.
+/// Returns the text of a key; empty if the key is missing or null.
 std::string text_of(const json& question, const char* key) {
   const auto value = question.find(key);
   if (value == question.end() || value->is_null()) return "";
@@ -83,7 +84,7 @@ RegistryServer::~RegistryServer() {
 void RegistryServer::receive() {
   constexpr int kRound = 16;
   for (int i = 0; i < kRound && socket_.receive(frames_); ++i) {
-    // Everything before the last frame is the way back: one frame from a DEALER, two from a REQ socket.
+    // All frames before the last one are the way back: one frame from a DEALER, two from a REQ socket.
     if (frames_.size() < 2 || frames_.size() > 3) continue;
     const zmq::message_t text = std::move(frames_.back());
     frames_.pop_back();
@@ -109,7 +110,7 @@ void RegistryServer::serve_text(const Envelope& envelope, std::string_view text)
 }
 
 void RegistryServer::answer(const Envelope& envelope, const json& reply) {
-  // Text from elsewhere may not be UTF-8; a question mark in its place is better than no answer.
+  // Text from elsewhere may not be UTF-8; a replacement character is better than no answer.
   socket_.answer(envelope, reply.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -141,7 +142,8 @@ json RegistryServer::describe(const std::string& op) const {
   throw Error(Code::kInvalidArgument, "no op '{}'{}", op, suggestion(op, {"run", "topics", "nodes", "call", "params"}));
 }
 
-// What the launcher knows is answered at once; a call is passed on, and answered when its answer comes.
+// Questions about what the launcher knows are answered at once. A call is passed on, and answered when its answer
+// arrives.
 void RegistryServer::serve(Envelope envelope, const json& question) {
   const std::string op = text_of(question, "op");
   if (op == "call") return serve_call(std::move(envelope), question);
@@ -192,8 +194,8 @@ void RegistryServer::call_all_processes(Envelope envelope, const json& id, const
   struct Gathered {
     Envelope way_back;
     json results = json::object();
-    // Answers that are still out.
-    std::size_t open = 1;  // One for the loop below, so that quick answers do not end it early.
+    // The number of missing answers.
+    std::size_t open = 1;  // One is for the loop below, so that quick answers do not complete it early.
   };
   open_call(envelope.front().to_string());
   const auto gathered = std::make_shared<Gathered>();
@@ -213,7 +215,7 @@ void RegistryServer::call_all_processes(Envelope envelope, const json& id, const
   one_less();
 }
 
-// The component's own number goes back with the answer; within the launcher the call has another.
+// The answer carries the component's own number; within the launcher, the call has a different one.
 void RegistryServer::forward(const std::string& from_process, const Request& request) {
   const auto reply = [this, from_process, id = request.id](bool ok, const std::string& body) {
     run_.control.send(from_process, Reply{id, ok, body});

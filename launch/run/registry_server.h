@@ -33,8 +33,8 @@ class RegistryServer {
   /// Returns the address that run.json gives as `registry`.
   const std::string& endpoint() const { return socket_.endpoint(); }
 
-  /// Forwards a component's call of another component's service, and returns the answer to it. With an empty target,
-  /// the registry itself answers, with `method` as the op.
+  /// Forwards the call of another component's service by a component in `from_process`, and sends the answer back. With
+  /// an empty target, the registry itself answers, with `method` as the op.
   void forward(const std::string& from_process, const Request& request);
 
  private:

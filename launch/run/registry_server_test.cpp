@@ -28,7 +28,7 @@ class RegistryServerTest : public ::testing::Test {
     return options;
   }
 
-  /// c0 listens to what c1 publishes; c2 publishes to nobody.
+  /// Returns a plan in which c0 listens to c1, and c2 publishes without a listener.
   static Plan plan() {
     Plan plan = with_program(fake_plan({"{}", "{}", R"({"hang": "slow"})"}), "viewer", {"sleep", "1000"});
     plan.components[0].topics = {{"in", "/numbers"}, {"out", "/others"}};
@@ -42,7 +42,7 @@ class RegistryServerTest : public ::testing::Test {
 
   void SetUp() override {
     ASSERT_NE(run_.launcher(), 0);
-    // The registry answers from the first moment on; here the run is wanted whole.
+    // The registry answers from the first moment on, but these tests need the complete run.
     ASSERT_TRUE(run_.reaches("c2", "active")) << run_.output();
     ASSERT_TRUE(run_.reaches("viewer", "running")) << run_.output();
   }
@@ -89,7 +89,7 @@ TEST_F(RegistryServerTest, DescribesTheRunAndItsProcesses) {
 
 TEST_F(RegistryServerTest, DescribesTopicsWithEveryPublisherAndItsGateway) {
   const json topics = ask({{"op", "topics"}})["result"];
-  ASSERT_EQ(topics.size(), 3u);  // In the order of their names: /log, /numbers, /others.
+  ASSERT_EQ(topics.size(), 3u);  // They are in the order of their names: /log, /numbers, /others.
   EXPECT_EQ(topics[0]["topic"], "/log");
   EXPECT_EQ(topics[0]["type"], "LogRecord");
   EXPECT_EQ(topics[0]["publishers"].size(), 3u);

@@ -7,7 +7,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// Control messages are small and rare; a peer that has left so many unread is not reading.
+/// Control messages are small and rare; a peer with this many unread messages is not reading.
 constexpr int kMostWaitingMessages = 10'000;
 constexpr int kLingerMilliseconds = 200;
 
@@ -16,7 +16,7 @@ constexpr int kLingerMilliseconds = 200;
 // A function try block, so that a failure of the member's constructor is converted, too.
 RouterSocket::RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys) try
     : socket_(context, zmq::socket_type::router) {
-  socket_.set(zmq::sockopt::router_mandatory, true);  // Else a message to nobody vanishes without a word.
+  socket_.set(zmq::sockopt::router_mandatory, true);  // Otherwise a message to an unknown peer is dropped silently.
   socket_.set(zmq::sockopt::router_handover, true);   // A respawned process takes its name over from the dead one.
   socket_.set(zmq::sockopt::linger, kLingerMilliseconds);
   socket_.set(zmq::sockopt::sndhwm, kMostWaitingMessages);
@@ -32,7 +32,7 @@ bool RouterSocket::send(const Frames& frames) {
   try {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-      // Refused, if at all, at the first frame, which names the peer.
+      // If the message is refused, then at the first frame, which names the peer.
       if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
     }
     return true;
@@ -42,7 +42,7 @@ bool RouterSocket::send(const Frames& frames) {
   }
 }
 
-// libzmq delivers messages whole: if the first frame is there, the others are.
+// libzmq delivers messages as a whole: if the first frame is available, so are the others.
 std::optional<RouterSocket::Frames> RouterSocket::receive() {
   Frames frames;
   zmq::message_t part;

@@ -12,7 +12,8 @@ class RunConsole {
  public:
   RunConsole();
 
-  /// Prints a line of a process, on stderr or on stdout. It waits while a terminal is stopped.
+  /// Prints `prefix` and one line of a process's output, on stdout or stderr. Blocks while the output of the terminal
+  /// is suspended (Ctrl-S).
   void line(std::string_view prefix, std::string_view text, bool to_stderr = false);
 
   /// Prints a message of the launcher on stderr.

@@ -23,7 +23,7 @@ std::vector<std::string> processes_with_components(const Plan& plan) {
   return names;
 }
 
-/// The guard hears of the directory before it exists, so there is no moment at which it could be left behind.
+/// Tells the guard about the directory before it exists, so that it can never be left behind.
 std::string announced_run(const Plan& plan, const LaunchOptions& options, const GuardLink& guard) {
   std::string run = run_name(options.name.empty() ? plan.run : options.name, ::getpid());
   guard.will_make(options.base + "/" + run);
@@ -81,7 +81,7 @@ void RunContext::ask(std::uint32_t component, State state) {
 void RunContext::call(const std::string& process, const std::string& component, const std::string& method,
                       const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer) {
   const std::string what = component.empty() ? method : fmt::format("'{}' of component '{}'", method, component);
-  // Opened before it is sent, so that the answer cannot come first.
+  // The call is opened before it is sent, so that the answer cannot arrive first.
   const std::uint64_t id =
       calls.open(process, what, deadline, [this, method, answer = std::move(answer)](bool ok, const std::string& text) {
         if (ok && method == "pause") ++pauses;

@@ -69,7 +69,7 @@ struct RunContext {
   /// Returns the indices of the components of a process, in the order of activation.
   std::vector<std::uint32_t> components_of(const std::string& process) const;
 
-  /// Sends to every living process with components, except to `except`.
+  /// Sends a message to every running process with components, except to `except`.
   template <Message T>
   void send_to_all(const T& message, const std::string& except = {}) {
     for (const auto& child : crew.children()) {
@@ -85,7 +85,7 @@ struct RunContext {
             const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
 };
 
-/// Names a component for people: "component 'rank0/optimizer' (process trainer, plugin optimizer)".
+/// Returns a human-readable name of a component: "component 'rank0/optimizer' (process trainer, plugin optimizer)".
 std::string describe_component(const ComponentPlan& component);
 
 /// Names a process for people: "process 'main' (optimizer, logger)" or "program 'viewer'".

@@ -18,8 +18,8 @@
 
 namespace trainyard::launch {
 
-// Where runs find each other. There is no daemon and no lock file: a directory for each run, whose name and run.json
-// tell whose it is, and a start time that cannot be faked by a reused pid.
+// Runs are found without a daemon and without lock files: each run has a directory, whose name and run.json say to
+// which process it belongs. The start time of that process guards against a reused pid.
 
 namespace {
 
@@ -29,7 +29,8 @@ constexpr std::size_t kLongestRunName = 24;
 constexpr std::size_t kLongestSocketPath = 107;
 constexpr std::size_t kRoomForSocketName = 16;  ///< "/control", "/registry", "/12.3", "/12.gateway".
 
-/// Others could plant sockets in a folder that they may write to, and would be believed.
+/// Throws unless the folder is private. In a folder to which others may write, they could plant sockets that would be
+/// trusted.
 void require_private(const std::string& folder) {
   struct stat status = {};
   if (::lstat(folder.c_str(), &status) != 0) throw Error(Code::kIo, "{}: {}", folder, std::strerror(errno));
@@ -38,13 +39,13 @@ void require_private(const std::string& folder) {
     throw Error(Code::kIo, "{}: belongs to user {}, not to user {}; set XDG_RUNTIME_DIR to a folder of your own",
                 folder, status.st_uid, ::geteuid());
   }
-  // Also a folder of our own: a umask of 0 may have made it so.
+  // This also applies to a folder of our own, which a umask of 0 may have made writable.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     throw Error(Code::kIo, "{}: others may write to it (mode {:o}); chmod 700 it", folder, status.st_mode & 07777);
   }
 }
 
-/// A folder that is there already is looked at like one that somebody else has made.
+/// Makes the folder if it does not exist. An existing folder is checked as if somebody else had made it.
 void make_private(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     throw Error(Code::kIo, "cannot make the folder {}: {}", folder, std::strerror(errno));
@@ -52,7 +53,7 @@ void make_private(const std::string& folder) {
   require_private(folder);
 }
 
-/// Nothing for a folder without a run.json that we understand.
+/// Returns nothing for a folder without a run.json that can be understood.
 std::optional<RunInfo> read_info(const fs::path& directory) {
   std::error_code none;
   if (!fs::is_regular_file(directory / "run.json", none)) return std::nullopt;
@@ -70,7 +71,7 @@ std::optional<RunInfo> read_info(const fs::path& directory) {
     info.directory = directory;
     return info;
   } catch (const nlohmann::json::exception&) {
-    return std::nullopt;  // Written by a stranger or another version: not a run that we can talk to.
+    return std::nullopt;  // It was written by a stranger or by another version, so we cannot talk to this run.
   }
 }
 
@@ -84,7 +85,8 @@ std::vector<fs::path> folders_in(const std::string& base) {
   return folders;
 }
 
-/// A directory without run.json may be one that is being made at this moment; its name ends in its launcher's pid.
+/// Returns true if the launcher whose pid is at the end of the name is alive. A directory without run.json may be one
+/// that is just being made.
 bool maker_is_alive(const fs::path& folder) {
   const std::string name = folder.filename();
   const std::size_t dash = name.rfind('-');
@@ -101,10 +103,10 @@ std::string runs_directory() {
   return fmt::format("{}/trainyard-{}", parent, ::geteuid());
 }
 
-// Pid and start time together: the pid alone may belong to somebody else by now.
+// The start time is compared as well, because the pid may have been reused.
 bool is_alive(const RunInfo& run) { return run.start_ticks != 0 && start_ticks(run.pid) == run.start_ticks; }
 
-// A dead run's folder may be there still; it is passed over here and swept by the next launch.
+// The folder of a dead run may still exist; it is skipped here and removed by the next launch.
 std::vector<RunInfo> list_runs(const std::string& base) {
   std::vector<RunInfo> runs;
   if (!core::is_there(base)) return runs;
@@ -121,7 +123,7 @@ std::size_t sweep_stale_runs(const std::string& base) {
   std::size_t swept = 0;
   for (const fs::path& folder : folders_in(base)) {
     const std::optional<RunInfo> info = read_info(folder);
-    // Of a folder without a run.json that can be read, its name alone tells whether its maker lives.
+    // For a folder without a readable run.json, only the name shows whether its launcher is alive.
     const bool in_use = info ? is_alive(*info) : maker_is_alive(folder);
     std::error_code ignored;
     if (!in_use && fs::remove_all(folder, ignored) > 0) ++swept;
@@ -168,7 +170,7 @@ void RunDirectory::announce(const std::string& name, const std::string& file, co
                                {"pid", ::getpid()},
                                {"start_ticks", start_ticks(::getpid())},
                                {"registry", registry}};
-  // Renamed: a reader sees no file or a whole one.
+  // The file is renamed into place, so a reader sees either no file or a complete one.
   const std::string temporary = path_ + "/run.json.new";
   std::ofstream(temporary) << json.dump(2) << "\n";
   fs::rename(temporary, path_ + "/run.json");

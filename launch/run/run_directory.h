@@ -22,21 +22,22 @@ struct RunInfo {
   std::string directory;          ///< Where the file was found; this is not part of it.
 };
 
-/// `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`. It is also in /tmp if XDG_RUNTIME_DIR does not name a folder.
+/// Returns `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`, or the same folder in /tmp if XDG_RUNTIME_DIR does not name a
+/// folder.
 std::string runs_directory();
 
-/// Returns the runs that are alive, newest first. This changes nothing. Throws kIo if `base` belongs to another user or
+/// Returns the runs that are alive, newest first. Nothing is removed. Throws kIo if `base` belongs to another user or
 /// others may write to it, because its content could then not be trusted.
 std::vector<RunInfo> list_runs(const std::string& base = runs_directory());
 
-/// Returns true if the run's launcher still lives.
+/// Returns true if the launcher of the run is still running.
 bool is_alive(const RunInfo& run);
 
 /// Removes what dead launchers left behind. Returns how many directories were removed.
 std::size_t sweep_stale_runs(const std::string& base = runs_directory());
 
-/// Turns "mnist" and 12345 into "mnist-9ix", which has at most 24 characters and is safe in a path. It is unique on
-/// this host as long as the process lives.
+/// Makes the name of a run, for example "mnist-9ix" from "mnist" and 12345. It has at most 24 characters and is safe in
+/// a path. It is unique on this host as long as the process lives.
 std::string run_name(std::string_view name, pid_t pid);
 
 /// The directory of one run, private to the user, which holds its sockets and `run.json`. The destructor removes it

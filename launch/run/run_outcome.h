@@ -6,16 +6,15 @@
 
 namespace trainyard::launch {
 
-/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because what went
-/// wrong matters more. The command adds its own codes for what goes wrong before a run begins
-/// (tools/trainyard/exit_codes.h).
+/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because the failure
+/// matters more. The command adds its own codes for errors before a run begins (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;
   static constexpr int kInterrupted = 130;
 };
 
-/// What has become of a run. These are facts and no phases: each can become true in any phase, and none is taken back.
+/// The outcome of a run. These are facts, not phases: each can become true in any phase, and none is taken back.
 class RunOutcome {
  public:
   /// Records that something went wrong. The first failure is the one that the run's last words name, because later ones
@@ -37,7 +36,7 @@ class RunOutcome {
   /// Returns true once a component has said that the run is finished.
   bool finished() const { return finished_.has_value() || reported_failure_; }
 
-  /// Failure counts before interruption: a run that was interrupted also finishes with success.
+  /// Failure takes precedence, because a run that is interrupted may also finish with success.
   int exit_code() const;
 
   /// Returns the sentence that ends every run, and says how it ended and why: "run finished: stopped by request". It

@@ -27,7 +27,7 @@ std::string_view name_of(RunPhase phase) {
   return "unknown";
 }
 
-// Asked by the phase that comes: what it needs before it is short to say, while almost every phase can be cut off.
+// The cases are sorted by the next phase: few phases may precede it, whereas almost every phase can be cut short.
 bool may_follow(RunPhase now, RunPhase next) {
   switch (next) {
     case RunPhase::kStarting:

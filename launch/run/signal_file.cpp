@@ -17,7 +17,8 @@ SignalFile::SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::
   sigset_t set;
   ::sigemptyset(&set);
   for (const int signal : signals) ::sigaddset(&set, signal);
-  // Blocked before the file exists: a signal in between is kept by the kernel and read later.
+  // The signals are blocked before the file exists; the kernel keeps a signal that arrives in between, and it is read
+  // later.
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   file_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!file_) throw Error(Code::kIo, "cannot receive signals: {}", std::strerror(errno));

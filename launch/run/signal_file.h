@@ -9,8 +9,9 @@
 
 namespace trainyard::launch {
 
-/// Delivers signals as events of the poll loop. They are blocked from then on in this thread and in the threads that it
-/// starts. A handler is therefore ordinary code, to which the rules of asynchronous signals do not apply.
+/// Delivers signals as events of the poll loop. From its construction on, they are blocked in this thread and in the
+/// threads that it starts. A handler is therefore ordinary code, to which the rules of asynchronous signals do not
+/// apply.
 class SignalFile {
  public:
   /// Blocks the signals and calls `on_signal` for each one that arrives. Throws kIo.

@@ -19,13 +19,13 @@ extern char** environ;
 
 namespace trainyard::launch {
 
-// Starting a process of the run. What happens between fork and exec may not allocate, so everything is prepared before;
-// what fails there is told to the parent through a pipe, and thrown here as if it had happened here.
+// Starts a process of the run. The code between fork and exec must not allocate memory, so everything is prepared
+// before. An error there is reported to the parent through a pipe and thrown in the parent.
 
 namespace {
 
-/// All that the child needs between fork and exec, made before the fork: after it, in a program with threads, only
-/// async-signal-safe calls are allowed, so no memory may be taken.
+/// Everything that the child needs between fork and exec. It is made before the fork, because afterwards, in a program
+/// with threads, only async-signal-safe calls are allowed, and memory must not be allocated.
 struct Prepared {
   std::string program;
   std::vector<std::string> environment;
@@ -38,10 +38,10 @@ struct Prepared {
   int in = -1;
   int out = -1;
   int err = -1;
-  int failure = -1;  ///< Closed by a successful exec; else the child writes errno.
+  int failure = -1;  ///< A successful exec closes it; otherwise the child writes errno to it.
 };
 
-/// Looked up before the fork, in the PATH that the child will have; a name with a '/' is taken as it is.
+/// Looks the program up before the fork, in the PATH that the child will have. A name with a '/' is used unchanged.
 std::string find_program(const std::string& name, const std::map<std::string, std::string>& environment) {
   if (name.find('/') != std::string::npos) return name;
   const auto given = environment.find("PATH");
@@ -54,7 +54,7 @@ std::string find_program(const std::string& name, const std::map<std::string, st
   throw Error(Code::kNotFound, "cannot start '{}': no such program in PATH", name);
 }
 
-/// Ours, with what is added in the place of what has the same name.
+/// Returns our own environment, in which the variables of `added` replace those of the same name.
 std::vector<std::string> merged_environment(const std::map<std::string, std::string>& added) {
   std::vector<std::string> merged;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -65,7 +65,7 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
   return merged;
 }
 
-/// In the child: tells the parent errno through the pipe that a successful exec would have closed.
+/// Runs in the child: sends errno to the parent through the pipe that a successful exec would have closed.
 [[noreturn]] void give_up(const Prepared& prepared) {
   const int reason = errno;
   [[maybe_unused]] const auto written = ::write(prepared.failure, &reason, sizeof reason);
@@ -86,21 +86,21 @@ void reset_signals() {
 
 /// Runs in the child; async-signal-safe calls only.
 [[noreturn]] void become(Prepared& prepared) {
-  // In the child, before exec: the parent may address the group as soon as await_exec() returns.
+  // This comes before exec, because the parent may send signals to the group as soon as await_exec() returns.
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The death signal is sent when the parent dies from now on, not if it is dead already.
+  // The death signal is sent only if the parent dies from now on, not if it is dead already.
   if (::getppid() != prepared.parent) ::_exit(127);  // The launcher died before the line above took hold.
   reset_signals();
   if (prepared.pinned && ::sched_setaffinity(0, sizeof prepared.cpus, &prepared.cpus) != 0) give_up(prepared);
   if (prepared.directory != nullptr && ::chdir(prepared.directory) != 0) give_up(prepared);
   if (::dup2(prepared.in, 0) < 0 || ::dup2(prepared.out, 1) < 0 || ::dup2(prepared.err, 2) < 0) give_up(prepared);
-  // Every other descriptor of ours is closed on exec, but for the console's, which is meant to be inherited.
+  // Every other descriptor of ours is closed on exec, except that of the console, which is meant to be inherited.
   ::execve(prepared.program.c_str(), prepared.arguments_pointers.data(), prepared.environment_pointers.data());
   give_up(prepared);
 }
 
-/// As execve() wants them: ended by a null. They point into `texts`.
+/// Returns pointers into `texts`, ended by a null, as execve() requires.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
@@ -125,8 +125,8 @@ void prepare(Prepared& prepared, const SpawnOptions& options) {
   prepared.parent = ::getpid();
 }
 
-/// Waits for the exec; throws if it failed.
-/// The end of the file means that the exec succeeded: O_CLOEXEC closed the writing end.
+/// Waits for the exec, and throws if it failed. The end of the file means that the exec succeeded, because O_CLOEXEC
+/// closed the writing end.
 void await_exec(pid_t pid, const SpawnOptions& options, Pipe failure) {
   failure.writer.reset();
   int reason = 0;
@@ -164,7 +164,8 @@ Spawned spawn(const SpawnOptions& options) {
   prepared.out = out.writer.get();
   prepared.err = err.writer.get();
   prepared.failure = failure.writer.get();
-  // fork, not posix_spawn: process group, death signal, affinity and directory are set between the two.
+  // This uses fork, not posix_spawn, because process group, death signal, affinity and directory are set between fork
+  // and exec.
   const pid_t pid = ::fork();
   if (pid < 0) throw Error(Code::kIo, "cannot start '{}': {}", options.command.front(), std::strerror(errno));
   if (pid == 0) become(prepared);

@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// How to start a process.
+/// The settings with which a process is started.
 struct SpawnOptions {
   std::vector<std::string> command;  ///< The program and its arguments; the program is looked for in PATH.
   std::map<std::string, std::string> environment;  ///< Added to this process's own environment.

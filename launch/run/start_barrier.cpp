@@ -8,11 +8,11 @@
 
 namespace trainyard::launch {
 
-// Pure bookkeeping: who acts on it is StartSequence.
+// This is only bookkeeping; StartSequence acts on it.
 
 namespace {
 
-/// What a process at this stage has not done, for the report of a deadline.
+/// Returns what a process at this stage has not done, for the report of a deadline.
 std::string_view not_done(StartBarrier::Stage stage) {
   switch (stage) {
     case StartBarrier::Stage::kStarting:
@@ -58,7 +58,7 @@ StartBarrier::Endpoints StartBarrier::endpoints() const {
 std::vector<std::string> StartBarrier::missing() const {
   std::vector<std::string> sentences;
   for (const auto& [process, stage] : stages_) {
-    // Who waits for others is not to blame.
+    // A process that waits for others is not to blame.
     if (stage == Stage::kConnected || stage == Stage::kConfigured) continue;
     sentences.push_back(fmt::format("process '{}' {}", process, not_done(stage)));
   }

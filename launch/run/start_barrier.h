@@ -23,7 +23,7 @@ class StartBarrier {
   /// All processes begin at the first stage. External programs are not among them.
   explicit StartBarrier(const std::vector<std::string>& processes);
 
-  /// `process` must be one of those given to the constructor.
+  /// `process` must be one of the processes that the constructor was given.
   Stage stage(const std::string& process) const { return stages_.at(process); }
   void set_stage(const std::string& process, Stage stage) { stages_.at(process) = stage; }
 

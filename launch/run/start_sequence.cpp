@@ -22,7 +22,7 @@ void StartSequence::begin() {
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) run_.crew.start(*child);
   }
-  // Nothing but programs: there is nobody to wait for.
+  // There are only external programs, so there is nothing to wait for.
   if (run_.plan.components.empty()) connect_all();
 }
 
@@ -34,7 +34,7 @@ void StartSequence::cancel() {
 // A second Hello of a process that has its plan is ignored: the plan is not sent twice.
 void StartSequence::on_hello(const std::string& process, const Hello& hello) {
   const ChildProcess* child = run_.crew.find(process);
-  // A run that is to end starts nobody any more; the process is ended by the stop.
+  // A run that is ending starts no process any more; the stop ends this one.
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kStarting) return;
   if (!abi_matches(hello.abi_tag, host_abi_tag())) {
     failed_(fmt::format("process '{}' is of another build: its ABI tag is '{}', the launcher's is '{}'", process,
@@ -50,9 +50,9 @@ void StartSequence::on_hello(const std::string& process, const Hello& hello) {
 void StartSequence::on_configured(const std::string& process, const Configured& configured) {
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConfiguring) return;
   run_.barrier.configured(process, configured.endpoints);
-  // Configured speaks for all of them; their own reports may come later.
+  // This message stands for all components of the process; their own reports may arrive later.
   for (const std::uint32_t component : run_.components_of(process)) run_.states[component] = State::kInactive;
-  // The others are connected already, so it need not wait for them.
+  // The other processes are connected already, so a restarted one need not wait for them.
   if (run_.progress.phase() != RunPhase::kStarting) {
     rejoin(process);
   } else if (run_.barrier.all_at_least(Stage::kConfigured)) {
@@ -60,7 +60,7 @@ void StartSequence::on_configured(const std::string& process, const Configured& 
   }
 }
 
-// Everybody has bound by now, so every address in the message can be connected to.
+// All processes have bound their sockets by now, so every address in the message can be connected to.
 void StartSequence::connect_all() {
   run_.progress.enter(RunPhase::kConnecting);
   for (const auto& child : run_.crew.children()) {
@@ -70,14 +70,15 @@ void StartSequence::connect_all() {
   if (run_.plan.components.empty()) activate_all();
 }
 
-// To all: the process needs their endpoints, and those that listen to it need its new ones.
+// The message goes to all processes: the restarted one needs their endpoints, and those that listen to it need its new
+// ones.
 void StartSequence::rejoin(const std::string& process) {
   run_.barrier.set_stage(process, Stage::kConnecting);
   run_.send_to_all(Connect{run_.barrier.endpoints()});
 }
 
 void StartSequence::on_connected(const std::string& process) {
-  // Those that had been connected already answer every further Connect; only the one that is waited for counts.
+  // Processes that are connected already answer every further Connect; only the answer of an awaited process counts.
   if (run_.progress.stopping() || run_.barrier.stage(process) != Stage::kConnecting) return;
   run_.barrier.set_stage(process, Stage::kConnected);
   // A restarted process activates its own components alone.
@@ -94,7 +95,7 @@ TransitionSequence StartSequence::activation(std::vector<std::uint32_t> componen
                             [this](std::uint32_t component) { run_.ask(component, State::kActive); });
 }
 
-// Programs first, so that a viewer in the launch file sees the run from its first message on.
+// Programs are started first, so that a viewer in the launch file sees the run from its first message on.
 void StartSequence::activate_all() {
   start_programs();
   if (run_.progress.stopping()) return;
@@ -102,7 +103,7 @@ void StartSequence::activate_all() {
   on_state_changed();
 }
 
-/// Only now can an external program find every endpoint as soon as it asks.
+/// Starts the external programs. Only now can they find every endpoint at once.
 void StartSequence::start_programs() {
   for (const auto& child : run_.crew.children()) {
     if (child->has_components()) continue;
@@ -117,7 +118,7 @@ void StartSequence::start_programs() {
 
 void StartSequence::on_state_changed() {
   for (auto sequence = activations_.begin(); sequence != activations_.end();) {
-    // The sequence waits for somebody.
+    // The sequence still waits for a component.
     if (!sequence->second.advance()) {
       ++sequence;
       continue;
@@ -125,20 +126,21 @@ void StartSequence::on_state_changed() {
     const bool all = sequence->first.empty();
     sequence = activations_.erase(sequence);
     if (!all) continue;
-    // The deadline of the start is over; restarts later have no deadline, since the run goes on meanwhile.
+    // The start is complete, so its deadline is cancelled. Later restarts have no deadline, because the run continues
+    // meanwhile.
     run_.progress.enter(RunPhase::kRunning);
     run_.loop.cancel(std::exchange(deadline_, 0));
   }
 }
 
-// Others may have waited for one of its components.
+// Sequences may have waited for one of its components.
 void StartSequence::on_gone(const std::string& process) {
   run_.barrier.reset(process);
   activations_.erase(process);
   on_state_changed();
 }
 
-// Names everybody who is missing: one cause often shows in several places.
+// Names everything that is missing, because one cause often shows in several places.
 void StartSequence::too_late() {
   std::vector<std::string> reasons = run_.barrier.missing();
   const auto all = activations_.find("");

@@ -13,14 +13,14 @@ namespace trainyard::launch {
 /// Starts a run, and integrates a restarted process into it:
 ///
 ///    every process:  Hello -> ProcessPlan -> Configured
-///    all are there:  Connect -> Connected
-///    all are there:  external programs start; components become active one by one, receivers before senders
+///    all configured: Connect -> Connected
+///    all connected:  external programs start; components become active one by one, receivers before senders
 ///
 /// A process that is restarted later passes the same stages alone; the others are sent Connect again because of its new
 /// endpoints.
 class StartSequence {
  public:
-  /// `failed` is told why the run cannot start or a process cannot come back.
+  /// `failed` is called with the reason if the run cannot start or a restarted process cannot rejoin it.
   StartSequence(RunContext& run, std::function<void(const std::string&)> failed);
   ~StartSequence();
   StartSequence(const StartSequence&) = delete;
@@ -29,10 +29,10 @@ class StartSequence {
   /// Starts the processes. The plan's start_timeout begins now.
   void begin();
 
-  /// Cancels the start because the run is to end: nobody is awaited any more.
+  /// Cancels the start because the run will end. No process is awaited any more.
   void cancel();
 
-  /// The messages of the plan's processes, passed on by the supervisor.
+  /// Called by the supervisor for the messages of the processes that run components.
   void on_hello(const std::string& process, const Hello& hello);
   void on_configured(const std::string& process, const Configured& configured);
   void on_connected(const std::string& process);
@@ -42,18 +42,18 @@ class StartSequence {
 
  private:
   void connect_all();
-  // The last step of the start: programs, then components.
+  // The last step of the start: starts the external programs, then activates the components.
   void activate_all();
   void start_programs();
-  // A restarted process has its sockets again.
+  // Called when a restarted process has bound its sockets again.
   void rejoin(const std::string& process);
   TransitionSequence activation(std::vector<std::uint32_t> components);
-  // The deadline of the start has passed.
+  // Called when the deadline of the start has passed.
   void too_late();
 
   RunContext& run_;
   std::function<void(const std::string&)> failed_;
-  /// Indexed by restarted process; "" stands for all, at the start.
+  /// The activations under way, indexed by restarted process; "" stands for that of all components at the start.
   std::map<std::string, TransitionSequence> activations_;
   PollLoop::Id deadline_ = 0;
 };

@@ -11,7 +11,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// After a failure nobody knows which messages will still be handled: what waits for them is not waited for long.
+/// After a failure it is unknown which messages will still be handled, so components that wait for them get little
+/// time.
 constexpr milliseconds kPatienceAfterFailure{2'000};
 
 /// How long a run that has failed may stand still before it is clear that it cannot stop in order.
@@ -27,13 +28,13 @@ StopSequence::StopSequence(RunContext& run, Links links)
 
 StopSequence::~StopSequence() { run_.loop.cancel(deadline_); }
 
-// One deadline at a time: that of the step we are on.
+// There is only one deadline at a time: that of the current step.
 void StopSequence::set_deadline(milliseconds deadline, std::function<void()> late) {
   run_.loop.cancel(deadline_);
   deadline_ = run_.loop.after(deadline, std::move(late));
 }
 
-/// By the name of the service, not of the component: whatever decides about the run can be asked.
+/// Returns true if the component has a service "stop". Any component that has one can be asked, whatever its name.
 bool StopSequence::has_stop(const ComponentPlan& component) const {
   const auto plugin = run_.options.plugins.find(component.plugin);
   return plugin != run_.options.plugins.end() &&
@@ -44,12 +45,13 @@ bool StopSequence::has_stop(const ComponentPlan& component) const {
 bool StopSequence::ask_to_stop(const std::string& body) {
   run_.progress.enter(RunPhase::kAsking);
   for (const ComponentPlan& component : run_.plan.components) {
-    // One that is not active cannot answer; the end then comes without asking.
+    // A component that is not active cannot answer; the run then ends without asking it.
     if (!has_stop(component) || run_.states[component.index] != State::kActive) continue;
     ++asked_;
     run_.call(component.process, component.name, "stop", body, run_.plan.stop_timeout,
               [this](bool ok, const std::string&) {
-                // A refusal is no answer to wait on; if nobody agrees to stop, we do it ourselves.
+                // After a refusal there is nothing to wait for. If no component agrees to stop, the run is ended
+                // without them.
                 if (!ok && --asked_ == 0 && asking()) finish();
               });
   }
@@ -98,9 +100,9 @@ void StopSequence::finish() {
 }
 
 void StopSequence::abort() {
-  // Too late to hurry: components are finalized already.
+  // It is too late to hurry, because components are being finalized already.
   if (run_.progress.phase() > RunPhase::kDeactivating) return;
-  // A plan may ask for less patience, never for more.
+  // The plan may set a shorter time, but not a longer one.
   patience_ = std::min(patience_, kPatienceAfterFailure);
   deactivate(TransitionSequence::Pace::kAllAtOnce, patience_);
 }
@@ -108,7 +110,7 @@ void StopSequence::abort() {
 void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadline) {
   run_.progress.enter(RunPhase::kDeactivating);
   run_.crew.no_more_restarts();
-  // The reverse of activation: sources first, so that what is under way has receivers to the last.
+  // The order is the reverse of activation: sources first, so that messages under way still have receivers.
   const std::vector<std::uint32_t> order(run_.plan.activation.rbegin(), run_.plan.activation.rend());
   sequence_.emplace(order, State::kInactive, pace, run_.states,
                     [this](std::uint32_t component) { run_.ask(component, State::kInactive); });
@@ -119,7 +121,7 @@ void StopSequence::deactivate(TransitionSequence::Pace pace, milliseconds deadli
   on_state_changed();
 }
 
-// All at once: nothing is sent any more, so nobody depends on anybody.
+// All components are finalized at once: nothing is sent any more, so they do not depend on each other.
 void StopSequence::finalize() {
   run_.progress.enter(RunPhase::kFinalizing);
   sequence_.emplace(run_.plan.activation, State::kFinalized, TransitionSequence::Pace::kAllAtOnce, run_.states,
@@ -140,14 +142,15 @@ void StopSequence::on_state_changed() {
   }
 }
 
-/// trainyard-process does when its components are finalized; programs and processes with failed components do not.
+/// trainyard-process ends by itself when its components are finalized; external programs, and processes with failed
+/// components, do not.
 bool StopSequence::ends_by_itself(const ChildProcess& child) const {
   const std::vector<std::uint32_t> components = run_.components_of(child.name());
   return !components.empty() &&
          std::ranges::all_of(components, [this](std::uint32_t i) { return run_.states[i] == State::kFinalized; });
 }
 
-// Processes of finalized components come to their end without being told; the others get the ladder at once.
+// Processes whose components are finalized end by themselves; all others are sent signals at once.
 void StopSequence::end_processes() {
   run_.progress.enter(RunPhase::kEnding);
   sequence_.reset();
@@ -166,7 +169,7 @@ void StopSequence::end_processes() {
 }
 
 void StopSequence::force() {
-  // The second time there is no more climbing: SIGKILL.
+  // The second time, SIGKILL is sent at once.
   const bool again = run_.progress.phase() == RunPhase::kForced;
   run_.progress.enter(RunPhase::kForced);
   run_.crew.no_more_restarts();
@@ -183,7 +186,8 @@ void StopSequence::force() {
 }
 
 void StopSequence::on_gone() {
-  // Before that phase an empty crew is no end: the sequence passes over the dead and comes here by itself.
+  // In an earlier phase, the end of all processes is not yet the end: the sequence skips dead components and reaches
+  // this phase by itself.
   if (run_.progress.phase() >= RunPhase::kEnding && run_.crew.all_gone()) return links_.gone();
   on_state_changed();
 }

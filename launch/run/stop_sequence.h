@@ -16,10 +16,10 @@ namespace trainyard::launch {
 ///    rescue:     as interrupt, after a failure, but only as long as the run still makes progress
 ///    finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
 ///                then processes end by themselves, external programs get SIGINT
-///    abort:      the same, but all at once and in a hurry
+///    abort:      the same, but all components at once and with shorter deadlines
 ///    force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
 ///
-/// It is complete when every process has been reaped. A later call can only speed it up.
+/// The sequence is complete when every process has been reaped. A later call can only speed it up.
 class StopSequence {
  public:
   /// What the sequence needs to know and to tell.
@@ -61,12 +61,12 @@ class StopSequence {
   void deactivate(TransitionSequence::Pace pace, std::chrono::milliseconds deadline);
   void finalize();
   void end_processes();
-  // True if all components of the process are finalized, so that it ends without a signal.
+  // Returns true if all components of the process are finalized, so that it ends without a signal.
   bool ends_by_itself(const ChildProcess& child) const;
-  // True while the components still decide when the run is over.
+  // Returns true while the components decide when the run is over.
   bool asking() const { return run_.progress.phase() == RunPhase::kAsking; }
   void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
-  // Reports who has not arrived when a deadline passes.
+  // Reports which components or processes are still awaited when a deadline passes.
   void report_awaited();
   bool has_stop(const ComponentPlan& component) const;
 

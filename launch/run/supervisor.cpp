@@ -12,7 +12,8 @@
 namespace trainyard::launch {
 namespace {
 
-/// Of a failed process's output: enough for an error and its surroundings, few enough to see the reason above them.
+/// The number of lines of a failed process that are reported: enough for an error and its surroundings, but few enough
+/// for the reason above them to stay visible.
 constexpr std::size_t kReportedLines = 15;
 
 /// Components begin their errors with their name; here it has just been said.
@@ -21,7 +22,7 @@ std::string without_name(const std::string& error, const std::string& component)
   return error.starts_with(name) ? error.substr(name.size()) : error;
 }
 
-/// A word that is no state makes the message a broken one, which the control channel reports.
+/// Returns the reported state. An unknown word makes the message a broken one, which the control channel reports.
 State reported_state(const StateChanged& change) {
   try {
     return state_named(change.state);
@@ -50,13 +51,14 @@ Supervisor::Supervisor(const Plan& plan, const LaunchOptions& options, const Gua
                    .standstill = [this] { return watch_.standstill(); }}),
       registry_(run_) {
   ::signal(SIGPIPE, SIG_IGN);  // A reader that goes away must not end the run.
-  ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal; we may write to it all the same.
+  ::signal(SIGTTOU, SIG_IGN);  // The guard owns the terminal, but the launcher may write to it as well.
   listen();
 }
 
 Supervisor::~Supervisor() = default;
 
-// The only place that knows which message goes to whom. Only processes that host components take part in the start.
+// This is the only place that knows which part handles which message. Only processes that host components take part in
+// the start.
 void Supervisor::listen() {
   ControlChannel& control = run_.control;
   const auto known = [this](const std::string& process) {
@@ -85,7 +87,7 @@ void Supervisor::listen() {
 
 int Supervisor::run() {
   if (guard_.alive() >= 0) {
-    // The guard is dead: no gentle end, since nobody would clean up after us if it takes too long.
+    // If the guard dies, the run ends at once, because nobody would clean up if an orderly end took too long.
     run_.loop.watch_file(guard_.alive(), [this] {
       outcome_.fail("the guard was killed, so nobody would clean up after the launcher; all processes are ended");
       run_.loop.quit();
@@ -103,7 +105,7 @@ int Supervisor::run() {
     fail(error.what());
   }
   run_.loop.run();
-  kill_descendants();  // What programs started and left behind, and everything if the guard is dead.
+  kill_descendants();  // This kills processes that programs have left behind, and all processes if the guard is dead.
   run_.console.say(outcome_.last_words());
   guard_.will_exit(outcome_.exit_code());
   wake_guard();
@@ -130,7 +132,7 @@ void Supervisor::on_interrupt(int signal) {
   const std::string why = fmt::format("SIG{} came", ::sigabbrev_np(signal));
   const bool again = outcome_.interrupted();
   if (again && (signal == SIGHUP || run_.loop.now() - interrupted_ < run_.options.same_request)) return;
-  // The second time, or the first while the run is failing anyway: no more patience.
+  // The second interrupt, or the first one while the run is failing anyway, ends all processes at once.
   if (again || (signal != SIGHUP && run_.progress.stopping() && !outcome_.finished())) {
     run_.console.say(fmt::format("ending all processes now, because {}{}", why, again ? " again" : ""));
     stop_.force();
@@ -153,13 +155,13 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
   const auto& components = run_.plan.components;
   const auto component = std::ranges::find(components, change.component, &ComponentPlan::name);
   if (component == components.end() || component->process != process) {
-    // A process that cannot even make its components has no better name than its own.
+    // A process that failed to make its components is named itself.
     if (reported == State::kError)
       fail(fmt::format("process '{}' failed: {}", process, change.error), run_.crew.find(process));
     return;
   }
   KnownState& state = run_.states[component->index];
-  // Reported once, however often it is said.
+  // The failure is reported only once.
   const bool failed_now = reported == State::kError && state != State::kError;
   state = reported;
   if (failed_now) {
@@ -171,16 +173,16 @@ void Supervisor::on_state_changed(const std::string& process, const StateChanged
 }
 
 void Supervisor::on_finished(const RunFinished& finished) {
-  // Several components may say so, each in its own words; the first is believed.
+  // Several components may report the end, each with its own reason; only the first report counts.
   if (outcome_.finished()) return;
-  // Said when everybody has said his last words.
+  // This is printed at the very end, after the output of all processes.
   outcome_.finish(finished.reason, finished.success);
-  // A run may finish before it has started in full: a component that refuses at once, for example.
+  // A run may finish before it has started completely, for example if a component refuses at once.
   start_.cancel();
   stop_.finish();
 }
 
-// Everything that waits for this process or holds something for it is told, before anything is decided.
+// Informs everything that waits for this process or holds something for it, before any decision is made.
 void Supervisor::mark_gone(const ChildProcess& child) {
   heartbeats_.forget(child.name());
   watch_.on_gone(child.name());
@@ -195,16 +197,16 @@ void Supervisor::mark_gone(const ChildProcess& child) {
 }
 
 void Supervisor::on_end(ChildProcess& child, int wait_status) {
-  // Asked before mark_gone() changes the states.
+  // These values are read before mark_gone() changes the states.
   const bool was_starting = child.has_components() && run_.progress.starting();
-  // Then its end is only the consequence of what has been reported.
+  // In this case the end is only a consequence of an error that has already been reported.
   const bool failed_before = std::ranges::any_of(run_.components_of(child.name()),
                                                  [this](std::uint32_t i) { return run_.states[i] == State::kError; });
   mark_gone(child);
   if (run_.progress.stopping()) {
     ended_while_stopping(child, wait_status, failed_before);
   } else if (!was_starting && child.may_restart(is_failure(wait_status))) {
-    // A process that dies while the run starts would most likely do so again: that is reported, not repeated.
+    // A process that dies while the run starts would most likely die again, so this is reported instead of repeated.
     run_.console.say(fmt::format("{} {}; it starts again in {} s", describe_process(run_, child),
                                  describe_wait_status(wait_status),
                                  std::chrono::duration<double>(child.planned().respawn.delay).count()));
@@ -239,7 +241,8 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   // "process 'main' (optimizer, logger) was killed by signal 9 (Killed)"
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));
   const bool harmless = !child.has_components() && !is_failure(wait_status);
-  // While the run starts, all wait for all: without this one it would only end later, at the deadline.
+  // During the start, all processes wait for each other, so without this one the run would only end later, at the
+  // deadline.
   const bool awaited = child.has_components() && run_.progress.starting();
   if (!harmless && (child.planned().required || awaited)) {
     fail(what, &child);
@@ -249,14 +252,14 @@ void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   }
 }
 
-/// A run of programs alone is over when the last of them is.
+/// A run that consists only of programs is over when the last one has ended.
 void Supervisor::check_programs_done() {
   if (run_.plan.components.empty() && run_.crew.all_done()) stop_.finish();
 }
 
 void Supervisor::fail(const std::string& reason, ChildProcess* process) {
   outcome_.fail(reason);
-  // Its last words may still lie in the pipe.
+  // The last lines of the process may still be in the pipe.
   if (process != nullptr) process->read_now();
   run_.console.say(reason);
   if (process != nullptr && !process->last_lines().empty()) {

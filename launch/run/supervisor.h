@@ -21,9 +21,9 @@ namespace trainyard::launch {
 ///
 ///     on a signal           the first asks components to stop; the second ends all processes at once, unless it is
 ///                           SIGHUP or comes together with the first
-///     on RunFinished        ends the run in order; the first one counts
-///     on an error           reports it with the process's last lines, and ends the run in a hurry
-///     on a process's end    restarts it, if its policy says so; else goes on without it, or fails
+///     on RunFinished        ends the run in order; only the first one has an effect
+///     on an error           reports it with the process's last lines, and ends the run quickly
+///     on a process's end    restarts it, if its policy says so; otherwise continues without it, or fails
 ///     on a standstill       names who holds the run up, and fails
 ///
 /// It must be made and run on the main thread, because children die with the thread that made them. From then on SIGINT,
@@ -43,9 +43,9 @@ class Supervisor {
  private:
   void listen();
   void on_signal(int signal);
-  // The first one asks, the second one forces.
+  // The first interrupt asks the components, the second one ends the processes.
   void on_interrupt(int signal);
-  // A process was reaped: restarts it, goes on without it, or fails.
+  // Called when a process has been reaped: restarts it, continues without it, or fails.
   void on_end(ChildProcess& child, int wait_status);
   void ended_for_good(ChildProcess& child, int wait_status);
   // A process was reaped while the run stops: reports what went wrong, if anything did.

@@ -30,7 +30,7 @@ std::size_t position(const std::vector<std::string>& lines, const std::string& l
   return static_cast<std::size_t>(std::ranges::find(lines, line) - lines.begin());
 }
 
-/// Options for a launcher that knows that plugin "fake" has a service "stop".
+/// Returns options for a launcher that knows that the plugin "fake" has a service "stop".
 LaunchOptions with_stop_service() {
   LaunchOptions options;
   options.plugins["fake"].services.push_back({.name = "stop"});
@@ -228,7 +228,7 @@ TEST_F(SupervisorTest, BringsARestartedProcessBackIntoTheRun) {
   ::kill(pid, SIGKILL);
   EXPECT_TRUE(run.prints("process 'p1' (c1) was killed by signal 9 (Killed); it starts again in 0.01 s"));
   EXPECT_TRUE(eventually([&] { return count("p1: active c1") == 2; }));
-  // The other one may still be reading what it was told.
+  // The other process may still be reading its messages.
   EXPECT_TRUE(eventually([&] { return count("p0: peer_gone p1") == 1 && count("p0: connect 4") == 2; }));
   EXPECT_EQ(count("p0: active c0"), 1);
   ::kill(run.guard(), SIGINT);

@@ -8,8 +8,8 @@ namespace trainyard::launch {
 
 std::string_view name_of(const KnownState& state) { return state ? trainyard::name_of(*state) : "gone"; }
 
-// Keeps no state of its own about components but whom it has asked: everything else is looked up again at every event,
-// so it does not matter in which order reports and deaths come in.
+// The sequence only remembers which components it has asked. Everything else is looked up again at every event, so the
+// order in which reports and deaths arrive does not matter.
 TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace,
                                        const ComponentStates& states, std::function<void(std::uint32_t)> ask)
     : order_(std::move(order)),
@@ -19,16 +19,16 @@ TransitionSequence::TransitionSequence(std::vector<std::uint32_t> order, State t
       ask_(std::move(ask)),
       asked_(order_.size()) {}
 
-// Nothing more is to be expected of it on the way to the target, whether it got there or not.
+// Returns true if nothing more can be expected from the component, whether it has reached the target or not.
 bool TransitionSequence::settled(std::uint32_t component) const {
   const KnownState& state = (*states_)[component];
   if (state == target_ || state == kGone || state == State::kFinalized) return true;
-  // One that failed must still be told: its process waits.
+  // A component that failed must still be asked, because its process waits for this.
   if (target_ == State::kFinalized) return state == State::kUnconfigured;
   return state == State::kError || (target_ == State::kInactive && state != State::kActive);
 }
 
-// At kOneByOne the first that is not settled ends the round, whether it was asked now or before.
+// With kOneByOne, the first component that is not settled ends the round, whether it was asked now or before.
 bool TransitionSequence::advance() {
   for (std::size_t i = 0; i < order_.size(); ++i) {
     if (settled(order_[i])) continue;

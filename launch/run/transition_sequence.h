@@ -14,18 +14,18 @@ namespace trainyard::launch {
 /// What the launcher knows about a component: the state that it has reported last, or kGone.
 using KnownState = std::optional<State>;
 
-/// The component's process is dead.
+/// The state of a component whose process is dead.
 inline constexpr KnownState kGone = std::nullopt;
 
-/// The state's own word, or "gone".
+/// Returns the name of the state, or "gone".
 std::string_view name_of(const KnownState& state);
 
-/// Indexed by component.
+/// The known states of all components, indexed by component.
 using ComponentStates = std::vector<KnownState>;
 
-/// Changes components to a state, one after another or all at once, and waits for each. Components that cannot reach it
-/// (they failed, their process is dead, or they never started) are skipped, even if this happens while they are
-/// awaited.
+/// Changes components to a state, one after another or all at once, and waits for each. Components that cannot reach
+/// it, for example because their process is dead or they never started, are skipped, even if this happens while they
+/// are awaited. A failed component can only be finalized.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
@@ -41,7 +41,7 @@ class TransitionSequence {
   /// Returns the components that have been asked and have not reached the state.
   std::vector<std::uint32_t> awaited() const;
 
-  /// The state that is to be reached: active, inactive or finalized.
+  /// Returns the state to be reached: active, inactive or finalized.
   State target() const { return target_; }
 
  private:
@@ -52,7 +52,7 @@ class TransitionSequence {
   Pace pace_;
   const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;
-  std::vector<bool> asked_;  ///< Indexed by place in `order_`.
+  std::vector<bool> asked_;  ///< Says which components have been asked; in the order of `order_`.
 };
 
 }  // namespace trainyard::launch

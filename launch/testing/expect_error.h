@@ -13,8 +13,8 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// Returns the text of the Error that `action` throws, with `folder` + "/" removed wherever it stands, or "(no error)"
-/// if it throws none. Tests check whole messages, and the temporary folder is a new one each time.
+/// Returns the text of the Error that `action` throws, with `folder` + "/" removed wherever it occurs, or "(no error)"
+/// if it throws none. Tests can thus check whole messages, although the temporary folder is a new one each time.
 template <class Action>
 std::string error_of(Action&& action, const std::string& folder = "") {
   std::string text = "(no error)";

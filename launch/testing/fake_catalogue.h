@@ -95,8 +95,8 @@ inline ParameterInfo parameter(const std::string& name, ValueKind kind, const st
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
-// These functions add the components as the real ones declare themselves, as far as planning depends on it: ports,
-// topics, ranks and threads.
+// These functions add the components with those declarations of the real ones that planning depends on: ports, topics,
+// ranks and threads.
 inline void add_loader(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
@@ -191,7 +191,7 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   catalogue.special_answers[{"simulated", R"({"kind":"hpu"})"}] = {{hpu}, ""};
 }
 
-/// Adds one strategy for each thing that a strategy can say about itself.
+/// Adds one strategy for each kind of fact that a strategy can report.
 inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.say("single_device", StrategyTraits{.max_ranks = 1});
   catalogue.say("ddp", StrategyTraits{});

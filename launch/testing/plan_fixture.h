@@ -41,7 +41,7 @@ class PlanFixture : public ::testing::Test {
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
-  /// Returns the whole message, with places relative to the temporary folder, such as "a.toml:3: ...".
+  /// Returns the whole error message, with places relative to the temporary folder, such as "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }
@@ -50,7 +50,8 @@ class PlanFixture : public ::testing::Test {
     return error_of([&] { plan_six(text, arguments); }, folder_.path());
   }
 
-  /// Throws if there is none, so that a test fails with a sentence instead of a crash.
+  /// Returns the component of this name. Throws if there is none, so that a test fails with a message instead of a
+  /// crash.
   static const ComponentPlan& component(const Plan& plan, const std::string& name) {
     const auto found = std::ranges::find(plan.components, name, &ComponentPlan::name);
     if (found == plan.components.end()) throw Error(Code::kNotFound, "no component {} in the plan", name);

@@ -66,7 +66,7 @@ at::Tensor Convnet::convolve(const Layer& layer, const at::Tensor& values_BCHW) 
   // Padding keeps the size, so that only pooling shrinks the image.
   const at::Tensor convolved =
       at::conv2d(values_BCHW, layer.weight, layer.bias, /*stride=*/1, /*padding=*/*kernel_ / 2);
-  // ReLU after pooling gives the same as before it, on a quarter of the numbers.
+  // ReLU after pooling gives the same result as before pooling, on a quarter of the values.
   return at::relu(at::max_pool2d(convolved, 2));
 }
 
@@ -79,7 +79,7 @@ at::Tensor Convnet::apply_output(const at::Tensor& hidden) const {
   return at::linear(hidden, output_layer_.weight, output_layer_.bias);
 }
 
-/// Logits (B, classes).
+/// Returns logits (B, classes).
 at::Tensor Convnet::forward(const ModelBatch& batch) {
   at::Tensor values_BCHW = stage_input(batch);
   for (const Layer& layer : convolutions_) values_BCHW = convolve(layer, values_BCHW);

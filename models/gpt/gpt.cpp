@@ -12,7 +12,7 @@
 namespace trainyard {
 namespace {
 
-/// Token numbers as LibTorch wants them; datasets may store them in fewer bytes.
+/// Returns token numbers in the type that LibTorch requires; datasets may store them in fewer bytes.
 at::Tensor token_numbers(const at::Tensor& tokens) {
   return tokens.scalar_type() == at::kLong ? tokens : tokens.to(at::kLong);
 }
@@ -97,9 +97,9 @@ std::string Gpt::continuation(std::vector<std::int64_t> prompt) const {
 
 std::vector<std::int64_t> Gpt::first_tokens() const {
   if (!prompt_->empty()) return gpt::encode(*prompt_, vocabulary_);
-  // A new line is what the start of a text most looks like to a model of characters.
+  // For a model of characters, a new line is the most natural start of a text.
   const auto line_end = std::find(vocabulary_.begin(), vocabulary_.end(), "\n");
-  // Where there is no new line, token 0 starts as well as any.
+  // Without a new line in the vocabulary, token 0 is as good a start as any other.
   return {line_end == vocabulary_.end() ? 0 : line_end - vocabulary_.begin()};
 }
 
@@ -110,7 +110,7 @@ Prediction Gpt::predict(const ModelBatch& batch) {
     return prediction;
   }
   const at::Tensor input_BT = token_numbers(batch.tensors[0]).to(at::kCPU).contiguous();
-  // One by one: texts differ in nothing but their start, and a prediction is rare.
+  // Texts are generated one after another, because predictions are rare.
   for (std::int64_t row = 0; row < input_BT.size(0); ++row) {
     const auto* tokens = input_BT.data_ptr<std::int64_t>() + row * input_BT.size(1);
     prediction.text += continuation({tokens, tokens + input_BT.size(1)}) + "\n";

@@ -16,7 +16,7 @@ namespace trainyard {
 /// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target", of `context`
 /// token numbers each; the context and the vocabulary come from the dataset.
 ///
-/// If it is asked to predict without a batch, it writes a text that continues `prompt`.
+/// In a prediction without a batch, it writes a text that continues `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
 ///         divide the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the
@@ -29,16 +29,17 @@ class Gpt final : public Model {
   /// Draws new parameters from the default random generator. A checkpoint overwrites them in place later.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
-  /// Training and evaluation differ in dropout alone.
+  /// Switches dropout, the only difference between training and evaluation.
   void set_training(bool training) override { training_ = training; }
   /// Returns the mean cross entropy over all tokens of the batch, in nats.
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
-  /// With a batch, it writes for every sample the text that follows its input.
+  /// Writes, for every sample of the batch, a text that continues the input; without a batch, a text that continues
+  /// `prompt`.
   Prediction predict(const ModelBatch& batch) override;
 
-  /// The stages are the embeddings, every block, and the head, which uses the token embedding once more. They hand on
+  /// The stages are the embeddings, every block, and the head, which uses the token embedding once more. They pass on
   /// the residual stream (B, T, width).
   std::vector<Stage> stages() override;
   at::Tensor stage_input(const ModelBatch& batch) override;

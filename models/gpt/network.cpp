@@ -15,10 +15,10 @@
 namespace trainyard::gpt {
 namespace {
 
-/// Of the initial weights, as in GPT-2.
+/// The standard deviation of the initial weights, as in GPT-2.
 constexpr double kDeviation = 0.02;
 
-/// Dropout of 0 is left out altogether: it would still copy.
+/// Applies dropout. With a probability of 0 it is skipped, because it would still copy.
 at::Tensor drop(at::Tensor x, double dropout) { return dropout > 0 ? at::dropout(x, dropout, /*train=*/true) : x; }
 
 }  // namespace
@@ -48,12 +48,12 @@ Network::Linear Network::make_linear(std::int64_t in, std::int64_t out, double d
 }
 
 Network::Norm Network::make_norm() const {
-  // A norm begins as one that only normalises.
+  // Initially, a norm only normalises.
   return {.gain = constant_parameter({sizes_.width}, 1),
           .bias = sizes_.bias ? constant_parameter({sizes_.width}, 0) : at::Tensor()};
 }
 
-/// The head has no entry of its own: it is the token embedding, whose gradient gathers both uses.
+/// The head has no entry of its own: it is the token embedding, whose gradient sums over both uses.
 std::vector<NamedTensor> Network::parameters() const {
   std::vector<NamedTensor> all{{"transformer.wte.weight", token_embedding_},
                                {"transformer.wpe.weight", position_embedding_}};
@@ -75,13 +75,14 @@ std::vector<NamedTensor> Network::parameters() const {
   return all;
 }
 
-/// What attention adds to the stream. One matrix makes queries, keys and values; the kernel reads them where they lie.
+/// Returns what attention adds to the stream. One matrix makes queries, keys and values; the kernel reads them in
+/// place.
 at::Tensor Network::attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const {
   const at::Tensor qkv = block.attention_in(normed);
   return drop(block.attention_out(fused::causal_attention(qkv, batch, sizes_.heads, dropout)), dropout);
 }
 
-/// What the perceptron adds to the stream.
+/// Returns what the perceptron adds to the stream.
 at::Tensor Network::perceive(const Block& block, const at::Tensor& normed, double dropout) const {
   return drop(block.perceptron_out(fused::gelu(block.perceptron_in(normed))), dropout);
 }
@@ -89,7 +90,7 @@ at::Tensor Network::perceive(const Block& block, const at::Tensor& normed, doubl
 at::Tensor Network::forward(const at::Tensor& index_BT, bool training) const {
   // Per layer: matrices of 12 N D^2 multiplications and attention of N T D, and twice as many going backward.
   const double dropout = training ? sizes_.dropout : 0;
-  // Rows of all samples lie one below the other, (N, D): only attention needs to know where a sample ends.
+  // The rows of all samples follow one another, (N, D): only attention needs to know where a sample ends.
   const std::int64_t batch = index_BT.size(0);
   at::Tensor stream_ND = drop(fused::embed(index_BT, token_embedding_, position_embedding_), dropout);
   at::Tensor normed_ND;
@@ -109,7 +110,7 @@ at::Tensor Network::forward(const at::Tensor& index_BT, bool training) const {
     addend_ND = perceive(block, normed_ND, dropout);
   }
   next_norm(final_norm_);
-  // The head: a product with every token's embedding.
+  // The head is a product with the embedding of every token.
   return at::linear(normed_ND, token_embedding_);
 }
 

@@ -10,8 +10,8 @@
 
 namespace trainyard::gpt {
 
-/// The sizes of a GPT. `width` is a multiple of `heads`. The fused kernels compute if both the width and the width of a
-/// head are multiples of 16; otherwise those of LibTorch do.
+/// The sizes of a GPT. `width` is a multiple of `heads`. If the width and the width of a head are multiples of 16, the
+/// fused kernels are used, and otherwise those of LibTorch.
 struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
@@ -22,9 +22,9 @@ struct Sizes {
   bool bias = false;
 };
 
-/// The decoder-only transformer of GPT-2, as nanoGPT writes it. It has embeddings of tokens and positions, and blocks
-/// of causal self-attention and a perceptron of four times the width. Each of the two follows a layer norm and is added
-/// to the residual stream. The head shares the token embedding. Tensors have nanoGPT's names and shapes.
+/// The decoder-only transformer of GPT-2, as in nanoGPT. It has embeddings of tokens and positions, and blocks of
+/// causal self-attention and a perceptron of four times the width. Each of the two follows a layer norm and is added to
+/// the residual stream. The head shares the token embedding. Tensors have nanoGPT's names and shapes.
 ///
 /// The architecture and the smaller weights of residual layers are from Radford et al., "Language Models are
 /// Unsupervised Multitask Learners" (2019). The shared head is from Press and Wolf, "Using the Output Embedding to
@@ -41,14 +41,14 @@ class Network {
   /// Returns the logits (B*T, V) of the token that follows each token of `index_BT`. T is at most the context.
   at::Tensor forward(const at::Tensor& index_BT, bool training) const;
 
-  // The forward pass in pieces: embed, apply_block for every layer, apply_head. They hand on the residual stream
-  // (B, T, D).
+  // The forward pass in pieces: embed, apply_block for every layer, apply_head. They pass on the residual stream (B, T,
+  // D).
   at::Tensor embed(const at::Tensor& index_BT, bool training) const;
   at::Tensor apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const;
   /// Returns logits (B, T, V).
   at::Tensor apply_head(const at::Tensor& stream_BTD) const;
 
-  /// Returns the sizes that the network was made with.
+  /// Returns the sizes with which the network was made.
   const Sizes& sizes() const { return sizes_; }
 
   /// Returns the device of the parameters, on which inputs have to be as well.
@@ -77,7 +77,7 @@ class Network {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both return what is to be added to the stream, (N, D), and not the new stream.
+  // Both return what is added to the stream, (N, D), not the new stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 

@@ -17,15 +17,15 @@
 
 namespace trainyard::gpt {
 
-// Draws on the generator that training uses: a run that predicts goes on with other random numbers than one that does
-// not.
+// Sampling draws from the generator that training uses, so a run that predicts continues with different random numbers
+// than a run that does not.
 
 namespace {
 
-/// The next token. Logits below the k-th largest get probability 0.
+/// Returns the next token. Logits below the k-th largest get probability 0.
 std::int64_t draw(at::Tensor logits_V, const SamplingOptions& options) {
   if (options.temperature == 0) return logits_V.argmax().item<std::int64_t>();
-  // A new tensor: the network's own output stays as it is.
+  // This makes a new tensor, so the network's own output does not change.
   logits_V = logits_V.div(options.temperature);
   if (options.top_k > 0 && options.top_k < logits_V.size(0)) {
     const at::Tensor kept = std::get<0>(at::topk(logits_V, options.top_k));
@@ -44,8 +44,8 @@ std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_
     const auto length = std::min<std::int64_t>(static_cast<std::int64_t>(tokens.size()), network.sizes().context);
     const at::Tensor window_1T =
         at::from_blob(tokens.data() + tokens.size() - static_cast<std::size_t>(length), {1, length}, at::kLong);
-    // The window is computed anew for every token: a cache of keys and values would be quicker, and one more thing to
-    // keep right where the window begins to slide.
+    // The whole window is computed again for every token. A cache of keys and values would be faster, but hard to keep
+    // right when the window begins to slide.
     const at::Tensor logits_TV = network.forward(window_1T.to(network.device()), /*training=*/false);
     tokens.push_back(draw(logits_TV[-1], options));
   }
@@ -55,7 +55,7 @@ std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_
 std::vector<std::int64_t> encode(const std::string& text, const std::vector<std::string>& vocabulary) {
   std::vector<std::int64_t> tokens;
   for (std::size_t at = 0; at < text.size();) {
-    // Longest match first, by trying every entry: prompts are short, and vocabularies without single characters exist.
+    // The longest match is found by trying every entry: prompts are short, and a vocabulary may lack single characters.
     std::size_t longest = 0;
     std::int64_t token = 0;
     for (std::size_t v = 0; v < vocabulary.size(); ++v) {

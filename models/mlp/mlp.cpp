@@ -57,13 +57,13 @@ std::vector<NamedTensor> Mlp::parameters() {
   return all;
 }
 
-/// The activation stands between layers, not behind the last.
+/// The activation is between layers, not after the last one.
 at::Tensor Mlp::apply_layer(std::size_t number, const at::Tensor& values) const {
   const Layer& layer = layers_[number];
   return at::linear(number == 0 ? values : activate(*activation_, values), layer.weight, layer.bias);
 }
 
-/// Logits (B, classes).
+/// Returns logits (B, classes).
 at::Tensor Mlp::forward(const ModelBatch& batch) {
   at::Tensor values = stage_input(batch);
   for (std::size_t i = 0; i < layers_.size(); ++i) values = apply_layer(i, values);

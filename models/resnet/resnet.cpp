@@ -27,7 +27,7 @@ namespace {
 
 constexpr double kMomentum = 0.1;
 constexpr double kEpsilon = 1e-5;
-constexpr std::int64_t kSmallImage = 64;  ///< Up to here the ImageNet stem would leave next to nothing.
+constexpr std::int64_t kSmallImage = 64;  ///< Of images up to this size, the ImageNet stem would leave almost nothing.
 
 using Stages = std::array<int, 4>;
 constexpr Stages kResnet18{2, 2, 2, 2};
@@ -100,7 +100,7 @@ void Resnet::build(const DatasetInfo& data) {
   parameters_.push_back({"fc.bias", head_bias_});
 }
 
-/// Padding keeps the size of what a stride of 1 goes over.
+/// With a stride of 1, padding keeps the size.
 at::Tensor Resnet::apply(const Unit& unit, const at::Tensor& x) const {
   const at::Tensor y = at::conv2d(x, unit.weight, {}, unit.stride, unit.weight.size(2) / 2);
   if (training_) unit.norm.batches.add_(1);
@@ -111,7 +111,7 @@ at::Tensor Resnet::apply(const Unit& unit, const at::Tensor& x) const {
 at::Tensor Resnet::apply(const Block& block, const at::Tensor& x) const {
   at::Tensor y = apply(block.first, x).relu_();
   y = apply(block.second, y);
-  // In place: neither batch norm nor addition needs its result to go backward.
+  // These work in place, because neither batch norm nor addition needs its result in the backward pass.
   return y.add_(block.shortcut ? apply(*block.shortcut, x) : x).relu_();
 }
 
@@ -124,14 +124,14 @@ at::Tensor Resnet::apply_head(const at::Tensor& x_BCHW) const {
   return at::linear(at::adaptive_avg_pool2d(x_BCHW, {1, 1}).flatten(1), head_weight_, head_bias_);
 }
 
-/// Logits (B, classes).
+/// Returns logits (B, classes).
 at::Tensor Resnet::forward(const ModelBatch& batch) {
   at::Tensor x_BCHW = apply_stem(stage_input(batch));
   for (const Block& block : blocks_) x_BCHW = apply(block, x_BCHW);
   return apply_head(x_BCHW);
 }
 
-/// The stem, every block, the head.
+/// The stages are the stem, every block, and the head.
 std::vector<Stage> Resnet::stages() {
   std::vector<Stage> all;
   const auto add = [&](const std::string& name, std::initializer_list<std::string> prefixes, auto forward) {

@@ -15,8 +15,8 @@ namespace trainyard {
 /// Learning for Image Recognition" (CVPR 2016).
 ///
 /// Tensors have the names and shapes of torchvision's resnet18 and resnet34, so that the weights of a checkpoint can be
-/// loaded there as a state dict, and the other way round. The CIFAR stem is a 3 x 3 convolution without pooling, for
-/// small images; its "conv1.weight" has another shape than torchvision's.
+/// loaded there as a state dict, and vice versa. The CIFAR stem is a 3 x 3 convolution without pooling, for small
+/// images; the shape of its "conv1.weight" differs from torchvision's.
 ///
 /// Batch norms keep running means as buffers, with torchvision's momentum of 0.1. Every rank has buffers of its own.
 class Resnet final : public Model {
@@ -41,9 +41,9 @@ class Resnet final : public Model {
   struct Norm {
     at::Tensor gain;
     at::Tensor bias;
-    at::Tensor mean;  ///< The running mean; the variance is a running one, too.
+    at::Tensor mean;  ///< The running mean; `variance` is a running variance, too.
     at::Tensor variance;
-    at::Tensor batches;  ///< How many batches it was trained on, int64. Only torchvision's state dict needs it.
+    at::Tensor batches;  ///< The number of batches trained on, int64. Only torchvision's state dict needs it.
   };
   /// A convolution without a bias, and the batch norm after it.
   struct Unit {
@@ -56,7 +56,7 @@ class Resnet final : public Model {
     Unit first;
     Unit second;
     std::optional<Unit> shortcut;
-    std::string name;  ///< "layer1.0"
+    std::string name;  ///< Such as "layer1.0".
   };
 
   bool cifar_stem(const std::vector<std::int64_t>& image) const;
@@ -80,7 +80,7 @@ class Resnet final : public Model {
   std::vector<NamedTensor> parameters_;
   std::vector<NamedTensor> buffers_;
   Unit stem_unit_;
-  bool pools_ = false;  ///< Whether the stem ends in a pooling.
+  bool pools_ = false;  ///< True if the stem ends with pooling.
   std::vector<Block> blocks_;
   at::Tensor head_weight_;
   at::Tensor head_bias_;

@@ -8,7 +8,7 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of models needs for one model.
+/// What the contract test of models needs to know about one model.
 struct ModelCase {
   std::string parameters = "{}";  ///< A JSON object. Small sizes make the test quick.
 

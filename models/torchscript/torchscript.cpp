@@ -13,13 +13,13 @@
 namespace trainyard {
 namespace {
 
-/// LibTorch's messages end with pages of C++ frames.
+/// Returns the message of an error without the pages of C++ frames with which LibTorch's messages end.
 std::string without_frames(const std::exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nException raised from"));
 }
 
-/// A module may refer to one tensor by two names; it is listed once.
+/// Returns true if the tensor is in the list. A module may refer to one tensor by two names; it is listed once.
 bool contains(const std::vector<NamedTensor>& list, const at::Tensor& tensor) {
   return std::ranges::any_of(list, [&](const NamedTensor& one) { return one.tensor.is_same(tensor); });
 }
@@ -60,7 +60,7 @@ void TorchScript::load() {
   if (context().log) context().log->warn("{}: runs the code in '{}', as trust = true allows", where(), *path_);
   try {
     module_ = std::make_unique<Module>(Module{torch::jit::load(*path_, at::kCPU)});
-  } catch (const std::exception& error) {  // Its parser does not throw LibTorch's own type.
+  } catch (const std::exception& error) {  // LibTorch's parser does not throw LibTorch's own type.
     throw Error(Code::kCorrupt, "{}: '{}' is no TorchScript file that this LibTorch reads: {}", where(), *path_,
                 without_frames(error));
   }
@@ -84,7 +84,7 @@ void TorchScript::list_tensors() {
 
 void TorchScript::set_training(bool training) { module_->script.train(training); }
 
-/// Errors of the module are told in Python's words: they name its own lines.
+/// Errors of the module are reported in Python's words, which name the lines of the module.
 at::Tensor TorchScript::forward(const at::Tensor& input) {
   c10::IValue result;
   try {
@@ -100,8 +100,8 @@ at::Tensor TorchScript::forward(const at::Tensor& input) {
   return result.toTensor();
 }
 
-/// Means over the batch, of float32 at least. Targets of regressions get the shape and type of the result: (B) fits
-/// (B, 1).
+/// Returns the mean over the batch, in float32 or wider. Targets of regressions are brought to the shape and type of
+/// the result: (B) fits (B, 1).
 at::Tensor TorchScript::loss_of(const at::Tensor& result, const at::Tensor& target) const {
   const at::Tensor output = at_least_float(result);
   if (*loss_ == torchscript::Loss::kCrossEntropy) return classification_loss(output, target);
@@ -130,7 +130,7 @@ std::vector<NamedMetric> TorchScript::evaluation_step(const ModelBatch& batch) {
 }
 
 Prediction TorchScript::predict(const ModelBatch& batch) {
-  if (batch.tensors.empty()) return Model::predict(batch);  // Which says that it cannot.
+  if (batch.tensors.empty()) return Model::predict(batch);  // This throws, saying that the model cannot generate.
   const at::Tensor output = forward(batch.tensors[0]);
   if (classifies()) return classification_prediction(output, vocabulary_);
   Prediction prediction{.title = "output", .text = "", .tensors = {}};

@@ -19,19 +19,19 @@ constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "ms
 
 namespace trainyard {
 
-/// A module that was exported from Python (`torch.jit.script(module).save("net.pt")`), trained here.
+/// A model that was exported from Python (`torch.jit.script(module).save("net.pt")`) and is trained here.
 ///
 /// The module's `forward` is called with the input of a batch and returns one tensor, from which the loss that the
 /// launch file names is computed. Parameters and buffers keep the module's names, so that the weights of a checkpoint
 /// can be loaded back into the Python module. Parameters that do not require a gradient are treated like buffers: they
 /// are saved and never changed. Bytes become floats from 0 to 1.
 ///
-/// Such a file contains a program, and loading the file runs it. `trust = true` says that its origin is known.
+/// Such a file contains a program, and loading the file runs it. `trust = true` says that you trust its origin.
 ///
 /// Parameters  path   required
 ///             trust  false: the file is refused
 ///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
-/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (no TorchScript), kShapeMismatch (data or result)
+/// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (not TorchScript), kShapeMismatch (data or result)
 class TorchScript final : public Model {
  public:
   explicit TorchScript(ModelContext& context);
@@ -48,7 +48,7 @@ class TorchScript final : public Model {
   Prediction predict(const ModelBatch& batch) override;
 
  private:
-  struct Module;  // Keeps torch/script.h out of here.
+  struct Module;  // Keeps torch/script.h out of this header.
 
   bool classifies() const { return *loss_ == torchscript::Loss::kCrossEntropy || *loss_ == torchscript::Loss::kNll; }
   void load();

@@ -14,14 +14,15 @@
 #include "core/testing/temporary_folder.h"
 #include "messages/error.h"
 
-// tests/torchscript trains one on MNIST and takes the weights back to Python.
+// tests/torchscript trains such a model on MNIST and loads the weights back into Python.
 namespace trainyard {
 namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// Saves a small network as argv[1] and prints what torch makes of an input of ones: loss and gradients' sums.
+/// Saves a small network as argv[1] and prints torch's results for an input of ones: the loss and the sums of the
+/// gradients.
 constexpr const char* kExport = R"(
 import json, sys, torch
 torch.manual_seed(3)
@@ -112,7 +113,7 @@ TEST_F(TorchScriptTest, TensorsKeepTheirIdentitySoThatTheArenaCanTakeThem) {
   head.set_data(moved);
   const at::Tensor target = at::ones({2}, at::kLong);
   const double before = model_->training_step(batch(target)).item<double>();
-  moved[1] = 5;  // The bias of the right class.
+  moved[1] = 5;  // This is the bias of the right class.
   EXPECT_LT(model_->training_step(batch(target)).item<double>(), before);
 }
 

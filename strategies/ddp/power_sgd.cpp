@@ -151,7 +151,8 @@ void PowerSgd::finish(const Bucket& bucket, const at::Tensor& /*gradients*/) {
   }
 }
 
-/// Gradients overflowed on some rank. Whoever looks at them must see this, and it may not stay in the error.
+/// Called when gradients overflowed on some rank. The overflow must show in the gradients, but must not stay in the
+/// error.
 void PowerSgd::start_anew(const Range& range) {
   for (std::size_t i = range.begin; i < range.end; ++i) {
     Part& part = parts_[i];

@@ -7,7 +7,7 @@
 
 namespace trainyard {
 
-/// DiLoCo: ranks step alone for a long time. Then the mean of the changes that they have made to the parameters serves
+/// DiLoCo: every rank makes many steps alone. Then the mean of the changes that they have made to the parameters serves
 /// as the gradient of an outer optimizer, SGD with Nesterov momentum, and all ranks continue from its parameters (the
 /// anchor).
 ///
@@ -32,7 +32,7 @@ class Diloco final : public LocalSteps {
   Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "weight of the outer optimizer's last steps",
                                     between(0, 1)};
 
-  // These are at least float32, and as long as the block of parameters.
+  // Both have the length of the block of parameters, and at least the precision of float32.
   at::Tensor anchor_;
   at::Tensor velocity_;
 };

@@ -6,7 +6,7 @@
 namespace trainyard {
 
 /// Data parallel in one process: every rank is a thread with a device of its own, the whole model and a part of the
-/// data. Gradients are averaged after backward. It is for machines where one process is enough, or all that is allowed.
+/// data. Gradients are averaged after backward. Use it where one process is enough, or where no more are allowed.
 class Dp final : public ReplicaStrategy {
  public:
   explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}

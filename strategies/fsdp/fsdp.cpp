@@ -8,7 +8,8 @@
 namespace trainyard {
 namespace {
 
-/// Stages are gathered one after the other. For predictions, which models make as a whole, all are gathered at once.
+/// Evaluates stage by stage, gathering one after the other. Models predict as a whole, so for predictions all stages
+/// are gathered at once.
 class StagewiseEvaluation final : public Evaluation {
  public:
   StagewiseEvaluation(const std::vector<Stage>& stages, fsdp::StageGroups& groups) : stages_(stages), groups_(groups) {}
@@ -72,7 +73,7 @@ void Fsdp::synchronise(ArenaEdit& /*edit*/) {
   if (arena().has_buffers()) world().broadcast(arena().buffers(), 0).wait();
 }
 
-/// Without samples the rank takes part in what the others do, with gradients of zero.
+/// A rank without samples takes part in the communication, with gradients of zero.
 at::Tensor Fsdp::compute(const MicroBatch& batch) {
   groups_->use_shared();
   forward_stages(batch);
@@ -84,7 +85,7 @@ at::Tensor Fsdp::compute(const MicroBatch& batch) {
   return std::exchange(loss_, at::Tensor());
 }
 
-/// The last stage stays, because backward begins with it.
+/// The last stage stays gathered, because backward begins with it.
 void Fsdp::forward_stages(const MicroBatch& batch) {
   if (stages_.empty() && !batch.empty()) loss_ = passes().forward(model(), batch);
   for (std::size_t stage = 0; stage < stages_.size(); ++stage) {

@@ -43,7 +43,7 @@ class Fsdp final : public Strategy {
 
   Parameter<bool> prefetch_{*this, "prefetch", true, "bring the next stage together while one computes"};
 
-  std::vector<Stage> stages_;  ///< Empty if the model is one piece; everything is then shared.
+  std::vector<Stage> stages_;  ///< Empty if the model is one piece; all its parameters then form the shared group.
   std::optional<fsdp::StageGroups> groups_;
   std::vector<at::Tensor> inputs_;   ///< The inputs of the stages and of the loss, during a step.
   std::vector<at::Tensor> outputs_;  ///< The outputs of the stages, likewise.

@@ -31,7 +31,7 @@ Stage stage(std::vector<NamedTensor> parameters) {
   return {.name = "", .parameters = std::move(parameters), .buffers = {}, .forward = {}};
 }
 
-/// A tied pair around two stages, of which the first lies in two runs.
+/// A tied pair of parameters around two stages, of which the first consists of two runs.
 struct Tied {
   std::vector<NamedTensor> all{parameter("a", 16), parameter("tied", 20), parameter("b", 4), parameter("c", 16)};
   std::vector<Stage> stages{stage({all[0], all[1], all[2]}), stage({all[3], all[1]})};

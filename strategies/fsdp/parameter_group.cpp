@@ -7,7 +7,7 @@
 namespace trainyard::fsdp {
 namespace {
 
-/// The group of every parameter that a stage has.
+/// Returns the index of the group of every parameter that belongs to a stage.
 std::map<std::string, std::size_t> groups_by_name(const std::vector<Stage>& stages) {
   std::map<std::string, std::size_t> groups;
   for (std::size_t i = 0; i < stages.size(); ++i) {

@@ -9,16 +9,17 @@
 
 namespace trainyard::fsdp {
 
-/// Parameters that are gathered and released at the same moments. All numbers are bytes.
+/// Parameters that are gathered and released at the same times. Offsets, places and sizes are in bytes.
 struct ParameterGroup {
-  /// A run of neighbours in the flat block of all parameters, and where it lies in the memory of the group.
+  /// A run of neighbouring parameters: `bytes` bytes at `offset` in the flat block of all parameters, which are at
+  /// `place` in the memory of the group.
   struct Run {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::uint64_t place = 0;
   };
   struct Member {
-    std::size_t parameter = 0;  ///< Its index in the arena.
+    std::size_t parameter = 0;  ///< The index of the parameter's entry in the arena.
     std::uint64_t place = 0;    ///< The place in the memory of the group.
   };
 
@@ -27,8 +28,8 @@ struct ParameterGroup {
   std::uint64_t bytes = 0;  ///< The size of all runs, padding included.
 };
 
-/// Makes a group for every stage, of the parameters that only it uses, then one group of those that belong to several
-/// stages or to none.
+/// Returns a group for every stage, with the parameters that only this stage has, and then one group with the
+/// parameters that belong to several stages or to none.
 std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, const ArenaLayout& layout);
 
 }  // namespace trainyard::fsdp

@@ -13,32 +13,33 @@
 
 namespace trainyard::fsdp {
 
-/// A group of parameters of which this rank has a part. It gathers the whole from all ranks, in memory that is lent to
-/// it, and gives every rank its part of the gradients.
+/// A group of parameters of which this rank has a part. It gathers the whole group from all ranks, in memory that the
+/// caller lends, and reduces the gradients so that every rank gets its part.
 class ShardedGroup {
  public:
-  /// `parts` says where the ranks' parts of the flat block begin, in bytes. The model's parameters lose their memory:
-  /// from now on they have what is lent to them.
+  /// `parts` are the bounds of the ranks' parts of the flat block, in bytes (see shard_bounds). The model's parameters
+  /// give up their memory; from now on they use the memory that is lent to the group.
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Returns the number of elements, of the parameters' type.
+  /// Returns the number of elements that the group's memory must have. They have the parameters' type.
   std::int64_t elements() const { return block_.flat().numel(); }
   bool is_gathered() const { return block_.has_memory(); }
   bool is_coming() const { return coming_.defined(); }
 
-  /// Starts to gather the parameters in `memory`, which has room for them. wait() makes them usable.
+  /// Starts to gather the parameters in `memory`, which has room for elements(). wait() waits until they are usable.
   void gather(const at::Tensor& memory);
   void wait();
   /// Releases the parameters.
   void release() { block_.take_back(); }
 
-  /// Makes autograd add the gradients of the members to `memory`, which is zeroed, until reduce().
+  /// Zeroes `memory` and makes autograd add the members' gradients to it, until reduce() is called.
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the gradients over the ranks.
   void reduce();
-  /// Waits for that, then adds this rank's part to its gradients in the arena. Does nothing if nothing is under way.
+  /// Waits for the averages, then adds this rank's part of them to its gradients in the arena. Does nothing if no
+  /// reduction is under way.
   void add_reduced();
 
  private:
@@ -55,9 +56,9 @@ class ShardedGroup {
 
   RankGroup& ranks_;
   ParameterGroup group_;
-  std::vector<at::Tensor> members_;  ///< As in `group_.members`.
+  std::vector<at::Tensor> members_;  ///< The parameters, in the order of `group_.members`.
   std::vector<Part> parts_;
-  at::Tensor own_parameters_;  ///< This rank's, of all groups.
+  at::Tensor own_parameters_;  ///< This rank's part of all parameters, not only of this group.
   at::Tensor own_gradients_;
   BorrowedBlock block_;
   at::Tensor coming_;     ///< The memory in which parameters arrive.

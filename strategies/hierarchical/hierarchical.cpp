@@ -20,7 +20,7 @@ void Hierarchical::prepare_reduction() {
   across_.use(arena().gradient_memory());
 }
 
-/// The ranks of every host, in the order of the hosts' first ranks.
+/// Returns the ranks of every host, in the order of the hosts' first ranks.
 std::vector<std::vector<std::uint32_t>> Hierarchical::hosts() const {
   const std::vector<std::string> places = world().all_gather_texts(host_identity());
   std::vector<std::vector<std::uint32_t>> hosts;
@@ -74,7 +74,7 @@ void Hierarchical::go_back(Stages& stages) {
   stages.back = inside_.broadcast(stages.host, 0);
 }
 
-/// What the ranks of a host do together has one order: all first stages, then all third ones.
+/// The ranks of a host start their common operations in one order: all first stages, then all third ones.
 void Hierarchical::complete_reduction() {
   const TraceSpan span(trace(), "wait for hosts", "communication");
   for (Stages& stages : under_way_) cross(stages);

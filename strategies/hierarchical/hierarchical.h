@@ -16,12 +16,12 @@ namespace trainyard {
 /// is slow, only one rank of each takes part.
 ///
 ///     rank 0 \                      / rank 0
-///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added up in another order
+///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
 ///               rank 1      rank 3 <- rank 3
 ///
-/// The first two stages of a bucket run while backward does; the third one runs after backward.
+/// The first two stages of a bucket run during backward; the third one runs after it.
 ///
-/// Source: what PyTorch Lightning had as DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
+/// Source: what PyTorch Lightning called DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {
  public:
   explicit Hierarchical(StrategyContext& context) : ReplicaStrategy(context) {}
@@ -52,7 +52,7 @@ class Hierarchical final : public ReplicaStrategy {
       *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
 
   RankGroup inside_;              ///< The ranks of this host.
-  RankGroup across_;              ///< The first rank of every host. Each of the other ranks has a group of its own.
+  RankGroup across_;              ///< The first ranks of all hosts; on any other rank, that rank alone.
   std::deque<Stages> under_way_;  ///< The buckets of this step, in order.
 };
 

@@ -48,7 +48,7 @@ void Horovod::count_votes() {
   reduce_up_to(static_cast<std::size_t>(ballot_));
 }
 
-/// Reduces in pieces of the size of the fusion buffer; a gradient is never cut.
+/// Reduces in pieces of at most `fusion_mb`. A gradient is never cut, so a larger one is a piece of its own.
 void Horovod::reduce_up_to(std::size_t end) {
   while (sent_ < end) {
     const std::size_t begin = sent_++;

@@ -22,17 +22,17 @@ constexpr auto words_of(GradientForm) { return words("form of gradients", "none"
 
 namespace trainyard {
 
-/// Data parallel with tensor fusion. Gradients are not cut into buckets beforehand; in every cycle, those that all
-/// ranks have ready by then are averaged as one.
+/// Data parallel with tensor fusion. Gradients are not cut into buckets beforehand; in every cycle, the gradients that
+/// all ranks have ready by then are averaged together.
 ///
 /// What Horovod's coordinator decides is decided by a vote here: each rank says how many gradients it has ready, and
 /// the smallest number counts (an all-reduce of one number). The next vote is held a cycle later. Gradients become
-/// ready in one order and lie in the arena in that order, so fusing them copies nothing.
+/// ready in the order in which they are stored in the arena, so fusing them copies nothing.
 ///
-/// No rank waits for one that does not come: votes and reductions are asynchronous, and every rank asks for the same
-/// ones in the same order, because each follows from the outcome of the vote before. Votes are held until one says that
-/// everything is ready. How often that happens depends on time, and so does what is fused. The sum of an element does
-/// not depend on it if the collective adds in the order of the ranks.
+/// The ranks cannot block each other: votes and reductions are asynchronous, and every rank starts the same ones in the
+/// same order, because each follows from the outcome of the previous vote. Votes are held until one says that
+/// everything is ready. How many there are depends on timing, and so does what is fused. The sum of an element does
+/// not, if the collective adds in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
 class Horovod final : public ReplicaStrategy {
@@ -76,10 +76,10 @@ class Horovod final : public ReplicaStrategy {
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 
   // The following describe the current step. Gradients are counted in the order in which they become ready.
-  std::vector<Bucket> ready_;      ///< Those that this rank has.
-  std::size_t total_ = 0;          ///< Those of the whole model.
-  std::size_t sent_ = 0;           ///< Those that are being reduced, on all ranks.
-  std::vector<Fused> reductions_;  ///< The reductions of those that were sent.
+  std::vector<Bucket> ready_;      ///< The gradients that this rank has ready.
+  std::size_t total_ = 0;          ///< The number of gradients of the whole model.
+  std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun, on all ranks.
+  std::vector<Fused> reductions_;  ///< The reductions that have begun.
   std::optional<Work> voting_;     ///< The vote under way.
   std::int64_t ballot_ = 0;        ///< During a vote, what this rank has ready; afterwards, what all ranks have.
   Clock::time_point last_vote_;

@@ -25,7 +25,7 @@ TEST(HorovodTest, GradientsAreFusedUpToTheSizeOfTheBuffer) {
     RankTeam team(2, "horovod", fmt::format(R"({{"fusion_mb": {}, "cycle_time_ms": 1000}})", fusion_mb));
     team.each([](std::uint32_t rank, TeamMember& member) { member.step(1, made_up_rows(rank, 4)); });
     const double reductions = stat(team.member(0), "fused_reductions");
-    // A buffer for one parameter makes a reduction of each of the four.
+    // If only one parameter fits, each of the four is reduced by itself.
     if (fused > 0) EXPECT_EQ(reductions, fused);
     EXPECT_GE(reductions, 1);
     EXPECT_EQ(stat(team.member(1), "fused_reductions"), reductions) << "all ranks ask for the same reductions";

@@ -6,8 +6,8 @@
 namespace trainyard {
 
 /// Local SGD: every rank makes its own steps with its own optimizer, and every few steps the parameters are replaced by
-/// their mean over all ranks. It exchanges 1 / every_steps of what ddp does, and its updates differ slightly from those
-/// of ddp.
+/// their mean over all ranks. It exchanges 1 / every_steps of the data that ddp exchanges, and its updates differ
+/// slightly from those of ddp.
 ///
 /// The optimizer's state stays with its rank: momentum is local, as in the literature.
 ///

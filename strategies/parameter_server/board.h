@@ -17,38 +17,41 @@ using Ranks = std::vector<std::uint32_t>;
 /// process or on a thread of its own.
 class Board {
  public:
-  static constexpr std::int32_t kLeft = -1;  ///< Stands in the place of a process after its worker has left.
+  static constexpr std::int32_t kLeft = -1;  ///< The value of Worker::process after the worker has left.
 
   /// Each worker has a cache line of its own, to which only the worker itself writes.
   struct alignas(64) Worker {
-    std::atomic<std::uint64_t> ended;  ///< The number of steps that it has ended.
-    std::atomic<std::uint64_t> begun;  ///< The number of steps before the one under way: `ended`, or one less.
-    std::atomic<std::uint64_t> meetings;
-    std::atomic<std::int32_t> process;  ///< The process of the worker; 0 until the worker comes.
-    std::atomic<std::uint32_t> waits;   ///< 1 while the worker waits for others.
+    std::atomic<std::uint64_t> ended;     ///< The number of steps that it has ended.
+    std::atomic<std::uint64_t> begun;     ///< The value of `ended` when the latest step began.
+    std::atomic<std::uint64_t> meetings;  ///< The number of meetings that it has reached (WorkerTable::meet).
+    std::atomic<std::int32_t> process;    ///< The id of the worker's process; 0 until the worker joins.
+    std::atomic<std::uint32_t> waits;     ///< 1 while the worker waits for others.
   };
 
   struct alignas(64) Common {
-    std::atomic<std::uint32_t> events;    ///< The futex, which changes with everything that a worker may wait for.
-    std::atomic<std::uint32_t> sleepers;  ///< Includes those that were killed, which costs only system calls.
-    std::atomic<std::uint32_t> holder;    ///< The rank that has the turn, plus 1; 0 if no rank has it.
-    std::atomic<std::uint64_t> updates;
-    std::atomic<std::uint64_t> spread;
+    std::atomic<std::uint32_t> events;  ///< The futex, which changes with everything that a worker may wait for.
+    /// The number of sleeping workers. A worker that is killed in its sleep stays counted, which only costs system
+    /// calls.
+    std::atomic<std::uint32_t> sleepers;
+    std::atomic<std::uint32_t> holder;   ///< The rank that has the turn, plus 1; 0 if no rank has it.
+    std::atomic<std::uint64_t> updates;  ///< The number of updates made.
+    std::atomic<std::uint64_t> spread;   ///< See WorkerTable::widest_spread.
   };
 
   static std::size_t bytes(std::uint32_t ranks);
 
-  /// `memory` must be the same for all workers, have `bytes(ranks)`, and be zeroed before the first worker comes.
+  /// `memory` must be the same for all workers, have at least `bytes(ranks)` bytes, and be zeroed before the first
+  /// worker joins.
   Board(Buffer memory, std::uint32_t ranks);
 
   std::uint32_t ranks() const { return ranks_; }
   Common& common() const;
   Worker& worker(std::uint32_t rank) const;
 
-  /// Wakes all who sleep, because something has changed.
+  /// Wakes all sleeping workers. It must be called after every change for which a worker may wait.
   void changed() const;
 
-  /// Sleeps until the next event after number `seen`, or for `longest`.
+  /// Sleeps until `Common::events` is no longer `seen`, but no longer than `longest`, which must be less than a second.
   void sleep(std::uint32_t seen, std::chrono::milliseconds longest) const;
 
  private:

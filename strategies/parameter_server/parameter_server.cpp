@@ -22,7 +22,7 @@ void ParameterServer::prepare_reduction() {
   memory_ = share("parameters", layout.parameter_bytes);
   const auto elements = static_cast<std::int64_t>(layout.parameter_bytes / size_of(layout.dtype));
   server_ = view_of({layout.dtype, {elements}, 0, memory_});
-  // Whoever reads what is announced finds the initial values there.
+  // Components that read the announced memory find the initial values there.
   if (context().rank == 0) server_.copy_(arena().parameters());
   arena().serve_from(memory_);
   table_.emplace(
@@ -31,7 +31,7 @@ void ParameterServer::prepare_reduction() {
           .where = where(), .rank = context().rank, .ranks = context().world_size, .timeout = world().timeout()});
 }
 
-/// The memory of rank 0, which makes it; the others map it.
+/// Returns shared memory that rank 0 makes and the other ranks map.
 Buffer ParameterServer::share(const std::string& name, std::size_t bytes) const {
   const std::string key = "parameter_server/" + name;
   if (context().rank == 0) {
@@ -76,7 +76,7 @@ std::uint64_t ParameterServer::claim_update(std::uint64_t step) {
   const TraceSpan span(trace(), "wait for the server", "communication");
   if (is_bounded()) table_->wait_until_begun(bound());
   table_->lock();
-  // A resumed run continues where the ranks' updates had brought it.
+  // A resumed run continues to count: every earlier step had one update by each rank.
   return *first_step_ * context().world_size + table_->count_update();
 }
 

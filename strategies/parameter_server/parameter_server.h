@@ -21,16 +21,16 @@ namespace trainyard {
 /// parameters with the worker's gradients, then the worker takes a new copy. One worker does this at a time.
 ///
 /// mode    sync     gradients are averaged and rank 0 makes one update from them; equals ddp
-///         bounded  every worker makes an update of its own, and begins a step only when no other one is more than
-///                  `staleness` steps behind; with 0, all updates of a step are made before anybody begins the next
+///         bounded  every worker makes an update of its own, and begins a step only when no other worker is more than
+///                  `staleness` steps behind; with 0, all updates of a step are made before any worker begins the next
 ///         async    the same without the bound
 ///
-/// In bounded and async, a step of the run is an update by each rank, so with the same learning rate the parameters
-/// move up to as many times as far as there are ranks. A worker whose gradients overflow, or that has no samples, skips
-/// the update; its clock goes on.
+/// In bounded and async, a step of the run is an update by each rank, so with the same learning rate the parameters may
+/// move N times as far with N ranks. A worker whose gradients overflow, or that has no samples, skips the update, but
+/// its clock still advances.
 ///
-/// Evaluations and predictions wait for all workers, and all use the same parameters. Snapshots need no meeting,
-/// because no rank sends gradients before the copy is made.
+/// Evaluations and predictions wait for all workers, and all use the same parameters. Snapshots need no meeting of the
+/// ranks, because no rank sends gradients before the copy is made.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
@@ -71,9 +71,10 @@ class ParameterServer final : public ReplicaStrategy {
                                      at_least(0) | in_unit("steps")};
 
   Buffer memory_;      ///< The server's parameters; empty for a single rank, which needs no server.
-  at::Tensor server_;  ///< A flat view of them.
+  at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
-  std::optional<std::uint64_t> first_step_;  ///< The steps done before this run, known from the first update on.
+  /// The number of steps done before this process began; set by the first update.
+  std::optional<std::uint64_t> first_step_;
 };
 
 }  // namespace trainyard

@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 /// The time between two looks at the missing workers. A change ends the sleep at once.
 constexpr std::chrono::milliseconds kGlance{20};
 
-/// True also if the process has ended and is not reaped yet, which signals cannot tell.
+/// Returns true also if the process has ended but is not reaped yet, which kill(process, 0) cannot detect.
 bool is_gone(std::int32_t process) {
   if (process == Board::kLeft) return true;
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
@@ -81,7 +81,7 @@ class Patience::Watch {
   std::vector<Seen> seen_;
 };
 
-/// No change is missed: whoever changes something counts an event afterwards, and an event that comes after the check
+/// No change is missed: whoever changes something counts an event afterwards, and an event that occurs after the check
 /// of what is missing prevents the sleep.
 void Patience::wait(const std::string& purpose, const std::function<Ranks()>& missing) const {
   if (missing().empty()) return;

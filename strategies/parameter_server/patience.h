@@ -10,7 +10,7 @@
 
 namespace trainyard::parameter_server {
 
-/// One worker of a server, as the other workers know it.
+/// A worker of a server, and how long it waits for others.
 struct Member {
   std::string where;  ///< The beginning of error messages.
   std::uint32_t rank = 0;
@@ -18,13 +18,14 @@ struct Member {
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// Lets a worker wait for others, but not endlessly. The error names the worker that has died (kPeerLost) or that has
-/// not moved for as long as the timeout (kTimeout), and not the workers that only wait for it.
+/// Lets a worker wait for others, but not forever. The error names the worker that has died (kPeerLost) or that has
+/// made no progress for as long as the timeout (kTimeout), not the workers that only wait for it.
 class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
 
-  /// Waits until `missing` returns an empty list. `purpose` is for errors, such as "for all workers to meet".
+  /// Waits until `missing`, which lists the workers that are still waited for, returns an empty list. `purpose` is for
+  /// error messages, such as "for all workers to meet".
   void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
 
  private:

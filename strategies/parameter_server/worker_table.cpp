@@ -58,7 +58,7 @@ void WorkerTable::begin_step() {
   board_.changed();
 }
 
-/// True if the worker has come to a meeting to which this one is still on the way.
+/// Returns true if the worker has reached a meeting that this one has not reached yet.
 bool WorkerTable::is_away(std::uint32_t rank) const { return board_.worker(rank).meetings > own().meetings; }
 
 Ranks WorkerTable::behind(std::uint64_t ended) const {

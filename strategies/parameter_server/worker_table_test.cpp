@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr std::chrono::minutes kLong{10};  ///< Longer than any test lives, so the deadline is not what ends a wait.
+constexpr std::chrono::minutes kLong{10};  ///< This is longer than any test, so the deadline does not end a wait.
 constexpr std::chrono::milliseconds kShort{50};
 
 void wait_until(const std::function<bool()>& condition) {
@@ -66,7 +66,7 @@ TEST_F(WorkerTableTest, OneWorkerAtATimeHasTheTurn) {
   EXPECT_EQ(worker(0)->updates(), kRanks * kUpdates);
 }
 
-/// Does what a worker of a strategy does in a step.
+/// Makes the calls that a worker makes in one step.
 void step(WorkerTable& self, std::uint64_t staleness) {
   self.wait_until_begun(staleness);
   self.lock();
@@ -139,7 +139,7 @@ TEST_F(WorkerTableTest, WorkersAtAMeetingHoldNobodyBackAndAllAreLevelAfterIt) {
   for (const auto& one : workers) EXPECT_EQ(one->ended(), 5u);
 }
 
-/// Another process, which does something at the table and then nothing more.
+/// Another process, which uses the table once and then does nothing more.
 class Child {
  public:
   explicit Child(const std::function<void()>& action) : pid_(::fork()) {
@@ -227,7 +227,7 @@ TEST_F(DeadlineTest, WhoHasNotComeToAMeetingIsNamed) {
   EXPECT_EQ(text, fmt::format("server: rank 0 waited for all workers to meet; rank 2 (process {0}), rank 3 (process "
                               "{0}) did not move within 0.05 s",
                               ::getpid()));
-  third.reset();  // A worker that leaves is not waited for either.
+  third.reset();  // The second worker stops waiting as well, because the third one has left.
 }
 
 TEST_F(DeadlineTest, NotWhoOnlyWaitsIsBlamedButWhoHasTheTurn) {

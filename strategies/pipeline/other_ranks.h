@@ -7,14 +7,15 @@
 
 namespace trainyard::pipeline {
 
-/// What the other ranks of a pipeline have of the model: parameters, which have memory here only during predictions,
-/// and buffers, whose values are known where their stage is.
+/// The parts of the model that belong to the other ranks of a pipeline: parameters, which have memory here only during
+/// predictions, and buffers, whose current values only the rank of their stage has.
 class OtherRanks {
  public:
   /// Releases the memory of all parameters that other ranks have.
   OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
 
-  /// Gathers all parameters on every rank, until release(). A second call does nothing.
+  /// Gathers all parameters and buffers on every rank. The parameters stay until release(); until then a second call
+  /// does nothing.
   void gather_parameters();
   void release() { parameters_.take_back(); }
 
@@ -25,7 +26,7 @@ class OtherRanks {
   const Arena& arena_;
   const Segment& segment_;
   World& world_;
-  BorrowedBlock parameters_;  ///< The block of which they are views.
+  BorrowedBlock parameters_;  ///< The block of which the other ranks' parameters are views.
 };
 
 }  // namespace trainyard::pipeline

@@ -28,7 +28,8 @@ class Pipeline final : public Strategy {
 
   StrategyTraits traits() const override { return {.same_data = true, .gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  /// Reports the most micro-batches whose activations were held at once, and the bytes of parameters on this rank.
+  /// Reports the largest number of micro-batches whose activations were held at once, and the bytes of parameters on
+  /// this rank.
   std::vector<Scalar> stats() const override;
 
  protected:
@@ -44,7 +45,7 @@ class Pipeline final : public Strategy {
   struct Part {
     MicroBatch batch;
     double share = 1;   ///< The share of the samples of the whole batch.
-    at::Tensor input;   ///< Kept from forward to backward, and then has its gradient.
+    at::Tensor input;   ///< Kept from forward to backward, which gives it a gradient.
     at::Tensor output;  ///< Kept likewise; on the last rank it is the loss.
   };
 

@@ -80,7 +80,8 @@ TEST(PlacementTest, StagesAgainstTheOrderOfTheArenaAreRefused) {
             "strategy 'pipeline': parameter 'stage1.weight' of stage 'stage1' comes after those of later stages");
 }
 
-/// Returns the most micro-batches between forward and backward, and checks that each goes through both once, in order.
+/// Returns the largest number of micro-batches between forward and backward. Also checks that each goes through both
+/// once, in order.
 std::size_t most_held(const std::vector<Action>& actions, std::size_t micro_batches) {
   std::size_t forward = 0, backward = 0, most = 0;
   for (const Action& action : actions) {
@@ -106,7 +107,8 @@ TEST(ScheduleTest, OneForwardOneBackwardHoldsNoMoreThanThePipelineIsDeepFromHere
   }
 }
 
-/// Neighbours must see the same order of messages, or they would wait for each other for ever; see backward_one().
+/// Neighbours must see the same order of messages; otherwise they would wait for each other forever (see
+/// Pipeline::backward).
 TEST(ScheduleTest, NeighboursMeetInTheSameOrder) {
   const auto with_next = [](const std::vector<Action>& actions) {
     std::string order;

@@ -13,7 +13,7 @@ namespace {
 /// The bytes of parameters of each stage, and the first stage that uses each parameter.
 struct StageParameters {
   std::vector<std::uint64_t> bytes;
-  std::map<std::string, std::size_t> first_user;  ///< Indexed by parameter.
+  std::map<std::string, std::size_t> first_user;  ///< Indexed by the parameter's name.
 };
 
 StageParameters parameters_of(const std::vector<Stage>& stages) {
@@ -49,7 +49,7 @@ std::size_t Placement::rank_of_stage(std::size_t stage) const {
   return static_cast<std::size_t>(std::ranges::upper_bound(stages, stage) - stages.begin()) - 1;
 }
 
-/// Finds the best cut of the first `end` weights into `part` runs, for all of both, by dynamic programming.
+/// Finds the best cut of the first `end` weights into `part` runs, for every `end` and `part`, by dynamic programming.
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts) {
   const std::size_t count = weights.size();
   constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();

@@ -10,7 +10,7 @@
 
 namespace trainyard::pipeline {
 
-/// Which stages of a model, and with them which bytes of the arena, lie on which rank of a pipeline.
+/// Says which stages of a model, and with them which bytes of the arena, each rank of a pipeline has.
 struct Placement {
   std::vector<std::size_t> stages;   ///< Rank r has the stages from stages[r] up to stages[r + 1] ...
   std::vector<std::uint64_t> bytes;  ///< ... and the bytes from bytes[r] up to bytes[r + 1] of the block of parameters.
@@ -19,7 +19,7 @@ struct Placement {
 };
 
 /// Cuts a row of weights into `parts` runs of at least one weight each, so that the heaviest run is as light as
-/// possible. Returns parts + 1 bounds. There must be at least as many weights as parts.
+/// possible. Returns the `parts` + 1 bounds of the runs. There must be at least as many weights as parts.
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts);
 
 /// Gives every rank neighbouring stages, with the bytes of parameters balanced. `where` names the strategy in errors.

@@ -23,13 +23,13 @@ struct Action {
   friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// Returns the pipeline schedule with all forward passes first, then all backward passes (Huang et al., 2019). Every
-/// micro-batch is held at once.
+/// Returns the pipeline schedule with all forward passes first, then all backward passes (Huang et al., 2019). A rank
+/// holds all micro-batches at once.
 std::vector<Action> gpipe(std::size_t micro_batches);
 
-/// Returns the pipeline schedule with as many forward passes as fill the pipeline behind `rank`, then one backward pass
-/// after each forward pass (Narayanan et al., 2019, with a flush at the end of the step). At most `ranks - rank`
-/// micro-batches are held.
+/// Returns the pipeline schedule that begins with enough forward passes to fill the pipeline behind `rank` and
+/// continues with one backward pass after each forward pass (Narayanan et al., 2019, with a flush at the end of the
+/// step). A rank holds at most `ranks - rank` micro-batches.
 std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 
 }  // namespace trainyard::pipeline

@@ -16,7 +16,7 @@
 
 namespace trainyard::pipeline {
 
-/// The stages of a model that lie on this rank, with the links to the ranks before and behind it.
+/// The stages of a model that this rank has, with the links to the ranks before and behind it.
 class Segment {
  public:
   /// Takes the stages of `model` that `placement` gives to this rank.
@@ -30,24 +30,25 @@ class Segment {
   /// Returns all stages of the model, whatever their ranks.
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// Returns the input of the first of this rank's stages: from the batch, or from the rank before, for which it waits.
+  /// Returns the input of this rank's first stage. The first rank makes it from the batch; every other rank waits until
+  /// the rank before has sent it.
   at::Tensor input_of(const ModelBatch& batch);
   at::Tensor run(at::Tensor values) const;
   void send_output(const at::Tensor& output, const ModelBatch& batch);
-  /// Waits for the gradient of an output, from the rank behind.
+  /// Waits until the rank behind has sent the gradient of an output, and returns it.
   at::Tensor gradient_of_output(const ModelBatch& batch);
   /// Sends the gradient of an input to the rank before. `next` is the batch whose input will be needed next, or null if
-  /// none is. That input is requested first, because neighbours must not both wait for the other to take what they
-  /// send.
+  /// none is. That input is requested first; otherwise two neighbours could each wait for the other to take what it
+  /// sends.
   void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
 
-  /// Waits until everything that was sent has gone.
+  /// Waits until everything has been sent.
   void flush();
 
-  /// Returns the last rank's numbers, on all ranks.
+  /// Returns the `numbers` of the last rank, on all ranks.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
-  /// Names the stages for people: "stages 'embedding' to 'block1'".
+  /// Returns the names of this rank's stages for messages: "stages 'embedding' to 'block1'".
   std::string text() const;
 
  private:

@@ -13,27 +13,28 @@
 
 namespace trainyard::pipeline {
 
-/// One of the two ends of the link between two neighbours of a pipeline.
+/// One end of the link between two neighbours of a pipeline.
 ///
-/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes: it is told the shape
-/// the first time that something is sent for a `key`, which both ends choose alike. From then on, what comes for that
-/// key has the same shape and type.
+/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes. Every tensor has a
+/// `key`, which both ends choose in the same way. Before the first tensor with a key, its shape and type are sent; all
+/// later tensors with this key must have the same.
 class StageLink {
  public:
   using Key = std::vector<std::int64_t>;
 
-  /// `device` is where received tensors will lie.
+  /// Received tensors are allocated on `device`.
   StageLink(RankGroup& ranks, std::uint32_t peer, at::Device device)
       : world_(ranks.collective()), peer_(peer), device_(device) {}
 
-  /// Returns at once if the collective does. The memory of `values` is kept until it has gone.
+  /// Starts to send a tensor, whose memory is kept until it has been sent. If `key` is new, waits until the shape has
+  /// been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
   void send(const at::Tensor& values, const Key& key);
 
   /// Asks for the next tensor before it is needed: the one that receive() will return.
   void expect(const Key& key);
   at::Tensor receive(const Key& key);
 
-  /// Waits until everything has gone.
+  /// Waits until everything has been sent.
   void flush();
 
  private:
@@ -54,7 +55,7 @@ class StageLink {
   at::Device device_;
   std::set<Key> told_;              ///< The keys whose shape the peer knows.
   std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
-  std::deque<Transfer> leaving_;    ///< Tensors of which it is not yet known that they have gone.
+  std::deque<Transfer> leaving_;    ///< Tensors that may not have been sent yet.
   std::optional<Transfer> coming_;  ///< The tensor that is requested, but not received yet.
 };
 

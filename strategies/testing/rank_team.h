@@ -26,8 +26,8 @@ class TeamMember {
   const Arena& arena() const { return *arena_; }
   World& world() { return *world_; }
 
-  /// Makes step number `step` of the run on these rows, of which there may be none. Returns what the strategy says
-  /// about its gradients; gradients() returns them afterwards.
+  /// Makes step number `step` of the run with the samples `rows`, which may be empty. Returns the strategy's summary;
+  /// gradients() returns the gradients afterwards.
   StepSummary step(std::uint64_t step, const ModelBatch& rows);
 
   /// Returns the strategy's state as a checkpoint would keep it.
@@ -39,7 +39,7 @@ class TeamMember {
   /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
   const at::Tensor& gradients() const { return gradients_; }
 
-  /// Copies of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
+  /// Returns a copy of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
   at::Tensor announced() const;
 
  private:
@@ -53,7 +53,7 @@ class TeamMember {
   std::unique_ptr<Strategy> strategy_;
 };
 
-/// Ranks as threads of the test, each with a strategy of its own, and a real collective between them.
+/// A team of ranks, which are threads of the test. Each has a strategy of its own, and a real collective connects them.
 class RankTeam {
  public:
   /// `strategy` is a registered name, and `parameters` is a JSON object.
@@ -63,8 +63,8 @@ class RankTeam {
   std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
   TeamMember& member(std::uint32_t rank) { return *members_[rank]; }
 
-  /// Runs `action` on the threads of all ranks at the same time, and waits for all. Throws the error of the first rank
-  /// that failed.
+  /// Runs `action` on the threads of all ranks at the same time, and waits for all of them. Throws the error of the
+  /// lowest-numbered rank that failed.
   void each(const std::function<void(std::uint32_t rank, TeamMember& member)>& action);
 
   /// Returns all parameters: those of rank 0, or the parts of the ranks one after the other.

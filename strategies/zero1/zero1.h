@@ -10,8 +10,8 @@
 namespace trainyard {
 
 /// ZeRO, stage 1: the ranks divide the optimizer's state among themselves. Every rank has the whole model and a part of
-/// the data, as with ddp, but it receives only its part of the averaged gradients and updates that part. The numbers
-/// are those of ddp, bit for bit, for the same traffic and 1/N of the optimizer's memory and work.
+/// the data, as with ddp, but it receives only its part of the averaged gradients and updates that part. The results
+/// are bit-identical to those of ddp, with the same traffic and 1/N of the optimizer's memory and work.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero1 final : public ReplicaStrategy {
@@ -30,8 +30,8 @@ class Zero1 final : public ReplicaStrategy {
 
  private:
   BucketSize bucket_size_{*this};
-  std::optional<ShardedUpdate> sharded_;  ///< Set from the start on.
-  bool told_ = false;                     ///< True when what is held has been logged.
+  std::optional<ShardedUpdate> sharded_;  ///< Set by synchronise().
+  bool told_ = false;                     ///< True once the holdings have been logged.
 };
 
 }  // namespace trainyard

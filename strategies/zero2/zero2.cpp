@@ -58,7 +58,7 @@ std::uint64_t Zero2::piece_bytes() const {
   return std::max(bytes / Arena::kAlignment, std::uint64_t{1}) * Arena::kAlignment;
 }
 
-/// Without samples, what the others have computed is averaged with zeros.
+/// A rank without samples contributes zeros to the averages.
 at::Tensor Zero2::compute(const MicroBatch& batch) {
   at::Tensor loss;
   if (!batch.empty()) {
@@ -85,7 +85,7 @@ void Zero2::after_update(std::uint64_t /*step*/, ArenaEdit& edit) {
   if (!std::exchange(told_, true)) context().log->info("{}: {}", where(), holdings().text(context().rank));
 }
 
-/// A parameter may be larger than a piece, and then lies in several.
+/// A parameter may be larger than a piece, and is then reduced in several.
 void Zero2::reduce_bucket(const Bucket& bucket) {
   const TraceSpan span(trace(), "reduce", "communication");
   peak_bytes_ = std::max(peak_bytes_, bytes_of_gradients());

@@ -14,10 +14,10 @@ namespace trainyard {
 class GradientBuckets;
 struct Bucket;
 
-/// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. What backward has finished
-/// is reduced bucket by bucket; every rank keeps the averages of its part, and the rest is given up at once. Every
-/// micro-batch is reduced, so accumulation costs traffic here. The numbers are those of ddp, bit for bit without
-/// accumulation.
+/// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Finished gradients are
+/// reduced bucket by bucket, while backward still runs; every rank keeps the averages of its part, and the rest is
+/// freed at once. Every micro-batch is reduced, so accumulation costs traffic here. The results are those of ddp;
+/// without accumulation they are bit-identical.
 ///
 /// Beyond its part a rank needs two pieces of memory in which gradients are reduced, and whatever autograd holds until
 /// a bucket is complete.
@@ -41,15 +41,15 @@ class Zero2 final : public Strategy {
   void after_update(std::uint64_t step, ArenaEdit& edit) override;
 
  private:
-  /// A run of the gradients, in bytes of the whole block.
+  /// A contiguous range of the gradients, as byte offsets in the whole block.
   struct Run {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Memory in which one run after another is reduced.
+  /// Memory in which one range after another is reduced.
   struct Staging {
     at::Tensor memory;
-    Run run;    ///< What the memory holds; empty if it holds nothing.
-    Work work;  ///< The reduction of that run.
+    Run run;    ///< The range that the memory holds; empty if it holds none.
+    Work work;  ///< The reduction of that range.
   };
 
   std::uint64_t piece_bytes() const;
@@ -65,12 +65,12 @@ class Zero2 final : public Strategy {
                                "gradients reduced as one; at most half of what a rank keeps, which 0 stands for",
                                at_least(0) | in_unit("MiB")};
   std::optional<ShardedUpdate> sharded_;
-  std::unique_ptr<GradientBuckets> buckets_;  ///< Null for a single rank, which has nobody to share with.
+  std::unique_ptr<GradientBuckets> buckets_;  ///< Null if there is only one rank.
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
-  std::size_t next_ = 0;          ///< The staging memory that has waited longest.
+  std::size_t next_ = 0;          ///< The staging memory to use next: the one that was used longest ago.
   std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes that autograd has held.
-  bool told_ = false;             ///< True when what is held has been logged.
+  bool told_ = false;             ///< True once the holdings have been logged.
 };
 
 }  // namespace trainyard

@@ -4,8 +4,8 @@
 //    trainyard_benchmark_image_loader FOLDER SIZE BATCH WORKERS EPOCHS
 //
 // The component runs as in a launch: loaded as a plugin, on an event loop, given orders, with credits on its batches.
-// What comes is counted and released, as the accelerator host does. The first epoch is not timed, because threads start
-// in it and the files come into the page cache.
+// Batches are counted and released, as the accelerator host does. The first epoch is not timed, because threads start
+// in it and the files are read into the page cache.
 #include <fmt/format.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -32,7 +32,7 @@ namespace {
 using namespace trainyard;
 using Clock = std::chrono::steady_clock;
 
-/// Orders batches and counts what comes.
+/// Orders batches and counts those that arrive.
 class Consumer final : public Component {
  public:
   explicit Consumer(ComponentContext& context) : Component(context) {}
@@ -77,7 +77,7 @@ class Bench {
     loader_->transition(State::kFinalized);
   }
 
-  /// The seconds from the order of an epoch to its last batch.
+  /// Returns the seconds from the order of an epoch to its last batch.
   double epoch(std::uint64_t number) {
     const std::uint64_t wanted = consumer_->samples + consumer_->samples_per_epoch;
     const std::uint64_t batches = (consumer_->samples_per_epoch + batch_size_ - 1) / batch_size_;

@@ -57,7 +57,7 @@ void measure(const char* name, const std::function<void()>& round_trip) {
   report(name, std::move(samples));
 }
 
-/// One message through the event loop of one thread.
+/// Measures one message through the event loop of one thread.
 void measure_hop() {
   constexpr int kBurst = 1000;
   class Counter final : public Component {
@@ -89,8 +89,8 @@ void measure_hop() {
 
 std::string endpoint(const std::string& directory, const char* name) { return "ipc://" + directory + "/" + name; }
 
-/// Keeps this thread, and those that it starts, on one core. Two sides that the scheduler may put on one core or on two
-/// take 9 us or 40 us for the same message, depending on its choice; on two cores they show what a pipeline pays.
+/// Keeps this thread, and those that it starts, on one core. If the scheduler may put both sides on one core or on two,
+/// the same message takes 9 us or 40 us; on two cores the time is that of a pipeline.
 void stay_on_core(unsigned core) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -137,7 +137,7 @@ void measure_raw(const std::string& directory, const char* name, std::size_t byt
   end_child(child);
 }
 
-/// Sends blocks and takes what comes back.
+/// Sends blocks and receives the answers.
 class Player final : public Component {
  public:
   Player(ComponentContext context, bool echoes) : Component(context), echoes_(echoes) {

@@ -16,14 +16,14 @@ namespace {
 
 using Body = std::span<const std::byte>;
 
-/// Ends the program, which the fuzzer reports, if a promise is broken.
+/// Ends the program if a promise is broken; the fuzzer reports this.
 void require(bool kept, const char* promise, const char* where) {
   if (kept) return;
   std::fprintf(stderr, "broken promise of %s: %s\n", where, promise);
   std::abort();
 }
 
-/// The text of the Error that `read` throws; empty if it throws none. Anything else that is thrown ends the program.
+/// Returns the text of the Error that `read` throws; empty if it throws none. Any other exception ends the program.
 template <class Read>
 std::string refusal_of(Read read) {
   try {
@@ -39,7 +39,7 @@ bool accepts(Read read) {
   return refusal_of(read).empty();
 }
 
-/// The payloads to which a body may refer: some bytes, none, and one byte.
+/// Returns the payloads to which a body may refer: some bytes, none, and one byte.
 std::vector<Buffer> some_payloads() { return {Buffer::heap(256), Buffer::heap(0), Buffer::heap(1)}; }
 
 template <Message T>
@@ -88,13 +88,14 @@ void fuzz_schema(Body input) {
   accepts([&] { back = binary_from_json(schema, json); });
 }
 
-/// JSON for a message with fields of every kind.
+/// Reads JSON for a message with fields of every kind.
 void fuzz_json(Body input) {
   const std::string_view text(reinterpret_cast<const char*>(input.data()), input.size());
   static const Schema schema = SchemaBuilder::build<Everything>();
   std::string body;
   if (!accepts([&] { body = binary_from_json(schema, text); })) return;
-  json_from_binary(schema, std::as_bytes(std::span(body)));  // This does not throw: what JSON says can be shown again.
+  // This does not throw, because everything that was read from JSON can be shown again.
+  json_from_binary(schema, std::as_bytes(std::span(body)));
 }
 
 const std::vector<void (*)(Body)>& targets() {

@@ -12,14 +12,15 @@
 namespace trainyard::testing {
 namespace {
 
-/// Breaks a valid input in one of the ways that break parsers.
+/// Damages a valid input in one of the ways that break parsers.
 class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
 
   std::string mutate(std::string input, const std::string& other) {
     for (std::size_t times = 1 + random_() % 3; times > 0 && input.size() > 1; --times) {
-      const std::size_t at = 1 + random_() % (input.size() - 1);  // The first byte picks the reader and stays.
+      // The first byte selects the reader and is not changed.
+      const std::size_t at = 1 + random_() % (input.size() - 1);
       switch (random_() % 6) {
         case 0:
           input[at] = static_cast<char>(input[at] ^ (1 << (random_() % 8)));
@@ -44,7 +45,7 @@ class Mutator {
   }
 
  private:
-  /// Puts a number at some boundary where a count or an extent may stand.
+  /// Writes a number at some place where a count or an extent may be.
   void overwrite_number(std::string& input, std::size_t at) {
     constexpr std::array<std::uint64_t, 7> kNumbers{0, 1, 0x7fffffff, 0xffffffff, 0x10000000, 1ull << 63, ~0ull >> 1};
     const std::uint64_t number = kNumbers[random_() % kNumbers.size()];

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The launcher's end, played by hand.
+/// Plays the launcher's side of the connection.
 class EarlyRequestTest : public LaunchTest {
  protected:
   EarlyRequestTest() {
@@ -31,7 +31,7 @@ class EarlyRequestTest : public LaunchTest {
     return message.to_string();
   }
 
-  /// The next message of type T, whatever comes before it.
+  /// Returns the next message of type T and skips all messages before it.
   template <Message T>
   T receive() {
     T message;

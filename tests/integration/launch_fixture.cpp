@@ -24,7 +24,7 @@ std::string content(const fs::path& path) {
   return text.str();
 }
 
-/// The fields of /proc/PID/stat after the command's name in brackets.
+/// Returns the fields of /proc/PID/stat after the name of the command in brackets.
 std::string stat_of(pid_t pid) {
   const std::string text = content("/proc/" + std::to_string(pid) + "/stat");
   const auto bracket = text.rfind(')');
@@ -47,7 +47,7 @@ Command::Command(const std::vector<std::string>& arguments, const fs::path& dire
     ::setpgid(pid_, pid_);
     return;
   }
-  ::setpgid(0, 0);  // A terminal would give it a group of its own, too.
+  ::setpgid(0, 0);  // A shell on a terminal would give it a group of its own, too.
   ::dup2(::open("/dev/null", O_RDONLY), 0);
   ::dup2(::open(out_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), 1);
   ::dup2(::open(err_.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600), 2);

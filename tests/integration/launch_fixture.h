@@ -16,18 +16,18 @@ namespace trainyard::testing {
 class Command {
  public:
   Command(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
-  ~Command();  ///< Kills what is left.
+  ~Command();  ///< Kills the process group of the command unless it has ended.
   Command(const Command&) = delete;
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
   bool running();
 
-  /// Waits for the end, and fails the test at the deadline. Returns the exit code, or 128 + the signal.
+  /// Waits until the command ends; fails the test at the deadline. Returns the exit code, or 128 + the signal.
   int wait(std::chrono::seconds deadline = std::chrono::seconds(60));
 
-  std::string out() const;  ///< The standard output so far.
-  std::string err() const;  ///< The standard error so far.
+  std::string out() const;  ///< Returns the standard output so far.
+  std::string err() const;  ///< Returns the standard error so far.
   std::string all() const { return out() + err(); }
 
  private:
@@ -37,7 +37,8 @@ class Command {
   bool reaped_ = false;
 };
 
-/// Runs launches in a directory of the test's own: sockets, cache and results lie below it.
+/// Runs launches in a directory of the test's own, which holds the sockets and the results. All tests share one cache
+/// of plugin descriptions.
 class LaunchTest : public ::testing::Test {
  protected:
   LaunchTest();
@@ -49,10 +50,10 @@ class LaunchTest : public ::testing::Test {
   std::unique_ptr<Command> launch(const std::string& path, std::vector<std::string> arguments = {});
   std::unique_ptr<Command> run(std::vector<std::string> arguments);
 
-  /// Returns true if `done` came true before the deadline.
+  /// Waits until `done` returns true. Returns false if that does not happen before the deadline.
   static bool eventually(const std::function<bool()>& done, std::chrono::seconds deadline = std::chrono::seconds(30));
 
-  /// Returns the processes below `root` in the tree, by pid, without zombies.
+  /// Returns the pids of all descendants of `root`, without zombies.
   static std::vector<pid_t> descendants(pid_t root);
   static bool alive(pid_t pid);
 

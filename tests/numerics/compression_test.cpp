@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gradients of ddp that travel compressed.
+// SPDX-License-Identifier: Apache-2.0 Tests gradients of ddp that are sent compressed.
 #include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randint.h>
@@ -21,7 +20,7 @@ using Gradients = GivenGradients::Gradients;
 
 const std::vector<std::vector<std::int64_t>> kShapes{{40, 30}, {30}, {17, 5, 3}};
 
-/// Made by `make` out of a shape, for every rank and parameter.
+/// Returns tensors that `make` makes from the shape of every parameter, for every rank.
 template <class Make>
 std::vector<Gradients> given(const Make& make) {
   std::vector<Gradients> all(kRanks);
@@ -41,7 +40,7 @@ std::string compressed(const std::string& how) { return fmt::format(R"({{"compre
 
 TEST(HalfCompressionTest, IsExactForIntegersThatFit) {
   for (const char* how : {"fp16", "bf16"}) {
-    // Sums of four stay below 256, which 8 bits hold.
+    // Sums of four numbers stay below 256, which 8 bits can hold.
     const auto all = given([](const auto& shape) { return at::randint(-60, 61, shape).to(at::kFloat); });
     GivenGradients ranks(kRanks, "ddp", compressed(how), kShapes);
     for (const Gradients& result : ranks.reduce(all)) {
@@ -62,7 +61,7 @@ TEST(HalfCompressionTest, ErrsByTheRoundingsOfHalfPrecision) {
       at::Tensor bound = exact_mean(all, i).abs();
       for (const Gradients& one : all) bound += one[i].abs() / double{kRanks};
       const at::Tensor error = (results[0][i].to(at::kDouble) - exact_mean(all, i)).abs();
-      // What a sum of rounded numbers adds to the second rounding, and numbers below the normal ones of float16.
+      // The bound includes what rounded summands add to the second rounding, and subnormal numbers of float16.
       EXPECT_TRUE((error <= epsilon * (1 + 4 * epsilon) * bound + 1e-7).all().item<bool>()) << how;
       EXPECT_GT(error.max().item<double>(), 0) << how << " did not travel in 16 bits";
       for (const Gradients& other : results) EXPECT_TRUE(other[i].equal(results[0][i]));

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Ranks that step alone, followed by an outer optimizer.
+// SPDX-License-Identifier: Apache-2.0 Tests ranks that make steps alone, followed by an outer optimizer.
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +20,7 @@ TEST(DilocoTest, MakesTheOuterStepsOfNesterovSgd) {
   at::Tensor anchor = ranks.parameters()[0];
   at::Tensor velocity = at::zeros_like(anchor);
   for (std::uint64_t round = 0; round < 3; ++round) {
-    // The inner steps of every rank, made by a run of its own.
+    // The inner steps of every rank are made by a separate run.
     std::vector<at::Tensor> inner;
     std::vector<std::vector<Batch>> dealt = dealt_batches(3 * round, 3);
     for (std::vector<Batch>& batches : dealt) {

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// dp: the numbers of ddp, from the threads of one process.
+// SPDX-License-Identifier: Apache-2.0 Tests that dp, in the threads of one process, gives the results of ddp.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/many_ranks.h"

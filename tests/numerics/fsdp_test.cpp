@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Fully sharded data parallel against ddp with the same data on each rank.
+// SPDX-License-Identifier: Apache-2.0 Compares fully sharded data parallel with ddp on the same data.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -51,7 +50,7 @@ std::string with_strategy(const std::string& host, const std::string& strategy) 
 
 double largest(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
 
-/// Ranks of ddp, and of fsdp.
+/// The ranks of ddp and those of fsdp.
 struct BothWays {
   explicit BothWays(const std::string& host, const std::string& fsdp = R"("fsdp")")
       : host(host),
@@ -103,7 +102,7 @@ TEST(FsdpTest, AccumulatesGradientsAndClipsTheirWholeNorm) {
   }
 }
 
-/// Bytes of the parameters that begin with `prefix`, padding included.
+/// Returns the bytes of the parameters whose names begin with `prefix`, including padding.
 std::uint64_t bytes_of(const ArenaInfo& info, const std::string& prefix) {
   std::uint64_t bytes = 0;
   for (const ArenaEntry& entry : info.entries) {

@@ -11,22 +11,24 @@
 
 namespace trainyard::testing {
 
-/// Ranks whose gradients the test chooses, to see what a strategy makes of them: threads with a model that has the
-/// derivatives which it is told, an arena, a strategy, and a real collective between them. No optimizer.
+/// Ranks whose gradients the test chooses, in order to see what a strategy does with them. The ranks are threads, each
+/// with a model whose derivatives the test gives, an arena and a strategy, but no optimizer. A real collective connects
+/// them.
 class GivenGradients {
  public:
   /// One tensor for every parameter.
   using Gradients = std::vector<at::Tensor>;
 
-  /// `strategy`: a registered name; `parameters`: a JSON object.
+  /// `strategy` is a registered name, `parameters` a JSON object. `shapes` are the shapes of the model's parameters.
   GivenGradients(std::uint32_t ranks, const std::string& strategy, const std::string& parameters,
                  const std::vector<std::vector<std::int64_t>>& shapes);
   ~GivenGradients();
 
-  /// Returns a backward pass of every rank with its own gradients; returns what is in every rank's arena then.
+  /// Runs a backward pass on every rank, in which rank r computes the gradients `given[r]`. Returns the gradients that
+  /// each rank's arena holds afterwards.
   std::vector<Gradients> reduce(const std::vector<Gradients>& given);
 
-  /// Of the last step.
+  /// Returns the strategy's stats of the last step on one rank.
   std::vector<Scalar> stats(std::uint32_t rank) const;
 
  private:

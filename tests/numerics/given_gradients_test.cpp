@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The helper of tests that look at gradients, with a test of its own.
+// SPDX-License-Identifier: Apache-2.0 Implements the helper of tests that examine gradients, and tests it.
 #include "tests/numerics/given_gradients.h"
 
 #include <ATen/TensorOperators.h>
@@ -16,7 +15,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// The sum of every parameter times a tensor of the batch, which is therefore its gradient.
+/// Its loss is the sum of all parameters times tensors of the batch, which are therefore their gradients.
 class LinearModel final : public Model {
  public:
   LinearModel(ModelContext context, const std::vector<std::vector<std::int64_t>>& shapes) : Model(context) {
@@ -111,7 +110,7 @@ GivenGradients::GivenGradients(std::uint32_t ranks, const std::string& strategy,
   });
 }
 
-// All at once: the end of a rank may need the others.
+// All ranks end at once, because the end of a rank may need the others.
 GivenGradients::~GivenGradients() {
   on_threads(static_cast<std::uint32_t>(ranks_.size()), [this](std::uint32_t rank) { ranks_[rank].reset(); });
 }

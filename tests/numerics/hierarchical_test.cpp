@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gradients that are reduced inside hosts, then across.
+// SPDX-License-Identifier: Apache-2.0 Tests gradients that are reduced inside hosts first, then between them.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ namespace {
 
 using Gradients = GivenGradients::Gradients;
 
-// One host, two of two, three and one, four of one.
+// These make one host, two hosts of two ranks, one of three and one of one, and four of one.
 constexpr int kRanksPerHost[] = {0, 2, 3, 1};
 
 TEST(HierarchicalTest, IsExactForIntegers) {

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Gradients that are fused as they become ready.
+// SPDX-License-Identifier: Apache-2.0 Tests gradients that are fused as they become ready.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
@@ -72,7 +71,7 @@ TEST(HorovodTest, IsExactInFloat16ForIntegersThatFit) {
   }
 }
 
-// More ranks than processors come to their votes at all sorts of times.
+// With more ranks than processors, the ranks vote at very different times.
 TEST(HorovodTest, ManyVotesInManyStepsFindAnEnd) {
   const std::vector<std::vector<std::int64_t>> shapes(30, {5});
   const std::vector<Gradients> given = integers(shapes);

@@ -13,29 +13,31 @@
 
 namespace trainyard::testing {
 
-/// Several ranks as threads of the test, each with an accelerator host and an optimizer; the test is loader and manager
-/// of all. What the ranks exchange goes through a real collective.
+/// Several ranks, which are threads of the test, each with an accelerator host and an optimizer. The test plays the
+/// loader and the manager of all of them. A real collective connects the ranks.
 class ManyRanks {
  public:
-  /// `host`: parameters of every accelerator host, as JSON without braces, with the strategy among them.
+  /// `host` holds the parameters of every accelerator host, including the strategy, as JSON without braces. `optimizer`
+  /// is a JSON object.
   ManyRanks(std::uint32_t ranks, const std::string& host, const std::string& optimizer, const DatasetInfo& data,
             std::uint64_t seed = 1);
   ~ManyRanks();
 
-  /// Rank r trains on batches[r], of which all have as many; returns the losses of every rank.
+  /// Trains rank r on `batches[r]`; these lists must all be of the same length. Returns the losses of every rank.
   std::vector<std::vector<double>> train(const std::vector<std::vector<Batch>>& batches,
                                          std::uint64_t micro_batches = 1);
 
-  /// Copies of the parameters that each rank announces: all of them, or its shard.
+  /// Returns copies of the parameters that each rank announces: all of them, or its shard.
   std::vector<at::Tensor> parameters();
 
   /// Returns all parameters: those of rank 0, or the shards one after the other.
   at::Tensor whole_parameters();
 
-  /// Runs on every rank's thread at the same time, and waits for all; throws the error of the first rank that failed.
+  /// Runs `action` on the threads of all ranks at once and waits for all of them. Throws the error of the
+  /// lowest-numbered rank that failed.
   void each(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
-  /// Returns the errors of all ranks instead; empty texts for those that had none.
+  /// Runs `action` in the same way, but returns the error text of every rank; it is empty for a rank without an error.
   std::vector<std::string> errors(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
  private:
@@ -45,7 +47,7 @@ class ManyRanks {
   std::vector<std::unique_ptr<Rank>> ranks_;
 };
 
-/// Cuts every batch into as many equal parts as there are ranks: result[rank][batch].
+/// Cuts every batch into `ranks` equal parts. Returns the parts as result[rank][batch].
 std::vector<std::vector<Batch>> deal(const std::vector<Batch>& batches, std::uint32_t ranks);
 
 }  // namespace trainyard::testing

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The helper of the tests of strategies, and what holds for all of them.
+// SPDX-License-Identifier: Apache-2.0 Implements the helper of the tests of strategies, and tests what is true of all
+// strategies.
 #include "tests/numerics/many_ranks.h"
 
 #include <ATen/TensorOperators.h>
@@ -11,7 +11,8 @@
 
 namespace trainyard::testing {
 
-/// A thread that does what it is told, one action after another: event loops belong to the thread that made them.
+/// A thread that runs the submitted actions one after another, because an event loop belongs to the thread that made
+/// it.
 struct ManyRanks::Rank {
   std::uint32_t number = 0;
   std::unique_ptr<MiniRun> run;
@@ -19,7 +20,7 @@ struct ManyRanks::Rank {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::function<void()> action;  ///< Empty: idle.
+  std::function<void()> action;  ///< Empty while the thread is idle.
   bool ends = false;
   std::thread thread{[this] { work(); }};
 
@@ -84,7 +85,7 @@ ManyRanks::ManyRanks(std::uint32_t ranks, const std::string& host, const std::st
   }
 }
 
-// All at once: the end of a rank may need the others.
+// All ranks end at once, because the end of a rank may need the others.
 ManyRanks::~ManyRanks() {
   submit([](Rank& rank) { rank.run.reset(); });
 }

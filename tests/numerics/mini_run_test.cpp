@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The helper of the tests in this folder, with a test of its own.
+// SPDX-License-Identifier: Apache-2.0 Implements the helper of the tests in this folder, and tests it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -23,7 +23,7 @@ std::string server(const std::string& mode, int staleness = 4) {
   return fmt::format(R"({{"plugin": "parameter_server", "mode": "{}", "staleness": {}}})", mode, staleness);
 }
 
-/// Of the last step that the rank has reported.
+/// Returns a metric of the last step that the rank has reported.
 double last_metric(MiniRun& run, const std::string& name) {
   double value = std::numeric_limits<double>::quiet_NaN();
   for (const Metrics& said : run.metrics()) {
@@ -41,7 +41,7 @@ std::vector<std::uint64_t> pushes(ManyRanks& ranks) {
   return counts;
 }
 
-/// What the last rank to end its last step has reported.
+/// Returns the number of updates that was reported by the rank that ended its last step last.
 std::uint64_t updates(ManyRanks& ranks) {
   std::vector<double> seen(kRanks);
   ranks.each([&](std::uint32_t rank, MiniRun& run) { seen[rank] = last_metric(run, "server_updates"); });
@@ -131,7 +131,8 @@ TEST(ParameterServerTest, NoUpdateIsLostOrMadeTwice) {
   }
 }
 
-/// Classes that can be told from the input on every rank alike: the place of the largest of the first numbers.
+/// Returns batches whose classes follow from the input on every rank: the class is the place of the largest of the
+/// first numbers.
 std::vector<Batch> sensible_batches(int count) {
   std::vector<Batch> batches = whole_batches(0, count);
   for (Batch& batch : batches) {
@@ -193,7 +194,7 @@ TEST(ParameterServerTest, AWorkerWhoseGradientsOverflowMakesNoUpdateAndHoldsNobo
   constexpr int kSteps = 6;
   ManyRanks ranks = ranks_with(server("bounded", 1), R"({"rule": "sgd", "lr": 0.01})", R"(, "precision": "16-mixed")");
   std::vector<std::vector<Batch>> batches = dealt_batches(0, kSteps);
-  Batch& large = batches[1][2];  // Its rows are those of other ranks, too.
+  Batch& large = batches[1][2];  // The batch has the rows of other ranks as well.
   large.tensors[0] = Tensor::empty(DType::kFloat32, large.tensors[0].shape);
   std::ranges::fill(large.tensors[0].as<float>(), 3e4F);
   ranks.train(batches);

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The pipeline against the same run on one rank.
+// SPDX-License-Identifier: Apache-2.0 Compares the pipeline with the same run on one rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -34,7 +33,7 @@ std::vector<Batch> image_batches(int count, std::int64_t samples) {
 
 double difference(const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); }
 
-/// A run on one rank, and the same as a pipeline whose ranks are all given the same batches.
+/// A run on one rank, and the same run as a pipeline, whose ranks all get the same batches.
 struct Pair {
   Pair(const std::string& host, const std::string& pipeline)
       : one(host, kMomentum, image_data()),
@@ -83,7 +82,7 @@ TEST(PipelineTest, AccumulatesGradientsAndClipsTheNormOfAllRanks) {
   });
 }
 
-/// The number of samples is no multiple of anything, and smaller than that of the micro-batches in the end.
+/// The number of samples is not a multiple of the number of parts, and in the end it is smaller.
 TEST(PipelineTest, ShortBatchesAreCutIntoFewerParts) {
   Pair pair(kDeepMlp, R"(, "micro_batches": 5)");
   std::vector<Batch> batches = image_batches(2, 11);
@@ -123,7 +122,7 @@ TEST(PipelineTest, EvaluatesToTheSameNumbersOnEveryRank) {
   pair.expect_equal(batches, 1, 1e-6);
 }
 
-/// Batch norms keep their running means on the rank of their stage; to predict, every rank has everything.
+/// Batch norms keep their running means on the rank of their stage; for predictions, every rank has everything.
 TEST(PipelineTest, PredictsWithTheParametersAndBuffersOfAllRanks) {
   const std::string model = R"("model": {"plugin": "resnet", "width": 4})";
   DatasetInfo data = made_up_data(3 * 8 * 8, kDigits);

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Every precision against loops written with LibTorch alone.
+// SPDX-License-Identifier: Apache-2.0 Compares every precision with loops written with LibTorch alone.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>
@@ -41,8 +40,8 @@ std::vector<at::Tensor> parameters_of(const MiniRun& run) {
   return leaves;
 }
 
-/// Loss of the perceptron, computed in `type`; weights and inputs are converted first, and the loss is float32 at
-/// least.
+/// Returns the loss of the perceptron, computed in `type`; weights and inputs are converted first, and the loss is
+/// float32 at least.
 at::Tensor loss_in(at::ScalarType type, const std::vector<at::Tensor>& leaves, const Batch& batch) {
   const auto layer = [&](const at::Tensor& x, std::size_t i) {
     return at::linear(x.to(type), leaves[i].to(type), leaves[i + 1].to(type));
@@ -53,7 +52,7 @@ at::Tensor loss_in(at::ScalarType type, const std::vector<at::Tensor>& leaves, c
 
 using Rule = std::function<std::unique_ptr<torch::optim::Optimizer>(std::vector<at::Tensor>)>;
 
-/// Trains `leaves` in a loop as one writes it by hand.
+/// Trains `leaves` in a hand-written loop and returns the losses.
 std::vector<double> bare_losses(const std::vector<at::Tensor>& leaves, const std::vector<Batch>& all,
                                 at::ScalarType type, const Rule& rule) {
   const auto optimizer = rule(leaves);
@@ -113,14 +112,14 @@ TEST(PrecisionTest, MixedBfloat16IsABareLoopWithConvertedProductsAndFloatMasters
   const auto exact = full.train(all);
   EXPECT_EQ(ours[0], theirs[0]);
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    // A weight's last bit decides now and then to which of two bfloat16 it is rounded.
+    // Sometimes the last bit of a weight decides to which of two bfloat16 values it is rounded.
     EXPECT_NEAR(ours[i], theirs[i], 5e-3) << "step " << i + 1;
     EXPECT_NEAR(ours[i], exact[i], 0.05) << "step " << i + 1;
   }
   EXPECT_NE(ours, exact) << "something was computed in fewer bits";
 }
 
-/// What the parameters and the state of the optimizer are now.
+/// Returns the current parameters and the state of the optimizer.
 std::vector<at::Tensor> everything(const MiniRun& run) {
   return {run.parameters().clone(), run.state("exp_avg").clone(), run.state("exp_avg_sq").clone()};
 }
@@ -165,7 +164,7 @@ TEST(PrecisionTest, ASkippedStepLeavesTheRunAsIfItsBatchHadNotBeen) {
   planted.train({all.begin(), all.begin() + 5});
   planted.train({huge});
   planted.train({all.begin() + 5, all.end()});
-  // A scale that is a power of two changes no bits, as long as nothing leaves the range.
+  // A scale that is a power of two does not change the results, as long as nothing leaves the range.
   EXPECT_LE((straight.parameters() - planted.parameters()).abs().max().item<double>(), 1e-4);
   EXPECT_EQ(planted.metric("skipped_steps"), 1);
 }

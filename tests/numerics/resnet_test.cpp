@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// ResNet-18 on files of CIFAR-10's format, against the same loop written bare.
+// SPDX-License-Identifier: Apache-2.0 Compares ResNet-18 on files in CIFAR-10's format with a loop written with
+// LibTorch alone.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>
@@ -30,7 +30,7 @@ namespace {
 constexpr int kSamples = 24;
 constexpr int kBatch = 6;
 
-/// Records of a label and 3072 pixels, in which the label can be seen.
+/// Returns records of a label and 3072 pixels, in which the label can be seen.
 std::string cifar_records() {
   std::string bytes;
   for (int sample = 0; sample < kSamples; ++sample) {
@@ -41,7 +41,7 @@ std::string cifar_records() {
   return bytes;
 }
 
-/// The samples of the dataset in their order, in batches as a data loader makes them.
+/// Returns the samples of the dataset in their order, in batches as a data loader makes them.
 std::vector<Batch> batches_of(const Dataset& dataset) {
   std::vector<Batch> all;
   for (int first = 0; first < kSamples; first += kBatch) {
@@ -57,7 +57,7 @@ std::vector<Batch> batches_of(const Dataset& dataset) {
   return all;
 }
 
-/// ResNet-18 with the CIFAR stem as functions of tensors by torchvision's names.
+/// ResNet-18 with the CIFAR stem, written as functions of tensors with torchvision's names.
 class BareResnet {
  public:
   explicit BareResnet(const MiniRun& run) {
@@ -87,7 +87,7 @@ class BareResnet {
     return at::relu(unit(y, name + "conv2", name + "bn2", 1) + skip);
   }
 
-  /// Running means are those of this loop alone: training does not read them.
+  /// The running means are those of this loop alone, because training does not read them.
   at::Tensor unit(const at::Tensor& x, const std::string& convolution, const std::string& norm, std::int64_t stride) {
     const at::Tensor& kernel = weight(convolution + ".weight");
     const at::Tensor y = at::conv2d(x, kernel, {}, stride, kernel.size(2) / 2);
@@ -101,7 +101,7 @@ class BareResnet {
   std::vector<at::Tensor> leaves_;
 };
 
-/// Losses of the run and of the bare loop, from the same parameters.
+/// Computes the losses of the run and of the bare loop, from the same parameters.
 void train_both(const std::string& precision, std::vector<double>& ours, std::vector<double>& bare_ones) {
   const TemporaryFolder folder;
   folder.write("data_batch_1.bin", cifar_records());

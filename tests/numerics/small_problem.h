@@ -17,11 +17,11 @@
 
 namespace trainyard::testing {
 
-// What the tests of strategies train: a small perceptron on made-up batches, of which every rank has different rows.
+// The tests of strategies train a small perceptron on made-up batches, of which every rank has different rows.
 inline constexpr int kFeatures = 20, kClasses = 7;
 inline constexpr std::uint32_t kRanks = 4;
 
-/// Parameters of an accelerator host with this strategy, which is a JSON object.
+/// Returns the parameters of an accelerator host with the strategy `strategy`, a JSON value, and `more` parameters.
 inline std::string mlp_with(const std::string& strategy, const std::string& more = "") {
   return fmt::format(R"("model": {{"plugin": "mlp", "hidden": [16]}}, "strategy": {}{})", strategy, more);
 }
@@ -32,7 +32,7 @@ inline std::vector<Batch> whole_batches(std::uint64_t first, std::uint64_t count
   return all;
 }
 
-/// Batches `first` to `first + count`, dealt out to the ranks.
+/// Returns the batches from `first` up to `first + count`, divided among the ranks.
 inline std::vector<std::vector<Batch>> dealt_batches(std::uint64_t first, std::uint64_t count) {
   return deal(whole_batches(first, count), kRanks);
 }
@@ -47,12 +47,12 @@ inline double largest_difference(const at::Tensor& a, const at::Tensor& b) {
 
 inline at::Tensor mean_of(const std::vector<at::Tensor>& all) { return at::stack(all).mean(0); }
 
-/// Bit for bit.
+/// Returns true if all tensors are bit-identical.
 inline bool all_equal(const std::vector<at::Tensor>& all) {
   return std::ranges::all_of(all, [&](const at::Tensor& one) { return one.equal(all[0]); });
 }
 
-/// Parameters after `steps` steps in one order, which must be those of all ranks.
+/// Trains for `steps` steps in one order and returns the parameters, which must be the same on all ranks.
 inline at::Tensor trained(const std::string& strategy, const std::string& optimizer, std::uint64_t steps,
                           const std::string& more = "") {
   ManyRanks ranks = ranks_with(strategy, optimizer, more);
@@ -62,7 +62,7 @@ inline at::Tensor trained(const std::string& strategy, const std::string& optimi
   return all[0];
 }
 
-/// Asks every rank for a checkpoint and says that it has been written.
+/// Orders a checkpoint from every rank and answers that the copy has been made.
 inline void take_snapshot(ManyRanks& ranks) {
   ranks.each([](std::uint32_t, MiniRun& run) {
     run.rig().send("/orders", Order{.id = 1000, .kind = OrderKind::kCheckpoint, .reason = "test"});

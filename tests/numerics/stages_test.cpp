@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// What models say of their parts: put together, these are the model.
+// SPDX-License-Identifier: Apache-2.0 Tests the stages of models: put together, they are the model.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
@@ -14,7 +13,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// A model with data for it.
+/// A model with suitable data.
 struct Case {
   const char* model;
   const char* parameters;
@@ -44,7 +43,7 @@ class StagesTest : public ::testing::TestWithParam<Case> {
                       at::randint(11, text ? shape : std::vector<std::int64_t>{6}, at::kLong)};
   }
 
-  /// The gradients that are there, which are taken away.
+  /// Returns the gradients and removes them from the parameters.
   std::vector<at::Tensor> take_gradients() {
     std::vector<at::Tensor> all;
     for (const NamedTensor& named : model_->parameters()) {
@@ -54,7 +53,7 @@ class StagesTest : public ::testing::TestWithParam<Case> {
     return all;
   }
 
-  /// Forward and backward stage by stage, as strategies do it. Returns the loss.
+  /// Runs forward and backward stage by stage, as strategies do. Returns the loss.
   double run_in_pieces() {
     std::vector<at::Tensor> inputs{model_->stage_input(batch_)}, outputs;
     for (const Stage& stage : model_->stages()) {
@@ -99,7 +98,7 @@ TEST_P(StagesTest, TheChainGivesTheSameMetrics) {
   }
 }
 
-/// Each parameter belongs first to the stage that begins with it: what a stage has is a run of neighbours.
+/// Each parameter belongs to the first stage that uses it, so the parameters of a stage are neighbours.
 TEST_P(StagesTest, StagesHaveAllParametersAndBuffersInTheirOrder) {
   std::vector<std::string> names, parameters, buffers;
   const auto add = [](std::vector<std::string>& to, const std::vector<NamedTensor>& tensors) {

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// zero1 and zero2 against ddp: what is shared out must not change what is computed.
+// SPDX-License-Identifier: Apache-2.0 Compares zero1 and zero2 with ddp: dividing the state must not change the
+// results.
 #include <torch/types.h>
 
 // Needs the names of torch/types.h and does not include it.
@@ -27,7 +27,7 @@ std::vector<Batch> whole_batches(int count) {
   return all;
 }
 
-/// `more`: further parameters of the host, with a comma before them.
+/// Returns the parameters of a host. `more` holds further ones, with a comma before them.
 std::string host_with(const std::string& strategy, double bucket_mb, const std::string& more = "",
                       const std::string& model = kMlp) {
   return fmt::format(R"({}, "strategy": {{"plugin": "{}", "bucket_mb": {}}}{})", model, strategy, bucket_mb, more);
@@ -36,7 +36,7 @@ std::string host_with(const std::string& strategy, double bucket_mb, const std::
 struct Trained {
   at::Tensor parameters;
   std::vector<std::vector<double>> losses;
-  std::vector<double> evaluated;  ///< By every rank, on the same batches.
+  std::vector<double> evaluated;  ///< The results of every rank, on the same batches.
 };
 
 Trained trained(const std::string& host, const std::vector<std::vector<Batch>>& batches,
@@ -95,7 +95,7 @@ TEST_P(ZeroTest, AccumulatesMicroBatches) {
   EXPECT_LE(largest_difference(got.parameters, wanted.parameters), GetParam() == std::string("zero1") ? 0 : 1e-6);
 }
 
-/// Every second batch has samples for the first three ranks alone.
+/// Returns batches of which every second one has samples only for the first three ranks.
 std::vector<std::vector<Batch>> uneven_batches() {
   std::vector<std::vector<Batch>> dealt = deal(whole_batches(20), kRanks);
   for (std::size_t i = 0; i < dealt[0].size(); i += 2) {
@@ -126,10 +126,10 @@ std::uint64_t bytes_of(const std::vector<ArenaBlock>& blocks) {
   return bytes;
 }
 
-/// What a rank of `strategy` has to hold, as measured.
+/// The memory that a rank of `strategy` holds, as measured.
 struct Held {
   std::uint64_t state = 0, parameters = 0, gradients = 0, peak_gradients = 0;
-  std::uint64_t whole = 0;  ///< Of parameters, or gradients.
+  std::uint64_t whole = 0;  ///< The size of all parameters, which is also that of all gradients.
 };
 
 std::vector<Held> held_by(const std::string& strategy) {
@@ -166,7 +166,7 @@ TEST(ZeroMemoryTest, Zero2SharesTheGradientsOut) {
   for (const Held& held : held_by("zero2")) {
     EXPECT_LE(held.state, 2 * (held.whole / kRanks + kPadding));
     EXPECT_LE(held.gradients, held.whole / kRanks + kPadding);
-    // With what is on its way: two pieces, and the gradients of a layer.
+    // The peak includes the gradients under way: two pieces, and the gradients of a layer.
     EXPECT_LE(held.peak_gradients, held.whole / kRanks + kPadding + 2 * 4096 + 64 * 64 * 4 + 64 * 40);
     EXPECT_LT(held.peak_gradients, held.whole / 2);
     EXPECT_EQ(held.parameters, held.whole);

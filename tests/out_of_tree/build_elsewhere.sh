@@ -13,7 +13,7 @@ fail() { echo "FAILED: $*" >&2; exit 1; }
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
 trainyard="$work/prefix/bin/trainyard"
 
-# A dataset (no LibTorch) always, a model where LibTorch is there; under other names, so that nobody can mistake them.
+# Always a dataset (without LibTorch), and a model if there is LibTorch; under other names, so that they are not confused.
 mkdir "$work/mine"
 cp -r "$source/datasets/synthetic" "$work/mine/my_synthetic"
 sed -i 's/"synthetic"/"my_synthetic"/' "$work/mine/my_synthetic/synthetic.cpp"

@@ -33,7 +33,8 @@ bool is_byte(const std::string& word) {
          std::isxdigit(static_cast<unsigned char>(word[1])) != 0;
 }
 
-/// The frames of the page's example. A line is a frame's name, or bytes followed, after three spaces, by what they are.
+/// Returns the frames of the page's example. A line is the name of a frame, or bytes followed by three spaces and their
+/// meaning.
 std::map<std::string, std::string> example_frames() {
   const std::string text = page();
   const std::size_t begin = text.find("```hex\n") + 7;
@@ -84,7 +85,7 @@ TEST(WireFormatPageTest, ItsExampleIsWhatTheEncoderWrites) {
   EXPECT_EQ(frames.at("payload"), std::string(reinterpret_cast<const char*>(payloads[0].data()), payloads[0].size()));
 }
 
-/// The schema text as the page shows it, indented by four spaces.
+/// Returns the schema text as the page shows it, indented by four spaces.
 template <Message T>
 std::string indented_schema() {
   std::istringstream lines(message_type<T>().schema_text);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_page.py PAGE FOLDER: every block of C++ or CMake in PAGE stands, line for line, in a file of FOLDER."""
+"""check_page.py PAGE FOLDER: checks that every block of C++ or CMake in PAGE is, line for line, in a file of FOLDER."""
 import pathlib
 import re
 import sys

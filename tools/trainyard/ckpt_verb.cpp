@@ -17,14 +17,14 @@
 namespace trainyard::tools {
 namespace {
 
-/// What both verbs take. Only one of them runs, so they share it.
+/// The arguments of both verbs. Only one of them runs, so they share this.
 struct CheckpointArguments {
   std::string path;
   bool tensors = false;
   bool as_json = false;
 };
 
-/// The numbers in all tensors of a file, including the buffers of the model.
+/// Returns the number of elements in all tensors of a file, including the buffers of the model.
 std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   std::uint64_t elements = 0;
   for (const checkpoints::SafetensorsEntry& entry : header.tensors)
@@ -32,7 +32,7 @@ std::uint64_t elements_of(const checkpoints::SafetensorsHeader& header) {
   return elements;
 }
 
-/// The JSON for programs: flat, and without the list of tensors.
+/// Returns the JSON for other programs: flat, and without the list of tensors.
 nlohmann::json to_json(const checkpoints::CheckpointSummary& checkpoint) {
   nlohmann::json metrics = nlohmann::json::object();
   for (const Scalar& metric : checkpoint.run.metrics) metrics[metric.name] = metric.value;
@@ -90,9 +90,9 @@ int show(const CheckpointArguments& arguments) {
   return kExitOk;
 }
 
-/// Each fault is one line on stderr, so that stdout stays for the good news that scripts look at.
+/// Each fault is one line on stderr, so that stdout contains only the result that scripts read.
 int verify(const CheckpointArguments& arguments) {
-  // A person may give a folder of checkpoints; the message names the one that was looked at.
+  // The path may be a folder of checkpoints; the message names the one that was verified.
   const std::string path = checkpoints::find_checkpoint(arguments.path);
   const std::vector<std::string> faults = checkpoints::verify_checkpoint(path);
   for (const std::string& fault : faults) fmt::print(stderr, "trainyard: {}\n", printable_line(fault));

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// The real command, in an empty world of its own.
+/// Runs the real command in an environment of its own, without any other run.
 class CommandTest : public ::testing::Test {
  protected:
   CommandTest() {
@@ -30,7 +30,7 @@ class CommandTest : public ::testing::Test {
     ::setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
   }
 
-  /// Runs `trainyard` with these arguments and keeps what it printed.
+  /// Runs `trainyard` with these arguments and stores its output. Returns the exit code.
   int run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), TRAINYARD_COMMAND);
     const launch::ChildOutput output = launch::run_child(arguments, std::chrono::seconds(60));

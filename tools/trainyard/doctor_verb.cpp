@@ -10,7 +10,7 @@
 namespace trainyard::tools {
 namespace {
 
-/// Five columns wide in every case; escape sequences take none.
+/// Returns a mark that is always five columns wide; escape sequences have no width.
 const char* mark(Verdict verdict, bool colours) {
   switch (verdict) {
     case Verdict::kFact:
@@ -30,7 +30,7 @@ int examine() {
   bool bad = false;
   for (const SystemCheck& check : check_system()) {
     std::printf("%s%-16s %s\n", mark(check.verdict, use_colours()), check.name.c_str(), check.finding.c_str());
-    // The command stands on a line of its own, so that it can be copied into a shell.
+    // The command is on a line of its own, so that it can be copied into a shell.
     if (!check.advice.empty()) std::printf("     %-16s -> %s\n", "", check.advice.c_str());
     bad = bad || check.verdict == Verdict::kBad;
   }

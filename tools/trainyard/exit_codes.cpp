@@ -3,7 +3,7 @@
 
 namespace trainyard::tools {
 
-// The codes are sorted by what a script can do about them: correct the input, wait, try elsewhere, or call somebody.
+// The codes are sorted by what a script can do about them: correct the input, wait, try elsewhere, or ask for help.
 // There is no default label, so that the compiler names a code that is missing here.
 int exit_code_of(Code code) {
   switch (code) {

@@ -5,13 +5,13 @@
 
 namespace trainyard::tools {
 
-/// The exit codes of the command. They are the same for every verb and documented in docs/command_line.md. 124 is that
-/// of timeout(1), and 130 that of a shell whose program was ended by Ctrl-C.
+/// The exit codes of the command. They are the same for every verb and documented in docs/command_line.md. 124 is the
+/// code of timeout(1), and 130 the code that a shell reports for a program ended by Ctrl-C.
 constexpr int kExitOk = 0;
-constexpr int kExitFailed = 1;         ///< The run, or what was asked of it, failed.
+constexpr int kExitFailed = 1;         ///< The run, or a request to it, failed.
 constexpr int kExitUsage = 2;          ///< The input is bad: an invalid command line or launch file.
 constexpr int kExitNotFound = 3;       ///< Nothing is running, or there is no such thing.
-constexpr int kExitTimeout = 124;      ///< Nothing came in time.
+constexpr int kExitTimeout = 124;      ///< Nothing arrived in time.
 constexpr int kExitInterrupted = 130;  ///< The user pressed Ctrl-C.
 
 /// Returns the exit code for an error that ends a verb.

@@ -32,7 +32,7 @@ void refuse_mpirun() {
               launches);
 }
 
-/// Plans, then runs, in the guarded child. A mistake in the launch file is found before any process starts.
+/// Plans and runs the launch in the guarded child. A mistake in the launch file is found before any process starts.
 int run_launch(const LaunchArguments& arguments, const std::string& name, const launch::GuardLink& guard) {
   const std::unique_ptr<launch::ScannedCatalogue> catalogue = open_catalogue();
   // This loads no plugin into the process, so the launcher stays small and no plugin can crash it.
@@ -59,7 +59,7 @@ void add_launch(CLI::App& app, Action& chosen) {
   arguments->add_to(*verb);
   verb->add_option("--name", *name, "name of the run, for --run of other verbs")->type_name("NAME");
   verb->callback([=, &chosen] {
-    // The guard is there from the start, because planning may already start processes that describe plugins.
+    // The guard exists from the beginning, because planning may already start processes that describe plugins.
     chosen = [=] {
       refuse_mpirun();
       return launch::run_guarded([&](const launch::GuardLink& guard) { return run_launch(*arguments, *name, guard); });

@@ -29,7 +29,7 @@ constexpr const char* kFooter =
     "130 interrupted.\n"
     "Every verb has its own --help.";
 
-/// The verbs of the command, or of a family such as `topic`.
+/// Returns the verbs of the command, or of a family such as `topic`.
 std::vector<std::string> names_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -38,7 +38,7 @@ std::vector<std::string> names_of(const CLI::App& app) {
   return names;
 }
 
-/// The parser only says that a verb is missing; here we know which word stands in its place.
+/// Throws for an unknown verb. The parser would only say that a verb is missing; here the word in its place is known.
 void refuse_unknown_verbs(const CLI::App& app, int argc, char** argv) {
   const CLI::App* family = &app;
   for (int i = 1; i < argc && argv[i][0] != '-' && family->get_require_subcommand_min() != 0; ++i) {
@@ -62,9 +62,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   Action chosen;
   for (const AddVerb add : kVerbs) add(app, chosen);
-  // The error is one line, as all our errors are; the parser's own message prints the whole help.
+  // The error is one line, like all our errors; the parser's own message would print the whole help.
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    // What belongs to the file is written without dashes, unlike what belongs to the command.
+    // Arguments of the launch file are written without dashes, unlike options of the command.
     const bool of_the_file = std::string_view(error.what()).find('=') != std::string_view::npos;
     return fmt::format("trainyard: {}; {}--help shows what is allowed\n", error.what(),
                        of_the_file ? "arguments of a launch file have no dashes: name=value; " : "");
@@ -74,7 +74,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version come as exceptions, too, with code 0.
+    // --help and --version are exceptions, too, with code 0.
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   // The verb runs only after parsing, because `launch` forks.

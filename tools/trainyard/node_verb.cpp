@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the registry says about every component and program.
+/// Returns the registry's description of every component and program.
 json ask_nodes(const RunChoice& choice) {
   zmq::context_t context;
   return RegistryClient(context, find_run(choice).registry).ask("nodes");
@@ -25,7 +25,7 @@ json ask_nodes(const RunChoice& choice) {
 /// Keys that an answer lacks are shown as empty, because the launcher may have another version than this command.
 int list_nodes(const RunChoice& choice, bool as_json) {
   const json nodes = ask_nodes(choice);
-  // Programs get the whole answer, with ports and services, for which the table has no room.
+  // The JSON is the whole answer, with ports and services, for which the table has no room.
   if (as_json) {
     std::printf("%s\n", nodes.dump(2).c_str());
     return kExitOk;
@@ -47,7 +47,7 @@ void print_ports(const char* title, const json& ports) {
   }
 }
 
-/// Throws kNotFound, with the nearest name. External programs have fewer keys than components.
+/// Shows one component. Throws kNotFound, with the nearest name. External programs have fewer keys than components.
 int show_node(const RunChoice& choice, const std::string& name) {
   std::vector<std::string> known;
   for (const json& node : ask_nodes(choice)) {

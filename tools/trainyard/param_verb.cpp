@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What the three verbs have in common.
+/// The arguments that the three verbs have in common.
 struct ParamArguments {
   RunChoice run;
   std::string component;
@@ -23,20 +23,20 @@ struct ParamArguments {
   bool as_json = false;
 };
 
-/// Asks the component through the launcher. Its objection to the request is thrown.
+/// Asks the component through the launcher. Throws the component's objection to the request.
 json call(const ParamArguments& arguments, const std::string& method, const json& body) {
   zmq::context_t context;
   return RegistryClient(context, find_run(arguments.run).registry).call(arguments.component, method, body);
 }
 
-/// Reads what a person types: JSON if it is JSON (numbers, lists, true), otherwise a string.
+/// Reads a value from the command line: JSON if it is JSON (numbers, lists, true), otherwise a string.
 json value_from(const std::string& text) {
-  // `0.1` is a number and `cosine` a string, without quotes upon quotes in a shell.
+  // `0.1` is a number and `cosine` a string, without two levels of quotes in a shell.
   json value = json::parse(text, nullptr, false);
   return value.is_discarded() ? json(text) : value;
 }
 
-/// Values are shown as JSON, so that what is printed can be given to `param set`.
+/// Values are shown as JSON, so that they can be passed to `param set`.
 int list(const ParamArguments& arguments) {
   const json parameters = call(arguments, "param.list", json::object());
   if (arguments.as_json) {
@@ -52,7 +52,7 @@ int list(const ParamArguments& arguments) {
   return kExitOk;
 }
 
-/// Prints the value that is now in force.
+/// Prints the current value.
 int show(const json& parameter) {
   std::printf("%s\n",
               parameter.is_object() ? parameter.value("value", json()).dump().c_str() : parameter.dump().c_str());

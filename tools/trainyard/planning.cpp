@@ -12,8 +12,8 @@ namespace trainyard::tools {
 
 void LaunchArguments::add_to(CLI::App& verb) {
   verb.add_option("FILE", file, "launch file (TOML)")->required();
-  // All further words are taken. Which of them is an argument is known only when the file has been read. The name that
-  // is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
+  // All further words are accepted. Which of them is an argument is known only when the file has been read. The name
+  // that is shown cannot be "name=value", because CLI11 2.4 (Debian 13) does not allow '=' in a name.
   verb.add_option("ARGUMENT", values,
                   "NAME=VALUE: an argument of the file, a key of [run] or\n"
                   "[topology], or any value by its path, such as\n"
@@ -32,7 +32,7 @@ launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogu
     for (const std::string& warning : plan.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
     return plan;
   } catch (const Error& error) {
-    // A plugin that is not found is bad input, too: for the caller, the file is what has to be corrected.
+    // A missing plugin is bad input, too: the caller has to correct the file.
     throw Error(Code::kInvalidArgument, "{}", error.what());
   }
 }

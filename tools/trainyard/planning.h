@@ -19,14 +19,16 @@ struct LaunchArguments {
   std::string file;
   std::vector<std::string> values;
 
-  /// Declares the two. They are filled in when the command line is parsed, so this object must outlive the parser.
+  /// Declares both arguments. They are filled in when the command line is parsed, so this object must outlive the
+  /// parser.
   void add_to(CLI::App& verb);
 };
 
 /// Returns the plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
-/// Reads, expands and checks the launch file. Every problem with it is bad input, so it throws kInvalidArgument.
+/// Reads, expands and checks the launch file. Throws kInvalidArgument for every problem with the file, because each is
+/// a mistake in the user's input.
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
 
 }  // namespace trainyard::tools

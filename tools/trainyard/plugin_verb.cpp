@@ -14,11 +14,11 @@
 
 namespace trainyard::tools {
 
-// These verbs work without any run, on plugin files and their descriptions of themselves.
+// These verbs work without a run, on plugin files and their descriptions.
 
 namespace {
 
-/// What both verbs take; an empty kind means all.
+/// The arguments of both verbs; an empty kind means all.
 struct PluginArguments {
   std::string kind;
   std::string name;
@@ -44,7 +44,8 @@ void show(const Table& table, const nlohmann::json& json, bool as_json) {
   std::fputs(as_json ? (json.dump(2) + "\n").c_str() : table.text(use_colours(), terminal_width()).c_str(), stdout);
 }
 
-/// What an accelerator says now, in a process of its own. A broken one is a row like any other.
+/// Returns the current facts of an accelerator, which reports them in a process of its own. A broken one gets a row
+/// like any other.
 AcceleratorReport report_now(launch::Catalogue& catalogue, const std::string& name) {
   try {
     return catalogue.traits<AcceleratorReport>(name, "{}", /*anew=*/true);
@@ -53,7 +54,7 @@ AcceleratorReport report_now(launch::Catalogue& catalogue, const std::string& na
   }
 }
 
-/// Accelerators are asked whether their hardware is there.
+/// Lists accelerators and whether their hardware is available.
 int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators, bool as_json) {
   const auto catalogue = open_catalogue();
   Table table({"name", "available", "devices", "version", "description"});
@@ -71,8 +72,8 @@ int list_accelerators(const std::vector<core::PluginLoader::Found>& accelerators
   return kExitOk;
 }
 
-/// The list comes from the labels in the files alone, except for accelerators: no plugin is run, and those of a foreign
-/// ABI tag are shown as well.
+/// The list is made only from the labels in the files, except for accelerators: no plugin is run, and those with a
+/// foreign ABI tag are shown as well.
 int list(const PluginArguments& arguments) {
   const std::string wanted = singular(arguments.kind);
   std::vector<std::string> kinds;
@@ -81,7 +82,7 @@ int list(const PluginArguments& arguments) {
     if (std::ranges::find(kinds, found.label.kind) == kinds.end()) kinds.push_back(found.label.kind);
     if (wanted.empty() || found.label.kind == wanted) matching.push_back(std::move(found));
   }
-  // A kind that no plugin has is most likely a slip. Without a kind, an empty list is an answer.
+  // A kind that no plugin has is most likely misspelt. Without a kind, an empty list is a valid answer.
   if (matching.empty() && !wanted.empty()) {
     throw Error(Code::kNotFound, "no plugin of kind '{}'{}", arguments.kind, suggestion(wanted, kinds));
   }

@@ -8,7 +8,8 @@ namespace {
 
 using nlohmann::json;
 
-/// A little longer than the launcher waits for a component, so that its error, which says more, comes first.
+/// This is a little longer than the launcher waits for a component, so that the launcher's error, which says more,
+/// arrives first.
 constexpr std::chrono::seconds kDeadline{12};
 /// A parameter of all ranks is set between two steps, which may be long.
 constexpr std::chrono::seconds kDeadlineOfChange{72};
@@ -35,7 +36,7 @@ json RegistryClient::exchange(json question, std::chrono::seconds deadline) {
   const std::uint64_t id = next_id_++;
   question["id"] = id;
   socket_.send(zmq::buffer(question.dump()), zmq::send_flags::none);
-  // The question has one deadline, however many stray answers come meanwhile.
+  // The question has one deadline, however many stray answers arrive meanwhile.
   const auto until = std::chrono::steady_clock::now() + deadline;
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());

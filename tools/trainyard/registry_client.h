@@ -11,10 +11,10 @@
 namespace trainyard::tools {
 
 /// Asks the registry of a running launch. Every question has a deadline, so a stopped launcher cannot hang a command.
-/// It asks one question at a time; an answer that arrives too late is recognised by its id and discarded.
+/// The client asks one question at a time; an answer that arrives too late is recognised by its id and discarded.
 class RegistryClient {
  public:
-  /// Connects, which by itself does not prove that the launcher lives. Throws kIo.
+  /// Connects. Success does not yet prove that the launcher is running. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
   /// Returns the answer to "run", "topics" or "nodes". Throws kTimeout if none comes, and kInvalidArgument with the

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The client against the real registry of a run of fakes.
+/// Tests the client with the real registry of a run of fake processes.
 class RegistryClientTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_NE(run_.launcher(), 0) << run_.output(); }

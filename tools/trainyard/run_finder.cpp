@@ -15,7 +15,7 @@ void RunChoice::add_to(CLI::App& verb) {
 launch::RunInfo find_run(const RunChoice& choice, const std::string& base) {
   const std::vector<launch::RunInfo> runs = launch::list_runs(base);
   if (runs.empty()) throw Error(Code::kNotFound, "no launch is running (looked in {})", base);
-  // If there are several runs, a person most likely means the one that was started last.
+  // If there are several runs, the user most likely means the one that was started last.
   if (choice.name.empty()) return runs.front();
   std::vector<std::string> known;
   for (const launch::RunInfo& run : runs) {

@@ -11,7 +11,7 @@ class App;
 
 namespace trainyard::tools {
 
-/// The option `--run NAME`, which every verb about a running launch has.
+/// The option `--run NAME` of every verb that concerns a running launch.
 struct RunChoice {
   std::string name;
 

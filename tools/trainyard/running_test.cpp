@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-/// The real command, asked about a running launch whose processes are fakes.
+/// Runs the real command on a running launch whose processes are fakes.
 class RunningTest : public ::testing::Test {
  protected:
   static launch::LaunchOptions options() {

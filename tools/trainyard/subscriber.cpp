@@ -16,7 +16,7 @@ constexpr std::uint64_t kWindowMessages = 256;
 
 Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints)
     : topic_(topic) {
-  // Several publishers of one process share a gateway, and one subscription there brings them all.
+  // Several publishers of one process share a gateway, and one subscription there is enough for all of them.
   std::ranges::sort(endpoints);
   endpoints.erase(std::unique(endpoints.begin(), endpoints.end()), endpoints.end());
   for (const std::string& endpoint : endpoints) {
@@ -27,7 +27,7 @@ Subscriber::Subscriber(zmq::context_t& context, const std::string& topic, std::v
     } catch (const zmq::error_t& error) {
       throw Error(Code::kIo, "cannot connect to {}: {}", endpoint, error.what());
     }
-    // It does not wait: libzmq sends the message when the connection is there. A refusal comes out of next().
+    // This does not wait: libzmq sends the message when the connection exists. next() throws a refusal.
     core::send_control(source.socket, "",
                        Subscribe{.subscription = static_cast<std::uint32_t>(sources_.size() - 1),
                                  .topic = topic,
@@ -74,7 +74,8 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
         read_header(std::as_bytes(std::span(static_cast<const char*>(frames[1].data()), frames[1].size())));
     received.body = frames[2].to_string();
     received.schema = &source.schema;
-    // Credit is returned at once, for every message, which is simpler than half a window; nobody's speed depends on it.
+    // Credit is returned at once, for every message, which is simpler than at half of the window; no other component
+    // depends on this speed.
     core::send_control(source.socket, "",
                        Credit{.subscription = subscription, .messages = 1, .bytes = received.body.size()});
     return received;

@@ -16,8 +16,8 @@
 namespace trainyard::tools {
 
 /// A visitor's subscription to one topic of a running launch. It subscribes at the gateway of every process that
-/// publishes the topic, with the policy drop_oldest, so that it can never slow training. It asks for no payloads, so of
-/// a tensor only dtype and shape arrive.
+/// publishes the topic, with the policy drop_oldest, so that it can never slow training. It requests no payloads, so
+/// only the dtype and the shape of a tensor arrive.
 class Subscriber {
  public:
   /// One message, which is not decoded, because no message type is compiled into the command.
@@ -27,7 +27,7 @@ class Subscriber {
     const Schema* schema = nullptr;  ///< Decodes `body`. It lives as long as the subscriber.
   };
 
-  /// `endpoints` are the gateways of the publishers; one that is named twice counts once. Throws kIo.
+  /// `endpoints` are the gateways of the publishers; duplicates are ignored. Throws kIo.
   Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints);
 
   /// Unsubscribes, so that nothing more is sent here.
@@ -35,8 +35,8 @@ class Subscriber {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// Returns the next message; empty if none came in time. Throws kNotFound if a publisher refuses, and kCorrupt if one
-  /// breaks the format.
+  /// Returns the next message; empty if none arrives in time. Throws kNotFound if a publisher refuses, and kCorrupt if
+  /// one breaks the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
   /// Returns true once every publisher has said that it has ended. What was under way has come by then.

@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// The publishing side, played by hand: everything happens on one thread, in the order of the test.
+/// Plays the publishing side: everything happens on one thread, in the order of the test.
 class SubscriberTest : public ::testing::Test {
  protected:
   SubscriberTest() : gateway_(context_, zmq::socket_type::router) {

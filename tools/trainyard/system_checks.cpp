@@ -26,13 +26,13 @@
 
 namespace trainyard::tools {
 
-// These checks only look: nothing here changes the machine, and nothing is kept.
+// These checks do not change the machine and store nothing.
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The BLAS on which LibTorch's matrix products will run.
+/// Checks the BLAS on which LibTorch's matrix products will run.
 SystemCheck check_blas() {
   // It is loaded as a plugin would load it, so that alternatives, rpaths and LD_LIBRARY_PATH take effect.
   void* library = ::dlopen("libblas.so.3", RTLD_LAZY | RTLD_LOCAL);
@@ -44,7 +44,7 @@ SystemCheck check_blas() {
   return judge_blas(fs::weakly_canonical(info.dli_fname).string());
 }
 
-/// A number of bytes of a control group, which is the limit of a container; empty if there is no such limit.
+/// Returns a number of bytes from a control group, such as the limit of a container; empty if there is no limit.
 std::optional<std::uint64_t> cgroup_bytes(const char* name) {
   std::ifstream file(std::string("/sys/fs/cgroup/") + name);
   std::uint64_t bytes = 0;
@@ -52,7 +52,8 @@ std::optional<std::uint64_t> cgroup_bytes(const char* name) {
   return {};
 }
 
-/// Memory by handle is not a file in /dev/shm: it is limited by memory and by the limit of the container.
+/// Checks the memory for shared blocks. They are not files in /dev/shm, so only the size of the memory and the limit of
+/// the container matter.
 SystemCheck check_shared_memory() {
   std::ifstream file("/proc/meminfo");
   std::uint64_t total = 0, available = 0, kib = 0;
@@ -68,7 +69,7 @@ SystemCheck check_shared_memory() {
   return judge_shared_memory(total, available);
 }
 
-/// Another process must be able to open the memory through /proc, which containers and hidepid can forbid.
+/// Checks that another process can open shared memory through /proc, which containers and hidepid can forbid.
 SystemCheck check_memfd() {
   // These are the calls that shared memory needs, on a small scale.
   const int file = ::memfd_create("trainyard-doctor", MFD_CLOEXEC);
@@ -104,7 +105,7 @@ SystemCheck check_open_files() {
   return judge_open_files(limit.rlim_cur, limit.rlim_max);
 }
 
-/// Whether runs can be found, and thus started: makes the same checks of ownership as a launch.
+/// Checks whether runs can be found, and thus started, with the same checks of ownership as a launch.
 SystemCheck check_runs_directory() {
   const std::string directory = launch::runs_directory();
   try {
@@ -115,7 +116,7 @@ SystemCheck check_runs_directory() {
   }
 }
 
-/// A command that was copied without the rest of its installation cannot launch anything.
+/// Checks the installation: a command that was copied without the rest cannot launch anything.
 SystemCheck check_process_program() {
   try {
     return {Verdict::kGood, "process", launch::find_process_program(), ""};
@@ -124,7 +125,7 @@ SystemCheck check_process_program() {
   }
 }
 
-/// The plugins by label alone; nothing is loaded.
+/// Adds a check of the plugins, which only reads their labels; nothing is loaded.
 void add_plugins(std::vector<SystemCheck>& checks) {
   const core::PluginLoader loader(core::PluginLoader::default_directories());
   for (const std::string& directory : loader.directories()) {
@@ -135,7 +136,7 @@ void add_plugins(std::vector<SystemCheck>& checks) {
   }
   const std::vector<core::PluginLoader::Found> found = loader.list();
   std::size_t strangers = 0;
-  // These were found but would be refused, which is better reported here than at the launch.
+  // These plugins were found but would be refused, which is better reported here than at the launch.
   for (const core::PluginLoader::Found& plugin : found) strangers += !abi_matches(plugin.label.abi_tag, host_abi_tag());
   SystemCheck check{Verdict::kGood, "plugins", fmt::format("{} found", found.size()), ""};
   if (found.empty()) check = {Verdict::kBad, "plugins", "none found", "set TRAINYARD_PLUGIN_PATH, or build them"};
@@ -163,7 +164,7 @@ std::string system_text() {
 }  // namespace
 
 SystemCheck judge_blas(const std::string& resolved_path) {
-  // The name of the file from which the symbol came decides, since Debian's alternatives hide it behind a link.
+  // The file that contains the symbol decides, because Debian's alternatives hide it behind a link.
   for (const char* fast : {"openblas", "mkl", "blis", "atlas"}) {
     if (resolved_path.find(fast) != std::string::npos) return {Verdict::kGood, "BLAS", resolved_path, ""};
   }
@@ -200,7 +201,7 @@ SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_by
   return {Verdict::kWarning, "shared memory", finding, "in a container: start it with a larger --memory"};
 }
 
-// Facts come first, for bug reports; then comes what may be wrong.
+// Facts come first, for bug reports, then the things that may be wrong.
 std::vector<SystemCheck> check_system() {
   std::vector<SystemCheck> checks = {
       {Verdict::kFact, "Trainyard", TRAINYARD_VERSION, ""},

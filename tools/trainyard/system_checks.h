@@ -9,8 +9,8 @@ namespace trainyard::tools {
 
 /// The meaning of a finding.
 enum class Verdict {
-  kFact,     ///< It is neither good nor bad, such as a version.
-  kGood,     ///< It is as it should be.
+  kFact,     ///< Neither good nor bad, such as a version.
+  kGood,     ///< As it should be.
   kWarning,  ///< It works, but slowly or not for long.
   kBad,      ///< Trainyard cannot work like this.
 };
@@ -23,8 +23,8 @@ struct SystemCheck {
   std::string advice;  ///< What to do about it; empty if nothing needs to be done.
 };
 
-/// Makes all checks, in the order in which they are shown. It throws nothing: a failed check is a finding. The
-/// functions below judge given values, so they can be tested with invented ones.
+/// Makes all checks, in the order in which they are shown. Throws nothing: a check that fails is a finding. The
+/// functions below judge given values, so they can be tested with made-up values.
 std::vector<SystemCheck> check_system();
 
 /// Judges the BLAS to which a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 belongs. Reference
@@ -38,7 +38,7 @@ SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_p
 /// Judges the limit of open files. Each process needs some for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
-/// Judges the size of memory, and how much of it shared blocks can still take.
+/// Judges the size of the memory, and how much of it is still free for shared blocks.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
 }  // namespace trainyard::tools

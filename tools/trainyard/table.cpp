@@ -14,10 +14,10 @@ namespace trainyard::tools {
 
 namespace {
 
-/// If there is less room than this, the last column is left as it is, and the terminal may break it.
+/// If there is less room than this, the last column is not folded, and the terminal may break it.
 constexpr std::size_t kNarrowest = 16;
 
-/// Breaks `text` between words into lines of at most `width`; all but the first are indented by `indent`.
+/// Breaks `text` between words into lines of at most `width` bytes; all but the first are indented by `indent`.
 std::string folded(const std::string& text, std::size_t indent, std::size_t width) {
   if (width < indent + kNarrowest) return text;
   std::string lines;
@@ -57,7 +57,7 @@ std::string Table::text(bool bold_heading, std::size_t width) const {
       line += width != 0 && last ? folded(row[i], line.size(), width) : row[i];
       line.append(widths[i] - row[i].size() + 2, ' ');
     }
-    // This allows output to be compared line by line.
+    // Without trailing spaces, output can be compared line by line.
     line.erase(line.find_last_not_of(' ') + 1);
     const bool bold = bold_heading && &row == &rows_.front();
     all += (bold ? "\033[1m" : "") + line + (bold ? "\033[0m" : "") + "\n";

@@ -7,7 +7,7 @@
 
 namespace trainyard::tools {
 
-/// Rows of text in aligned columns, for people. The first row is the heading.
+/// Rows of text in aligned columns. The first row is the heading.
 class Table {
  public:
   explicit Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
@@ -18,7 +18,7 @@ class Table {
   bool empty() const { return rows_.size() == 1; }
 
   /// Returns one line per row, with two spaces between columns and none at the end. `bold_heading` adds terminal
-  /// colours. If `width` is not 0, the last column is continued below itself where a line would be longer.
+  /// colours. If `width` is not 0, the text of the last column continues on further lines where a line would be longer.
   std::string text(bool bold_heading = false, std::size_t width = 0) const;
 
  private:
@@ -28,7 +28,8 @@ class Table {
 /// Returns true if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
 bool use_colours();
 
-/// Returns the columns of stdout's terminal, or 0 if it is not one, so that programs read one line per row.
+/// Returns the number of columns of the terminal, or 0 if stdout is not a terminal, so that other programs get one line
+/// per row.
 std::size_t terminal_width();
 
 }  // namespace trainyard::tools

@@ -21,17 +21,18 @@
 
 namespace trainyard::tools {
 
-// The verbs about streams have two sources: the registry says where a topic is published, and a Subscriber listens
-// there. The launcher does not see the messages.
+// The verbs about topics use two sources: the registry says where a topic is published, and a Subscriber listens there.
+// The launcher does not see the messages.
 
 namespace {
 
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kLongestTimeout = 1e6;  ///< In seconds; eleven days. No verb waits for ever.
+/// The longest timeout in seconds, which is eleven days. No verb waits forever.
+constexpr double kLongestTimeout = 1e6;
 
-/// What the four verbs have in common.
+/// The arguments that the four verbs have in common.
 struct TopicArguments {
   RunChoice run;
   std::string topic;
@@ -40,7 +41,8 @@ struct TopicArguments {
   bool as_json = false;
 };
 
-/// The log is published by processes, not by components; the process is named then.
+/// Returns the names of components. The log is published by processes, not by components; in that case the processes
+/// are named.
 std::string names(const json& ends) {
   std::vector<std::string> all;
   for (const json& end : ends) {
@@ -54,7 +56,7 @@ std::string names(const json& ends) {
 int list(const TopicArguments& arguments) {
   zmq::context_t context;
   const json topics = RegistryClient(context, find_run(arguments.run).registry).ask("topics");
-  // Programs get the whole answer.
+  // The JSON is the whole answer.
   if (arguments.as_json) {
     std::printf("%s\n", topics.dump(2).c_str());
     return kExitOk;
@@ -68,7 +70,7 @@ int list(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// A topic may be given without its leading slash.
+/// Returns the registry's description of a topic, whose leading slash may be missing.
 json find_topic(RegistryClient& registry, const std::string& name) {
   std::vector<std::string> known;
   for (const json& topic : registry.ask("topics")) {
@@ -78,7 +80,7 @@ json find_topic(RegistryClient& registry, const std::string& name) {
   throw Error(Code::kNotFound, "no topic '{}'{}", name, suggestion(name, known));
 }
 
-/// What became of the messages of one topic in one process, edge by edge. Drops are counted and can be seen here.
+/// Prints the counters of one topic in one process, edge by edge, including dropped messages.
 void print_counters(const std::string& process, const json& counters, const std::string& topic) {
   constexpr std::uint64_t kNone = 0;
   for (const json& edge : counters.value("edges", json::array())) {
@@ -94,7 +96,7 @@ void print_counters(const std::string& process, const json& counters, const std:
   }
 }
 
-/// The schema is printed as it is on the wire, so that a client can be written from it.
+/// The schema is printed as it is sent, so that a client can be written from it.
 int info(const TopicArguments& arguments) {
   zmq::context_t context;
   RegistryClient registry(context, find_run(arguments.run).registry);
@@ -127,7 +129,7 @@ class Listener {
     subscriber_.emplace(context_, name, endpoints(name));
   }
 
-  /// The next message; empty if none came in time, or if the run has ended.
+  /// Returns the next message; empty if none arrives in time, or if the run has ended.
   std::optional<Subscriber::Received> next(std::chrono::milliseconds deadline) {
     // A run that ends in order says so. One that is killed does not, so that is checked between two slices.
     constexpr std::chrono::milliseconds kSlice{500};
@@ -143,7 +145,7 @@ class Listener {
   bool run_ended() const { return subscriber_->ended() || !launch::is_alive(run_); }
 
  private:
-  /// Where the topic is published. Waits for the processes of a run that is only starting.
+  /// Returns the addresses where the topic is published. Waits for the processes of a run that is still starting.
   std::vector<std::string> endpoints(const std::string& topic) {
     constexpr std::chrono::seconds kDeadline{10};
     const auto until = Clock::now() + kDeadline;
@@ -152,7 +154,7 @@ class Listener {
       for (const json& publisher : find_topic(registry_, topic).value("publishers", json::array())) {
         found.push_back(publisher.value("endpoint", ""));
       }
-      // The endpoint is empty if that process is not up yet.
+      // The endpoint is empty if that process is not ready yet.
       if (!found.empty() && std::ranges::find(found, "") == found.end()) return found;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -165,7 +167,7 @@ class Listener {
   std::optional<Subscriber> subscriber_;
 };
 
-/// The output is flushed at once, so that whoever reads a pipe sees each message when it comes.
+/// The output is flushed at once, so that the reader of a pipe sees each message when it arrives.
 void print(const Subscriber::Received& message, bool one_line) {
   const std::string text = json_from_binary(*message.schema, std::as_bytes(std::span(message.body)), one_line ? -1 : 2);
   std::printf("%s%s\n", text.c_str(), one_line ? "" : "\n---");
@@ -185,7 +187,7 @@ int echo(const TopicArguments& arguments) {
       print(*message, arguments.as_json);
     } else if (listener.run_ended()) {
       std::fprintf(stderr, "trainyard: the run has ended\n");
-      // Whoever asked for a number of messages did not get them; whoever listens for ever has heard all there was.
+      // If a number of messages was requested, some are missing; otherwise all messages have been received.
       return arguments.count == 0 ? kExitOk : kExitNotFound;
     } else {
       throw Error(Code::kTimeout, "no message on '{}' for {} s", arguments.topic, arguments.timeout_s);
@@ -194,8 +196,8 @@ int echo(const TopicArguments& arguments) {
   return kExitOk;
 }
 
-/// The rate is by the time of arrival here. Messages that were dropped on the way are not counted, so it is a lower
-/// bound.
+/// The rate is computed from the times of arrival here. Messages that were dropped on the way are not counted, so it is
+/// a lower bound.
 int hz(const TopicArguments& arguments) {
   Listener listener(arguments);
   const auto until = Clock::now() + timeout_of(arguments);
@@ -207,7 +209,7 @@ int hz(const TopicArguments& arguments) {
     last = Clock::now();
     if (seen++ == 0) first = last;
   }
-  // A rate is intervals per time, and one message has none.
+  // A rate needs at least one interval between messages.
   if (seen < 2) {
     throw Error(Code::kTimeout, "{} message(s) on '{}' within {} s; a rate needs two", seen, arguments.topic,
                 arguments.timeout_s);

@@ -18,9 +18,9 @@ using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
 /// `launch FILE [name=value...]` runs until the run ends, and returns its exit code.
 void add_launch(CLI::App& app, Action& chosen);
-/// `plan FILE` shows what a launch would start, for people or as JSON.
+/// `plan FILE` shows what a launch would start, as text or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
-/// `check FILE` checks whether the file can be launched here, and prints nothing else.
+/// `check FILE` checks whether the file can be launched here, without showing the plan.
 void add_check(CLI::App& app, Action& chosen);
 /// `plugin list|info` shows what is installed. It needs no run.
 void add_plugin(CLI::App& app, Action& chosen);

@@ -13,8 +13,8 @@ namespace trainyard {
 ///
 /// Parameters  size    required: rows and columns of the result
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
-/// Output      the same with `size` rows and columns
-/// Errors      kShapeMismatch (no image; too small)
+/// Output      the image with `size` rows and columns
+/// Errors      kShapeMismatch (not an image; too small)
 class CenterCrop final : public Transform {
  public:
   explicit CenterCrop(TransformContext& context) : Transform(context) {}

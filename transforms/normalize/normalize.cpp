@@ -27,7 +27,7 @@ DatasetField Normalize::prepare(const DatasetField& input) {
   per_channel_ = channels_ == 0 ? 0 : elements / channels_;
   check_count("mean", *mean_, input);
   check_count("std", *std_, input);
-  // 256 possible values: a table gives the same bits as the divisions, and saves them.
+  // There are 256 possible values: a table is bit-identical to the divisions and replaces them.
   table_.resize(bytes_ ? channels_ : 0);
   for (std::size_t channel = 0; channel < table_.size(); ++channel) {
     for (std::size_t byte = 0; byte < 256; ++byte) {

@@ -9,17 +9,17 @@
 
 namespace trainyard {
 
-/// Turns every value into (value - mean) / std as float32. It calculates in single precision and in this order, as
+/// Converts every value into (value - mean) / std as float32. It calculates in single precision and in this order, as
 /// torchvision does. Bytes are first scaled to [0, 1]; floats are taken as they are.
 ///
 /// Each entry of the first dimension (the channels of an image, the columns of a table) may have a mean and a standard
 /// deviation of its own.
 ///
-/// Parameters  mean    [0]; one for all, or one for each of the first dimension
+/// Parameters  mean    [0]; one for all, or one for each entry of the first dimension
 ///             std     [1]; likewise; > 0
 /// Input       uint8 or float32 of any shape
 /// Output      float32 of the same shape
-/// Errors      kShapeMismatch (another dtype), kInvalidArgument (a number of means that does not fit)
+/// Errors      kShapeMismatch (a different dtype), kInvalidArgument (a number of means that does not fit)
 class Normalize final : public Transform {
  public:
   explicit Normalize(TransformContext& context) : Transform(context) {}
@@ -36,7 +36,7 @@ class Normalize final : public Transform {
   Parameter<std::vector<double>> std_{*this, "std", std::vector<double>{1},
                                       "standard deviation to divide by; one, or one per channel", positive()};
 
-  bool bytes_ = false;                         ///< The input is uint8.
+  bool bytes_ = false;                         ///< True if the input is uint8.
   std::size_t channels_ = 1;                   ///< The extent of the first dimension.
   std::size_t per_channel_ = 1;                ///< The elements of each channel.
   std::vector<std::array<float, 256>> table_;  ///< What a byte becomes, for each channel.

@@ -8,17 +8,16 @@
 
 namespace trainyard {
 
-/// Cuts a square out of an image. In training every place is equally likely; in evaluation the square is the one in the
-/// middle.
+/// Cuts a square out of an image. In training every place is equally likely; in evaluation the square is in the middle.
 ///
-/// With `padding` the image gets that many rows and columns of zeros on every side first. CIFAR-10 is usually trained
-/// with size = 32 and padding = 4. A zero is black before `normalize`, and the mean after it.
+/// With `padding`, that many rows and columns of zeros are first added on every side. CIFAR-10 is usually trained with
+/// size = 32 and padding = 4. A zero is black before `normalize`, and the mean after it.
 ///
 /// Parameters  size     required: rows and columns of the result
 ///             padding  0
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
-/// Output      the same with `size` rows and columns
-/// Errors      kShapeMismatch (no image; too small)
+/// Output      the image with `size` rows and columns
+/// Errors      kShapeMismatch (not an image; too small)
 class RandomCrop final : public Transform {
  public:
   explicit RandomCrop(TransformContext& context) : Transform(context) {}

@@ -30,7 +30,7 @@ TEST(RandomCropTest, WithPaddingEvaluationLeavesAnImageOfTheSameSizeAsItIs) {
   EXPECT_EQ(crop.apply<std::int16_t>(counting<std::int16_t>(9)), counting<std::int16_t>(9));
 }
 
-/// The window of a crop, looked up in the padded image element by element.
+/// Returns the window of a crop, looked up in the padded image element by element.
 Bytes window(const Bytes& image, int height, int width, int size, int top, int left) {
   Bytes values;
   for (int row = top; row < top + size; ++row) {
@@ -42,11 +42,12 @@ Bytes window(const Bytes& image, int height, int width, int size, int top, int l
   return values;
 }
 
-/// 6 x 8 places on an image of 5 x 7 with a padding of 2. Chi-square with 47 degrees of freedom: 0.1 % is beyond 82.7.
+/// There are 6 x 8 places on an image of 5 x 7 with a padding of 2. For chi-square with 47 degrees of freedom, 0.1 % is
+/// beyond 82.7.
 TEST(RandomCropTest, EveryPlaceIsAsLikelyAsAnyOther) {
   const Prepared<RandomCrop> crop(R"({"size": 4, "padding": 2})", DType::kUInt8, {1, 5, 7});
   Bytes image = counting<std::uint8_t>(35);
-  for (std::uint8_t& value : image) ++value;  // Zero is for the padding alone.
+  for (std::uint8_t& value : image) ++value;  // Zero is used only for the padding.
   std::map<Bytes, int> counts;
   constexpr int kDraws = 9600;
   for (std::uint64_t key = 0; key < kDraws; ++key) ++counts[crop.apply<std::uint8_t>(image, random_bits(key, 1))];
@@ -57,7 +58,7 @@ TEST(RandomCropTest, EveryPlaceIsAsLikelyAsAnyOther) {
       chi_square += difference * difference / (kDraws / 48.0);
     }
   }
-  EXPECT_EQ(counts.size(), 48u);  // And no other window.
+  EXPECT_EQ(counts.size(), 48u);  // There is no other window.
   EXPECT_LT(chi_square, 82.7);
 }
 

@@ -21,8 +21,8 @@ namespace trainyard {
 /// Parameters  probability  0.5
 ///             direction    horizontal (left becomes right) | vertical (top becomes bottom)
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
-/// Output      the same
-/// Errors      kShapeMismatch (no image)
+/// Output      an image of the same shape
+/// Errors      kShapeMismatch (not an image)
 class RandomFlip final : public Transform {
  public:
   explicit RandomFlip(TransformContext& context) : Transform(context) {}

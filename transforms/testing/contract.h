@@ -7,8 +7,8 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of transforms needs for one transform: parameters with which it accepts at least one of the
-/// contract's fields, which include images of 8 x 8 pixels.
+/// What the contract test of transforms needs to know about one transform: parameters with which it accepts at least
+/// one of the contract's fields, which include images of 8 x 8 pixels.
 struct TransformCase {
   std::string parameters = "{}";  ///< A JSON object.
 };

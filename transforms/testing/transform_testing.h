@@ -30,7 +30,7 @@ class Prepared {
 
   const DatasetField& output() const { return output_; }
 
-  /// Returns what the transform makes of `input`: with the random numbers of `key`, or as in evaluation without a key.
+  /// Returns the transformed `input`: with the random numbers of `key`, or, without a key, as in an evaluation.
   template <class Out, class In>
   std::vector<Out> apply(const std::vector<In>& input, std::optional<std::uint64_t> key = std::nullopt) const {
     const Tensor out = Tensor::empty(static_cast<DType>(output_.dtype), output_.shape);
@@ -44,7 +44,7 @@ class Prepared {
   DatasetField output_;
 };
 
-/// Returns the numbers 0, 1, 2, ...: every element of such an image tells where it came from.
+/// Returns the numbers 0, 1, 2, ...: every element of such an image shows where it came from.
 template <class Element>
 std::vector<Element> counting(std::size_t count) {
   std::vector<Element> values(count);

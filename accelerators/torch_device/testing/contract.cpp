@@ -4,7 +4,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// The one device that every LibTorch brings.
+/// The only device that every LibTorch has.
 const AcceleratorContract torch_device("torch_device", [](const TemporaryFolder&) {
   return AcceleratorCase{.parameters = R"({"device_type": "cpu"})"};
 });

@@ -17,7 +17,7 @@ std::string big_endian(std::uint32_t number) {
 
 std::string chunk(std::string_view type, const std::string& data) {
   const std::string body = std::string(type) + data;
-  std::uint32_t sum = 0xffffffff;  // CRC-32, bit by bit.
+  std::uint32_t sum = 0xffffffff;  // This is the CRC-32, computed bit by bit.
   for (const char byte : body) {
     sum ^= static_cast<std::uint8_t>(byte);
     for (int bit = 0; bit < 8; ++bit) sum = (sum >> 1) ^ ((sum & 1) != 0 ? 0xedb88320 : 0);
@@ -25,10 +25,11 @@ std::string chunk(std::string_view type, const std::string& data) {
   return big_endian(static_cast<std::uint32_t>(data.size())) + body + big_endian(~sum);
 }
 
-/// A picture of one grey pixel, as a PNG file whose data is stored without compression.
+/// Returns a PNG file with one grey pixel, whose data is stored without compression.
 std::string png(std::uint8_t grey) {
   using namespace std::string_literals;
-  const std::uint32_t adler = std::uint32_t{1u + 1u + grey} << 16 | (1u + grey);  // Of the bytes 0 and `grey`.
+  // The checksum of the bytes 0 and `grey`.
+  const std::uint32_t adler = std::uint32_t{1u + 1u + grey} << 16 | (1u + grey);
   const std::string stored = "\x78\x01\x01\x02\x00\xfd\xff\x00"s + static_cast<char>(grey) + big_endian(adler);
   return "\x89PNG\r\n\x1a\n"s + chunk("IHDR", big_endian(1) + big_endian(1) + "\x08\x00\x00\x00\x00"s) +
          chunk("IDAT", stored) + chunk("IEND", "");

@@ -6,7 +6,7 @@
 namespace trainyard::testing {
 namespace {
 
-/// Numbers of 16 bits, the lower byte first.
+/// Returns numbers of 16 bits, the lower byte first.
 std::string tokens(int first, int count) {
   std::string bytes;
   for (int token = first; token < first + count; ++token) {

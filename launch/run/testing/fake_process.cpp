@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for trainyard-process in tests of the launcher: speaks the control protocol, hosts nothing, and misbehaves
-// as the environment variable FAKE (a JSON object) says:
+// A stand-in for trainyard-process in tests of the launcher: speaks the control protocol, hosts no component, and
+// misbehaves as the environment variable FAKE (a JSON object) says:
 //   hang    stage at which it falls silent: hello, configured, connected, active, inactive, finalized, stop, exit
 //   fail    state on the way to which its components fail; `message` says how
 //   die     stage at which it ends with `code`
@@ -32,10 +32,10 @@
 namespace trainyard::launch {
 namespace {
 
-/// One thread, one socket, and it waits for every message: nothing here is fast, and nothing depends on time.
+/// It has one thread and one socket, and waits for every message; nothing here depends on time.
 class FakeProcess {
  public:
-  /// Connects like a real one: its routing id is its name.
+  /// Connects like a real process: its routing id is its name.
   FakeProcess(const std::string& endpoint, std::string name) : name_(std::move(name)) {
     const char* given = std::getenv("FAKE");
     fake_ = nlohmann::json::parse(given != nullptr ? given : "{}");
@@ -57,7 +57,7 @@ class FakeProcess {
   }
 
  private:
-  /// Dies, falls silent, or does it.
+  /// Dies or falls silent, if FAKE says so for this stage; otherwise carries out the action.
   template <class Action>
   void at(const std::string& stage, Action action) {
     if (fake_.value("die", "") == stage) ::_exit(fake_.value("code", 0));
@@ -79,7 +79,7 @@ class FakeProcess {
 
   void on_plan(const ProcessPlan& plan) {
     for (const ComponentPlan& component : plan.components) open_ += component.process == name_;
-    --open_;  // It started at one, to wait for the plan.
+    --open_;  // The count started at one, in order to wait for the plan.
     trace("plan");
     at("configured", [this] { send_configured(); });
   }
@@ -143,7 +143,7 @@ class FakeProcess {
     return message;
   }
 
-  /// One write in append mode a line, so that several processes can share a file.
+  /// Each line is one write in append mode, so that several processes can share a file.
   void trace(const std::string& event) const {
     const std::string file = fake_.value("trace", "");
     if (!file.empty()) std::ofstream(file, std::ios::app) << name_ + ": " + event + "\n" << std::flush;
@@ -153,7 +153,7 @@ class FakeProcess {
   nlohmann::json fake_;
   zmq::context_t context_;
   zmq::socket_t socket_{context_, zmq::socket_type::dealer};
-  int open_ = 1;  ///< Components that are not finalized.
+  int open_ = 1;  ///< The number of components that are not finalized.
 };
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "launch/run/supervisor.h"
 #include "messages/error.h"
 
-// Real processes, real signals, a real guard: only what the processes do inside is made up.
+// Processes, signals and the guard are real; only what the processes do inside is made up.
 namespace trainyard::launch::testing {
 namespace {
 
@@ -36,7 +36,7 @@ namespace {
     const std::string text = std::string(error.what()) + "\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
   }
-  ::_exit(code);  // Not exit: this is a copy of the test program.
+  ::_exit(code);  // This is not exit(), because the child is a copy of the test program.
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ LaunchedRun::LaunchedRun(const Plan& plan, LaunchOptions options)
   if (guard_ == 0) launch(plan, options, folder_.path() + "/output");
 }
 
-// Descendants before the guard, or they would become ours, and outlive the test.
+// Descendants are killed before the guard; otherwise they would become ours and outlive the test.
 LaunchedRun::~LaunchedRun() {
   if (guard_ == 0) return;
   for (const pid_t pid : descendants(guard_)) ::kill(pid, SIGKILL);
@@ -86,7 +86,7 @@ std::string LaunchedRun::ask(const std::string& question) const {
   return socket.recv(reply) ? reply.to_string() : "";
 }
 
-/// What the registry says of a node; null if it says nothing.
+/// Returns the registry's description of a node, or null if there is none.
 nlohmann::json LaunchedRun::describe(const std::string& node) const {
   const auto reply = nlohmann::json::parse(ask(R"({"id": 1, "op": "nodes"})"), nullptr, /*allow_exceptions=*/false);
   if (reply.is_discarded()) return nullptr;
@@ -119,7 +119,7 @@ bool LaunchedRun::directory_is_gone() const {
   return eventually([this] { return !std::filesystem::exists(base_) || std::filesystem::is_empty(base_); });
 }
 
-// The only place that sleeps: between two looks, never instead of one.
+// This is the only place that sleeps, and only between two checks.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   while (!condition()) {
@@ -133,7 +133,7 @@ bool is_gone(pid_t pid) {
   return eventually([pid] { return start_ticks(pid) == 0; });
 }
 
-// Without edges: the fakes exchange nothing, and the launcher does not look at them.
+// The plan has no edges: the fakes exchange nothing, and the launcher does not use edges.
 Plan fake_plan(const std::vector<std::string>& fakes) {
   Plan plan;
   plan.file = "fake.toml";

@@ -31,7 +31,7 @@ class LaunchedRun {
 
   pid_t guard() const { return guard_; }
 
-  /// Returns the pid in run.json, for which it waits.
+  /// Waits for run.json and returns the launcher's pid, which it contains.
   pid_t launcher() const;
 
   /// Returns everything printed so far, stdout and stderr together.
@@ -45,14 +45,14 @@ class LaunchedRun {
   std::string ask(const std::string& question) const;
 
   /// Waits until the launcher knows that a component, or an external program, has reached a state. Returns false if
-  /// that does not happen. A child may have said so long before the launcher has read it.
+  /// that does not happen. A child may have reported the state long before the launcher reads it.
   bool reaches(const std::string& node, const std::string& state) const;
 
-  /// Returns the pid of the process in which a component or an external program runs, as the launcher knows it; 0 if it
-  /// does not.
+  /// Returns the pid of the process in which a component or an external program runs, as the launcher knows it; 0 if
+  /// the launcher does not know it.
   pid_t pid_of(const std::string& node) const;
 
-  /// Waits for the end. Returns -1 if it does not come, or comes by a signal.
+  /// Waits until the launch ends and returns its exit code; -1 if it does not end or is ended by a signal.
   int exit_code();
 
   /// Waits until the directory of runs is empty. Returns false if that does not happen.
@@ -72,10 +72,10 @@ class LaunchedRun {
   pid_t guard_ = 0;
 };
 
-/// Waits for a condition. Returns true if it came true.
+/// Waits until `condition` returns true. Returns false if that does not happen within `deadline`.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline = std::chrono::seconds(20));
 
-/// Waits until there is no such process any more. Returns false if that does not happen.
+/// Waits until there is no process `pid` any more. Returns false if that does not happen.
 bool is_gone(pid_t pid);
 
 /// Returns a plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order.

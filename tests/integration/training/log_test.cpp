@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests the log of all processes, in the logger's files and for whoever asks.
+// SPDX-License-Identifier: Apache-2.0 Tests the log of all processes, in the logger's files and for visitors.
 
 #include <gmock/gmock.h>
 
@@ -18,7 +17,7 @@ using testing::TrainingTest;
 
 class LogTest : public TrainingTest, public ::testing::WithParamInterface<const char*> {
  protected:
-  /// The log records in metrics.jsonl.
+  /// Returns the log records in metrics.jsonl.
   std::vector<nlohmann::json> records(const std::string& directory) const {
     std::vector<nlohmann::json> found;
     std::istringstream text(read(directory + "/metrics.jsonl"));

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Tests external programs that a launch file names: what they are given, what they print, and how they end.
+// SPDX-License-Identifier: Apache-2.0 Tests external programs that a launch file names: their environment, their
+// output, and their end.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ using testing::TrainingTest;
 
 class ProgramTest : public TrainingTest {
  protected:
-  /// What `env` printed into a file.
+  /// Returns the variables that `env` has printed into a file.
   std::map<std::string, std::string> environment_in(const std::string& name) const {
     std::map<std::string, std::string> found;
     std::istringstream text(read(name));
@@ -33,7 +33,7 @@ class ProgramTest : public TrainingTest {
   }
 };
 
-/// Says what it was given, then lives until it is told to end.
+/// Prints its environment, then runs until it is ended.
 constexpr const char* kWitness = R"(
 [component.witness]
 command = ["sh", "-c", "pwd > witness.pwd; env > witness.tmp; mv witness.tmp witness.env; exec sleep 1000"]

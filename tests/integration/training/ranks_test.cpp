@@ -24,7 +24,7 @@ constexpr std::size_t kEnough = 50;  ///< The number of steps that shows that th
 
 class RanksTest : public TrainingTest {
  protected:
-  /// The losses of 40 steps with these arguments.
+  /// Returns the losses of 40 steps with these arguments.
   std::vector<std::string> losses_with(const std::string& directory, std::vector<std::string> arguments) {
     arguments.push_back("max_steps=40");
     const auto training = train(directory, std::move(arguments));
@@ -154,7 +154,7 @@ TEST_F(RanksTest, ComponentsOfAllRanksExchangeDataAmongThemselves) {
   }
 }
 
-/// The reductions of the first bucket lie before the end of a backward pass, not after it.
+/// The reductions of the first bucket begin before the end of a backward pass, not after it.
 TEST_F(RanksTest, TheTimelineShowsThatBucketsAreReducedWhileBackwardRuns) {
   const auto training =
       train("timeline", {"devices=2", "strategy={plugin=\"ddp\",bucket_mb=0.01}", "max_steps=30",

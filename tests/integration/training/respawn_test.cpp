@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A component's process dies in the middle of training: it comes back, or the run goes on without it.
+// SPDX-License-Identifier: Apache-2.0 Tests a process that dies in the middle of training: it is restarted, or the run
+// continues without it.
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ using ::testing::Not;
 using testing::TrainedStep;
 using testing::TrainingTest;
 
-constexpr std::size_t kEnough = 300;  ///< The number of steps that shows that something goes on.
+constexpr std::size_t kEnough = 300;  ///< The number of steps after which the training is known to continue.
 constexpr std::size_t kMoving = 20;   ///< The number of steps that shows that training has begun.
 
 class RespawnTest : public TrainingTest {

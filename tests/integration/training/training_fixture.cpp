@@ -147,7 +147,7 @@ std::string TrainingTest::state_of(const std::string& component) const {
 }
 
 std::unique_ptr<Command> TrainingTest::external_logger() {
-  ::unsetenv("TRAINYARD_RUN_DIRECTORY");  // Otherwise it would look there instead of for the newest run.
+  ::unsetenv("TRAINYARD_RUN_DIRECTORY");  // Otherwise the logger would use that run instead of the newest one.
   return std::make_unique<Command>(std::vector<std::string>{"/usr/bin/python3", "-B", external_logger_path()},
                                    directory_);
 }

@@ -19,11 +19,11 @@ struct TrainedStep {
 };
 
 /// Launches a real training run, small enough for a step to take a fraction of a millisecond: a perceptron on made-up
-/// data that reports every step. What happens around it is examined through the registry, as any program could do.
+/// data that reports every step. Tests examine the run through the registry, as any program could.
 class TrainingTest : public LaunchTest {
  protected:
-  /// Starts the training, which practically has no end unless `arguments` give one. `more` is appended to its launch
-  /// file. The results lie in `directory`.
+  /// Starts the training, which practically never ends unless `arguments` set a limit. `more` is appended to the launch
+  /// file. The results are in `directory`.
   std::unique_ptr<Command> train(const std::string& directory, std::vector<std::string> arguments,
                                  const std::string& more = "");
 
@@ -36,10 +36,10 @@ class TrainingTest : public LaunchTest {
   /// Returns the steps that the logger has written down so far; it writes about once a second.
   std::vector<TrainedStep> steps(const std::string& directory) const;
 
-  /// Returns the losses of the first `count` steps, or fewer if there are not so many.
+  /// Returns the losses of the first `count` steps, or fewer if fewer have been reported so far.
   std::vector<std::string> losses(const std::string& directory, std::size_t count) const;
 
-  /// Returns the counters of all processes, by process. Null while the run cannot be asked.
+  /// Returns the counters of all processes, by process; null while the run does not answer.
   nlohmann::json counters() const;
 
   /// Returns the counters of the visitors of a topic, added up over all processes: "visitors" (how many), "sent",
@@ -49,13 +49,13 @@ class TrainingTest : public LaunchTest {
   /// Returns how many messages of a topic all planned edges have carried.
   std::uint64_t sent(const std::string& topic) const;
 
-  /// Returns what the registry says about a component. Null while the run cannot be asked.
+  /// Returns the registry's description of a component; null while the run does not answer.
   nlohmann::json node(const std::string& component) const;
 
-  /// Returns the state of a component or program according to the registry; "" while it cannot be asked.
+  /// Returns the state of a component or program according to the registry; "" while the registry does not answer.
   std::string state_of(const std::string& component) const;
 
-  /// Starts examples/external_logger beside the run.
+  /// Starts examples/external_logger, which attaches to the run.
   std::unique_ptr<Command> external_logger();
 };
 
@@ -65,11 +65,11 @@ bool has_pyzmq();
 /// Returns the path of examples/external_logger/external_logger.py.
 std::string external_logger_path();
 
-/// Returns the median of the times between neighbouring steps, in microseconds, for steps reported between two times; 0
-/// if there are none.
+/// Returns the median of the times between neighbouring steps, in microseconds, for the steps reported between the
+/// times `from` and `until`; 0 if there are none.
 double median_step_us(const std::vector<TrainedStep>& steps, double from, double until);
 
-/// Seconds since 1970 by the clock of TrainedStep::time.
+/// Returns the current time by the clock of TrainedStep::time, in seconds since 1970.
 double now_s();
 
 }  // namespace trainyard::testing

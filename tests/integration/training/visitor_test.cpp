@@ -39,7 +39,7 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     return train(directory, std::move(arguments));
   }
 
-  /// The steps that the visitor has printed.
+  /// Returns the steps that the visitor has printed.
   static std::vector<std::uint64_t> printed(const Command& visitor) {
     std::vector<std::uint64_t> found;
     std::istringstream text(visitor.out());
@@ -50,14 +50,14 @@ class VisitorTest : public TrainingTest, public ::testing::WithParamInterface<co
     return found;
   }
 
-  /// Waits until it no longer runs, by whatever name the kernel calls that.
+  /// Stops the visitor by a signal and waits until it no longer runs.
   void stop_by_signal(const Command& visitor) {
     visitor.signal(SIGSTOP);
     ASSERT_TRUE(eventually([&] { return kernel_state_of(visitor.pid()) == 'T'; }));
   }
 
-  /// Times are measured and reported, but a machine that others use may not decide a test. `stopped` and `continued`
-  /// are the times of the signals to the visitor, in seconds.
+  /// Times are measured and reported, but they do not decide the test, because other programs may use the machine as
+  /// well. `stopped` and `continued` are the times of the signals to the visitor, in seconds.
   void tell_step_times(double stopped, double continued) {
     const double forever = std::numeric_limits<double>::infinity();
     std::printf("step time, median, %s: alone %.1f us, visitor stopped %.1f us, after it %.1f us\n", GetParam(),

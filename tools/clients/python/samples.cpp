@@ -23,7 +23,7 @@ std::string hex(const void* data, std::size_t size) {
 
 std::string hex(const std::string& bytes) { return hex(bytes.data(), bytes.size()); }
 
-/// A header with a different number in every field.
+/// Returns a header with a different number in every field.
 Header header_of(const MessageType& type, std::size_t payloads) {
   Header header;
   header.payloads = static_cast<std::uint16_t>(payloads);

@@ -34,10 +34,10 @@ Header = collections.namedtuple(
     "Header", "magic version payloads fingerprint sequence source subscription send_time_ns trace handles")
 
 class TrainyardError(Exception):
-    """Any error of this module. The text says what was expected and what came."""
+    """Any error of this module. The text says what was expected and what was received."""
 
 class Timeout(TrainyardError):
-    """Raised when something did not come in time."""
+    """Raised when something did not arrive in time."""
 
 def read_header(frame):
     """The header of 56 bytes that precedes every body."""
@@ -46,7 +46,7 @@ def read_header(frame):
     return Header(*HEADER.unpack(frame))
 
 def _parse_type(word, depth=0):
-    """("list", element), ("map", element), ("optional", element), or a name."""
+    """Returns ("list", element), ("map", element), ("optional", element), or a name."""
     container = re.fullmatch(r"(list|map|optional)<(.*)>", word)
     if container and depth < MAX_NESTING:
         return container[1], _parse_type(container[2], depth + 1)
@@ -68,8 +68,8 @@ class Schema:
             raise TrainyardError(f"schema of {self.name} has a struct without fields, which could be repeated for free")
 
     def decode(self, body, payloads=()):
-        """The message as a dict. A tensor is a dict with dtype, shape, payload, offset and data: a memoryview of its
-        bytes if `payloads` has them, otherwise None. Raises TrainyardError."""
+        """Returns the message as a dict. A tensor is a dict with dtype, shape, payload, offset and data: a memoryview
+        of its bytes if `payloads` has them, otherwise None. Raises TrainyardError."""
         reader = _Reader(self.structs, body, payloads)
         message = reader.value(self.name, 0)
         if reader.rest:
@@ -77,7 +77,7 @@ class Schema:
         return message
 
 class _Reader:
-    """Takes a body apart and never reads past its end."""
+    """Reads the values of a body one after another, and never past its end."""
 
     def __init__(self, structs, body, payloads):
         self.structs, self.rest, self.payloads = structs, memoryview(body), payloads
@@ -148,12 +148,12 @@ def _text(value):
     return struct.pack("<I", len(value.encode())) + value.encode()
 
 def runs_directory():
-    """Where the launches of this user announce themselves."""
+    """Returns the directory in which the launches of this user announce themselves."""
     parent = os.environ.get("XDG_RUNTIME_DIR", "")
     return os.path.join(parent if os.path.isdir(parent) else "/tmp", f"trainyard-{os.getuid()}")
 
 def _start_ticks(pid):
-    """When a process started, in clock ticks since boot; 0 if it is gone. This guards against a reused pid."""
+    """Returns when a process started, in clock ticks since boot; 0 if it is gone. This guards against a reused pid."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return int(file.read().rpartition(")")[2].split()[19])
@@ -161,7 +161,7 @@ def _start_ticks(pid):
         return 0
 
 def _read_run(directory):
-    """The run that announced itself in `directory`, or None if there is none or it is dead."""
+    """Returns the run that announced itself in `directory`, or None if there is none or it is dead."""
     try:
         with open(os.path.join(directory, "run.json"), encoding="utf-8") as file:
             run = Run(json.load(file), directory)
@@ -170,7 +170,7 @@ def _read_run(directory):
         return None
 
 def runs():
-    """The launches of this user that are running now, newest first."""
+    """Returns the launches of this user that are running now, newest first."""
     base = runs_directory()
     if not os.path.isdir(base):
         return []
@@ -180,8 +180,8 @@ def runs():
     return sorted((run for run in found if run), key=lambda run: -run.start_ticks)
 
 def find_run(name=None, timeout=10.0):
-    """The newest run, or the newest one called `name` (the launch's name or the run's unique one). A program that was
-    started by a launch file finds its own run, through TRAINYARD_RUN_DIRECTORY, and waits until it can be reached."""
+    """Returns the newest run, or the newest one called `name` (the launch's name or the run's unique one). A program
+    that a launch file starts finds its own run, through TRAINYARD_RUN_DIRECTORY, and waits until it can be reached."""
     directory, deadline = os.environ.get("TRAINYARD_RUN_DIRECTORY"), time.monotonic() + timeout
     if directory and name is None:
         while not (run := _read_run(directory)):
@@ -205,11 +205,11 @@ class Run:
         self._socket, self._last_id = None, 0
 
     def alive(self):
-        """True as long as the launcher of this run lives and has not removed its run.json."""
+        """Returns True as long as the launcher of this run lives and has not removed its run.json."""
         return os.path.exists(f"{self.directory}/run.json") and _start_ticks(self.pid) == self.start_ticks != 0
 
     def socket(self):
-        """A new DEALER of the one context, which closes its sockets when the program ends."""
+        """Returns a new DEALER of the one context, which closes its sockets when the program ends."""
         socket = zmq.Context.instance().socket(zmq.DEALER)
         socket.linger, socket.sndtimeo = 0, 1000
         return socket
@@ -236,11 +236,11 @@ class Run:
         raise Timeout(f"run {self.run} did not answer '{op}' within {timeout:g} s")
 
     def topics(self):
-        """Every topic: name, type, fingerprint, schema, publishers and subscribers."""
+        """Returns every topic: its name, type, fingerprint, schema, publishers and subscribers."""
         return self.request("topics")
 
     def nodes(self):
-        """Every component: name, plugin, process, pid, state and ports."""
+        """Returns every component: its name, plugin, process, pid, state and ports."""
         return self.request("nodes")
 
     def call(self, target, method, body=None, timeout=10.0):
@@ -248,13 +248,13 @@ class Run:
         return self.request("call", timeout, target=target, method=method, body={} if body is None else body)
 
     def subscribe(self, topic, payloads="none", window=64, timeout=60.0, window_bytes=64 << 20):
-        """The messages of a topic, as an iterator of (header, dict) that ends when the run does. `payloads`: "none" or
-        "inline" (the bytes of tensors come too). `window`: how many messages may be under way; more are dropped, the
-        oldest first. `timeout`: seconds of silence that raise Timeout; None: as long as the run lives."""
+        """Returns an iterator over the messages of a topic, as (header, dict), that ends when the run does. `payloads`:
+        "none" or "inline" (with the bytes of tensors). `window`: the most messages in transit; more are dropped, the
+        oldest first. `timeout`: the seconds of silence that raise Timeout; None: waits as long as the run lives."""
         return Subscription(self, topic, payloads, max(int(window), 1), timeout, window_bytes)
 
     def endpoints(self, topic, timeout=10.0):
-        """Where a topic is published. Waits for the processes of a run that is only starting."""
+        """Returns where a topic is published. Waits for the processes of a run that is still starting."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             topics = {entry["topic"]: entry for entry in self.topics()}
@@ -268,7 +268,7 @@ class Run:
         raise Timeout(f"not every publisher of '{topic}' came up within {timeout:g} s")
 
 class _Publisher:
-    """One endpoint of a subscription: its socket, its schema, and the credit that it is owed."""
+    """One endpoint of a subscription: its socket, its schema, and the credit that is to be returned."""
 
     def __init__(self, subscription, endpoint):
         self.wanted, self.endpoint, self.schema, self.ended = subscription, endpoint, None, False
@@ -279,7 +279,7 @@ class _Publisher:
     def close(self):
         self.send(b"Unsubscribe", struct.pack("<I", 0))
         self.socket.disable_monitor()
-        self.socket.close(500)  # In milliseconds, so that the last message can leave.
+        self.socket.close(500)  # The last message may still be sent within 500 ms.
 
     def send(self, kind, body):
         self.socket.send_multipart([b"", kind, body])
@@ -293,12 +293,12 @@ class _Publisher:
                   _text(wanted.payloads) + struct.pack("<I", 0))
 
     def on_frames(self):
-        """The (header, dict) of a data message, or None for anything else."""
+        """Returns the (header, dict) of a data message, or None for anything else."""
         frames = self.socket.recv_multipart(zmq.NOBLOCK)
         if not frames[0]:
             return self.on_control(*frames[1:]) if len(frames) == 3 else None
         if self.schema is None or len(frames) < 3:
-            return None  # It was sent to an earlier connection, or by a stranger.
+            return None  # It belongs to an earlier connection, or to something else.
         header = read_header(frames[1])
         if header.payloads != len(frames) - 3:
             raise TrainyardError(f"a message on '{self.wanted.topic}' has {len(frames)} frames; its header: {header}")
@@ -351,7 +351,7 @@ class Subscription:
             yield received
 
     def receive(self, timeout=60.0):
-        """The next (header, dict), or None when the run has ended. Raises Timeout."""
+        """Returns the next (header, dict), or None when the run has ended. Raises Timeout."""
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         while not self._ready:
             ended = all(one.ended for one in self._publishers) or not self.run.alive()
@@ -362,7 +362,7 @@ class Subscription:
         return self._ready.popleft()
 
     def _poll(self, seconds):
-        """Waits for messages and handles what has come. Returns False if nothing came."""
+        """Waits for messages and handles those that have arrived. Returns False if there are none."""
         events = self._poller.poll(int(seconds * 1000)) if self._publishers else []
         self._ready.extend(filter(None, [self._handlers[socket]() for socket, _ in events]))
         return bool(events)
@@ -379,7 +379,7 @@ def _echo(run, arguments):
         print(json.dumps({"sequence": header.sequence, "message": message}), flush=True)
 
 def main(words=None):
-    """The small command."""
+    """The command line of this module."""
     parser = argparse.ArgumentParser(prog="trainyard.py", description="Look into a running Trainyard launch.")
     parser.add_argument("--run", help="name of the run; without it the newest")
     commands = parser.add_subparsers(required=True)

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// A component for tests that throws where it is told to.
+// SPDX-License-Identifier: Apache-2.0 A component for tests that throws where its parameters say.
 
 #include <unistd.h>
 
