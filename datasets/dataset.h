@@ -34,8 +34,8 @@ class Dataset : public Configurable {
   virtual DatasetTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
-  /// Opens the files and determines their sizes. It is called once, before every other function. Throws kNotFound, kIo
-  /// or kCorrupt; the error names the file and the offset.
+  /// Opens the files and determines their sizes. Called once, before every other function. Throws kNotFound, kIo or
+  /// kCorrupt, naming the file and the offset.
   virtual void open() = 0;
 
   /// Describes the fields, the vocabulary, the unit and the splits. For each split it gives the name and the number of

@@ -57,8 +57,7 @@ class Model : public Configurable, public Stateful {
   virtual ModelTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
-  /// Makes the layers for this data. Throws kShapeMismatch; the error says what the model needs and what the dataset
-  /// has.
+  /// Makes the layers for this data. Throws kShapeMismatch, saying what the model needs and what the dataset has.
   virtual void build(const DatasetInfo& data) = 0;
 
   /// Returns the trainable tensors, in the order in which the forward pass uses them. They are leaves that require a
@@ -87,7 +86,7 @@ class Model : public Configurable, public Stateful {
   void save_state(StateWriter& /*into*/) const override {}
   void restore_state(const StateReader& /*from*/) override {}
 
-  // A model that can be taken apart overrides the following functions. For every batch
+  // A model that can be divided into stages overrides the following functions. For every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
   /// Returns the stages of the model, in the order of the forward pass and of their parameters. Together they use all

@@ -24,8 +24,8 @@ enum class OnNan : std::uint8_t {
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
-/// What is held while a forward pass runs: autocast, if the run uses it, and the rank's turn at random numbers, if the
-/// pass may draw some. A rank must not wait for another rank meanwhile.
+/// Must be held while a forward pass runs. It keeps autocast switched on, if the run uses it, and keeps the rank's turn
+/// to draw random numbers, if the pass may draw some. A rank that holds it must not wait for another rank.
 class ForwardScope {
  public:
   /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws

@@ -105,7 +105,7 @@ class Strategy : public Configurable, public Stateful {
   void save_state(StateWriter& /*into*/) const override {}
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Throws kUnsupported, naming what is supported, if `world_size` does not match the traits.
+  /// Throws kUnsupported, naming what is supported, if the traits do not allow `world_size` ranks.
   void check_world_size(std::uint32_t world_size) const;
 
   /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if the ranks must share a

@@ -98,7 +98,7 @@ void Cpu::warn_if_crowded() const {
       where(), load, cpu::usable_cores(), threads());
 }
 
-/// Pinning comes first: memory that is touched later then lies near those cores.
+/// Pinning comes first, so that memory that is touched later is near those cores.
 std::unique_ptr<ClaimedDevice> Cpu::open(int) const {
   const std::vector<int> cores = own_cores();
   if (!cores.empty()) cpu::pin_to_cores(cores);

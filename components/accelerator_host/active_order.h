@@ -67,7 +67,7 @@ class ActiveOrder {
   /// Returns true if it could be interrupted now, because what follows is a unit of its own (turnstile.h).
   virtual bool between_units() const { return true; }
 
-  /// Ends the order when it is complete, and returns its answer.
+  /// Ends the order, which must be complete, and returns its answer.
   OrderDone finish();
 
   /// Ends the order when a stop overtakes it. A step or an evaluation that has begun is given up as a whole.
@@ -108,8 +108,8 @@ class ActiveOrder {
 /// Returns true if the order is a unit as a whole, because it has no batches that could be counted.
 bool is_one_unit(const Order& order);
 
-/// Returns the object that carries this order out. A stop is carried out by StopOrder instead, which knows what it
-/// overtakes.
+/// Makes the object that carries out this order. For a stop that overtakes another order, construct a StopOrder
+/// instead.
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
 
 }  // namespace trainyard::host

@@ -110,7 +110,7 @@ OnNan Runner::on_nan() const {
   return options_.precision.scales_loss ? OnNan::kIgnore : options_.on_nan;
 }
 
-/// The type of forward and loss if it differs from that of the parameters and LibTorch supports it.
+/// Returns the type of forward and loss if it differs from that of the parameters and LibTorch supports it.
 std::optional<at::ScalarType> Runner::autocast_type() const {
   const Precision& precision = options_.precision;
   const bool lacks_half =

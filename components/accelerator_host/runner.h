@@ -90,7 +90,7 @@ class Runner {
   /// Throws kInvalidArgument if a parameter is not finite after this step, unless that is allowed (OnNan).
   void check_parameters(std::uint64_t step) const;
 
-  /// Makes memory that the optimizer does not change visible to the checkpoint writer.
+  /// Prepares the arena for the copy that the checkpoint writer makes of it; see Strategy::begin_snapshot.
   void begin_snapshot() { strategy_->begin_snapshot(); }
 
   /// Makes the model's buffers visible to those who read the arena in host memory.

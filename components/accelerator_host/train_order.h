@@ -53,9 +53,9 @@ class TrainOrder final : public ActiveOrder {
   std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
   std::uint64_t batch_ = 0;          ///< The index of its newest micro-batch.
-  std::uint64_t update_ = 0;         ///< The number of its update for the optimizer; 0 if the optimizer gets none.
-  bool reported_ = false;            ///< True if the step ends with metrics.
-  StepOutcome outcome_;              ///< The outcome, whose losses are kept only if the step will be reported.
+  std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
+  bool reported_ = false;     ///< True if the step ends with metrics.
+  StepOutcome outcome_;       ///< The outcome, whose losses are kept only if the step will be reported.
 };
 
 }  // namespace trainyard::host

@@ -135,7 +135,7 @@ void CheckpointWriter::give_states_back(Resumed& resumed) {
 // The arena is filled and all state is back before anybody is told, because everything starts from it.
 void CheckpointWriter::start_run() { run_state_.send(std::move(start_)); }
 
-/// True if the run continues a checkpoint of this very directory, and so owns what is in it.
+/// Returns true if the run continues a checkpoint of this very directory, and so owns the checkpoints in it.
 bool CheckpointWriter::continues_here(const std::string& path) const {
   const std::string directory = directory_or_default(*directory_, context().output_directory);
   std::error_code error;

@@ -66,7 +66,7 @@ class CheckpointWriter final : public Component {
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
   Snapshot merged();
-  // The entry for a message's rank in one of the lists below.
+  // Returns the entry of `rank` in one of the lists below. Throws kInternal, with `what`, if the run has no such rank.
   template <class List>
   auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
   // Serves the waiting snapshots, as long as there are free copies.

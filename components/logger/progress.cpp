@@ -39,7 +39,7 @@ bool is_loss(const std::string& name) { return name == "loss"; }
 
 bool is_throughput(const std::string& name) { return name == "throughput"; }
 
-/// The width in characters, with two spaces between words; our own words are ASCII.
+/// Returns the width in characters, with two spaces between parts; all parts are ASCII.
 std::size_t width_of(const std::vector<Part>& parts) {
   std::size_t width = 0;
   for (const Part& part : parts) width += part.text.size() + (width > 0 ? 2 : 0);

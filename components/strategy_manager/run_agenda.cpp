@@ -32,7 +32,7 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
       validation_(settings_, facts_, start.metrics),
       pause_(facts_.ranks),
       step_done_(start.step),
-      // What a resumed run starts from is on disk already, and is not saved again before something has changed.
+      // The state from which a resumed run starts is on disk already, and is not saved again until it has changed.
       planned_checkpoint_(timeline_.step()),
       taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.samples}) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;

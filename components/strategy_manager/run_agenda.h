@@ -130,7 +130,7 @@ class RunAgenda {
   // Returns the order to pause or to go on, if one is due.
   std::optional<Order> next_pause();
 
-  // Puts the next piece on the agenda, if it can be known yet.
+  // Puts the next tasks on the agenda, if they can be known yet.
   void plan();
   void plan_start();
   void plan_training();

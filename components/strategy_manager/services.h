@@ -34,7 +34,8 @@ struct GoOnRequest {
   }
 };
 
-/// The strategy manager's reply to a RunRequest. If something cannot be done, that is an error, not a reply.
+/// The strategy manager's reply to a RunRequest. If the request cannot be carried out, the caller gets an error
+/// instead.
 struct RunReply {
   static constexpr const char* kTypeName = "RunReply";
 

@@ -52,7 +52,8 @@ class Timeline {
   // The number of samples of a batch, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
   void begin_epoch(std::uint64_t epoch);
-  // The number of steps, rounded up because the last step of an epoch may have fewer batches.
+  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch may have fewer
+  // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
   // Returns how many steps the next piece may have.

@@ -15,7 +15,7 @@ SplitInfo epochs(std::uint64_t batches) {
   return {.name = "train", .samples = batches, .batches = batches, .batch_samples = 1};
 }
 
-/// The oracle: does what a plain training loop does.
+/// The oracle: counts as a plain training loop would.
 struct Loop {
   std::uint64_t steps = 0;
   std::uint64_t batches = 0;

@@ -44,7 +44,7 @@ class Text final : public Dataset {
 
   /// The target of a single token is a class as well.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
-  /// Reads all of the text and turns it into tokens.
+  /// Reads the whole text and converts it into tokens.
   void open() override;
   DatasetInfo info() const override;
   /// Consecutive samples overlap: they share all but one character.

@@ -103,7 +103,7 @@ std::string other_component(const std::string& name, const Surroundings& outer) 
   return meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant);
 }
 
-/// A component is either a plugin or a program.
+/// Throws unless the component is either a plugin or a program.
 void check_kind(const TableReader& table, const ComponentSpec& spec, const std::string& other) {
   if (table.has("plugin") == table.has("command")) {
     throw error_at(spec.origin, spec.key,

@@ -13,7 +13,7 @@
 namespace trainyard::launch {
 namespace {
 
-/// What the rules are checked against.
+/// The values that are checked against the rules.
 struct Question {
   const Given& given;
   PluginChoice choice;
@@ -101,7 +101,8 @@ Refusal broken_rule(const Question& question) {
   return {};
 }
 
-/// What the file leaves out may break a rule as well; its place is that of the component.
+/// Adds the default of a parameter that the file does not give, because it may break a rule as well. Its place is that
+/// of the component.
 void add_default(Given& given, const std::string& name, const Draft& draft) {
   const auto declared = std::ranges::find(draft.info->parameters, name, &ParameterInfo::name);
   if (declared == draft.info->parameters.end() || given.contains(name)) return;

@@ -19,7 +19,7 @@ struct DeviceRequest {
   };
   Kind kind = Kind::kNone;
   std::int64_t count = 0;             ///< The number of ranks; 0 if it is not known from the request alone.
-  std::vector<std::int64_t> indices;  ///< The devices that are named, if it is a list.
+  std::vector<std::int64_t> indices;  ///< The numbers of the devices, if the request is a list.
 };
 
 /// Reads a count, a list, "auto" or -1, even if it is text, such as "[0, 1]" from the command line.

@@ -13,7 +13,8 @@ namespace trainyard::launch {
 
 namespace {
 
-/// The catalogue knows nothing about files, so its error gets its place here.
+/// Returns the plugin of a component. The catalogue does not know launch files, so the place is added to its error
+/// here.
 const core::PluginInfo& find_plugin(const ComponentSpec& spec, Catalogue& catalogue) {
   try {
     return catalogue.info("component", spec.plugin.text);

@@ -119,7 +119,7 @@ void check_respawn(const Draft& draft) {
                  Code::kUnsupported);
 }
 
-/// One thread has one set of CPUs, so two components on it must not ask for different ones.
+/// Throws if two components on one thread ask for different CPUs.
 void check_threads(const std::vector<Draft>& drafts) {
   for (std::size_t i = 0; i < drafts.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {

@@ -12,8 +12,8 @@ std::string served_ranks(const StrategyTraits& traits) {
   return fmt::format("{} to {}", traits.min_ranks, traits.max_ranks);
 }
 
-/// The error points to the number of devices if the file gives one, because that is what to change; otherwise to the
-/// strategy.
+/// Returns the error about a wrong number of ranks. It points to the number of devices if the file gives one, because
+/// that should be changed, and otherwise to the strategy.
 Error wrong_ranks(const LaunchFile& file, const PluginChoice& strategy, std::uint32_t ranks,
                   const StrategyTraits& traits) {
   const std::string text = fmt::format("{} {} not allowed with the strategy {}, which serves {}", ranks,

@@ -62,7 +62,7 @@ void check_same_loop(const PortRef& from, const PortRef& to, Transport transport
                   sender.thread, sender.process));
 }
 
-/// Every process publishes the log, so an input for it has senders whatever components there are.
+/// Returns true if the input reads the log. Every process publishes it, so such an input always has senders.
 bool reads_log(const PortRef& to) {
   return to.topic() == kLogTopic && to.port->fingerprint == message_type<LogRecord>().fingerprint;
 }

@@ -52,7 +52,8 @@ class ChildProcess {
   /// Returns the signal that has stopped it; nothing while it may run.
   const std::optional<int>& stopped_by() const { return stopped_by_; }
 
-  /// Counts one more restart. Returns false if the policy allows none for an end of this kind.
+  /// Returns true if the policy allows another restart, and counts it. `failed` says whether the process ended with a
+  /// failure.
   bool may_restart(bool failed);
 
   /// Sends SIGINT now, SIGTERM after one `rung`, and SIGKILL after two. `rung` is the delay between two signals. The

@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What a user or a session sends to the process that he started.
+/// The signals by which a user or a session ends the process that it started.
 constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int kInterrupted = 130;  ///< The code that shells report for a program that Ctrl-C has ended.
 

@@ -52,7 +52,8 @@ void PollLoop::run_once(std::chrono::milliseconds longest) {
 }
 
 std::vector<PollLoop::Id> PollLoop::wait(std::chrono::milliseconds longest) {
-  // Made anew in each round: callbacks change the watches, and rounds are few (this is no step path).
+  // The list is made again in each round, because callbacks change the watches. Rounds are few, because no training
+  // step passes here.
   std::vector<zmq_pollitem_t> items;
   std::vector<Id> ids;
   for (const auto& [id, watch] : watches_) {

@@ -41,7 +41,7 @@ std::uint64_t number_in(pid_t pid, const char* file, const std::string& key) {
   return number;
 }
 
-/// One look at /proc; processes that come and go meanwhile may be missed, which is why callers repeat it.
+/// Looks at /proc once. Processes that start or end meanwhile may be missed, so callers repeat it.
 std::multimap<pid_t, pid_t> children_by_parent() {
   std::multimap<pid_t, pid_t> children;
   std::error_code ignored;

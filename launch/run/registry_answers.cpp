@@ -80,7 +80,7 @@ void add_once(json& list, json entry) {
   if (std::ranges::find(list, entry) == list.end()) list.push_back(std::move(entry));
 }
 
-/// Those of the plan; visitors are known to the processes' gateways alone.
+/// Adds the subscribers of the plan; visitors are known only to the gateways of the processes.
 void add_subscribers(const RunContext& run, Topics& topics) {
   for (const EdgePlan& edge : run.plan.edges) {
     const auto topic = topics.find(edge.topic);

@@ -18,7 +18,7 @@ constexpr milliseconds kPatienceAfterFailure{2'000};
 /// How long a run that has failed may stand still before it is clear that it cannot stop in order.
 constexpr milliseconds kPatienceToRescue{5'000};
 
-/// For a process whose components are all finalized to come to its end.
+/// The time for a process to end after all its components have been finalized.
 constexpr milliseconds kPatienceForExit{10'000};
 
 }  // namespace
@@ -93,7 +93,7 @@ void StopSequence::look_after(milliseconds delay, milliseconds patience, const s
   });
 }
 
-// Later phases are on their way to the end already.
+// In a later phase, the run is ending already.
 void StopSequence::finish() {
   if (run_.progress.phase() > RunPhase::kAsking) return;
   deactivate(TransitionSequence::Pace::kOneByOne, patience_);

@@ -16,7 +16,7 @@ namespace {
 /// for the reason above them to stay visible.
 constexpr std::size_t kReportedLines = 15;
 
-/// Components begin their errors with their name; here it has just been said.
+/// Removes the name at the beginning of a component's error, because the report already contains it.
 std::string without_name(const std::string& error, const std::string& component) {
   const std::string name = fmt::format("component '{}': ", component);
   return error.starts_with(name) ? error.substr(name.size()) : error;
@@ -97,7 +97,7 @@ int Supervisor::run() {
   guard_.set_patience(run_.plan.progress_timeout.count() == 0
                           ? std::chrono::milliseconds(0)
                           : std::min(run_.plan.progress_timeout, run_.options.stopped));
-  // Before the first process starts, so that it can already be asked what it waits for.
+  // This comes before the first process starts, so that clients can already ask what the run waits for.
   run_.directory.announce(run_.plan.run, run_.plan.file, registry_.endpoint());
   try {
     start_.begin();
@@ -236,7 +236,7 @@ void Supervisor::ended_while_stopping(ChildProcess& child, int wait_status, bool
   run_.console.say(late);
 }
 
-// A program may end with 0 whenever it likes; a process with components may not while the run goes on.
+// An external program may end with code 0 at any time; a process with components may not end while the run goes on.
 void Supervisor::ended_for_good(ChildProcess& child, int wait_status) {
   // "process 'main' (optimizer, logger) was killed by signal 9 (Killed)"
   const std::string what = fmt::format("{} {}", describe_process(run_, child), describe_wait_status(wait_status));

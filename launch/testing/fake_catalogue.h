@@ -23,7 +23,7 @@ inline AcceleratorReport free_accelerator() {
       .devices = 64, .problem = "", .traits = {.precisions = {"32-true", "bf16-mixed", "16-mixed"}, .auto_rank = 1}};
 }
 
-/// Plugins that exist only as their description.
+/// A catalogue of plugins that exist only as descriptions.
 class FakeCatalogue final : public Catalogue {
  public:
   /// Adds a plugin without ports and parameters; the test fills in what it needs. It has the traits of plugins that

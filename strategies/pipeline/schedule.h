@@ -14,7 +14,7 @@ namespace trainyard::pipeline {
 enum class ScheduleKind : std::uint8_t { kOneForwardOneBackward, kGpipe };
 constexpr auto words_of(ScheduleKind) { return words("pipeline schedule", "1f1b", "gpipe"); }
 
-/// The next action of a rank of a pipeline.
+/// One action of a rank in a pipeline schedule.
 struct Action {
   enum Kind : std::uint8_t { kForward, kBackward };
   Kind kind = kForward;

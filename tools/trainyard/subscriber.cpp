@@ -85,7 +85,7 @@ std::optional<Subscriber::Received> Subscriber::take(Source& source, std::uint32
 
 bool Subscriber::ended() const { return std::ranges::all_of(sources_, &Source::ended); }
 
-// The schema comes before the first message, and it is all that is needed to decode what follows.
+// The schema arrives before the first message, and nothing else is needed to decode the messages.
 void Subscriber::on_control(Source& source, const std::vector<zmq::message_t>& frames) {
   if (frames[1].to_string_view() == Ended::kTypeName) source.ended = true;
   if (frames[1].to_string_view() != Subscribed::kTypeName) return;

@@ -35,7 +35,7 @@ SystemCheck judge_blas(const std::string& resolved_path);
 /// run during the last minute; `wait_policy` is OMP_WAIT_POLICY, or empty.
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
 
-/// Judges the limit of open files. Each process needs some for sockets and shared memory.
+/// Judges the limit of open files. Each process opens some for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
 /// Judges the size of the memory, and how much of it is still free for shared blocks.

@@ -30,7 +30,7 @@ class TrainingTest : public LaunchTest {
   /// Writes the launch file of such a training and returns its path.
   std::string training_file(const std::string& directory, const std::string& more);
 
-  /// Ends a training that has no end, as Ctrl-C does, and checks that it ended in order.
+  /// Stops a training as Ctrl-C does, and checks that it ended cleanly.
   void interrupt(Command& training);
 
   /// Returns the steps that the logger has written down so far; it writes about once a second.
