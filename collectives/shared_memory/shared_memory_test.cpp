@@ -333,7 +333,8 @@ TEST(SharedMemoryTest, WhoIsSilentIsNamedAndNotWhoWaitsForIt) {
                                {.timeout = std::chrono::milliseconds(300)});
   EXPECT_THAT(said[0], HasSubstr("rank 1 "));
   EXPECT_THAT(said[0], HasSubstr(" 0.3 s"));
-  EXPECT_EQ(said[2], said[0]);
+  // Whoever waits too long first says which of its calls was waiting, so the two texts may differ.
+  EXPECT_THAT(said[2], HasSubstr("rank 1 "));
 }
 
 TEST(SharedMemoryTest, AMissingCallBecomesAnErrorOnBothSidesOfACircle) {
