@@ -92,7 +92,9 @@ TEST_F(ControlTest, AParameterIsSetOnAllRanksAtOnceAndStaysInCheckpoints) {
   const auto again = train("set", {"devices=2", "strategy=ddp", "component.optimizer.params.lr=0.001",
                                    "component.checkpoint_writer.params.resume=last"});
   ASSERT_TRUE(eventually([&] {
-    return param({"get", "optimizer", "lr"}, 0).find("0.05") != std::string::npos;
+    // It is refused until the launch can be found and its ranks are there.
+    const auto command = run({"param", "get", "optimizer", "lr"});
+    return command->wait() == 0 && command->all().find("0.05") != std::string::npos;
   })) << again->all();
   interrupt(*again);
   EXPECT_THAT(again->all(), HasSubstr("lr = 0.05, as it was set while the run went on, instead of 0.001"));
