@@ -15,7 +15,8 @@ namespace trainyard::core {
 ConnectionLimit::ConnectionLimit(zmq::context_t& context, zmq::socket_t& socket, std::size_t most)
     : socket_(socket), most_(most), events_(make_socket(context, zmq::socket_type::pair)) {
   const std::string address = fmt::format("inproc://connections-{}", fmt::ptr(socket.handle()));
-  if (zmq_socket_monitor(socket.handle(), address.c_str(), ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) != 0) {
+  if (zmq_socket_monitor(socket.handle(), address.c_str(),
+                         ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED) != 0) {
     throw Error(Code::kIo, "cannot watch the connections of a socket: {}", zmq_strerror(zmq_errno()));
   }
   events_.connect(address);
@@ -33,6 +34,7 @@ const std::string& ConnectionLimit::bind(const std::string& address) {
 bool ConnectionLimit::poll() {
   Frames frames;
   if (!receive_frames(events_, frames)) return false;
+  bool closed = false;
   do {
     if (frames.size() != 2 || frames[0].size() != sizeof(std::uint16_t) + sizeof(std::uint32_t)) continue;
     std::uint16_t event = 0;
@@ -41,18 +43,20 @@ bool ConnectionLimit::poll() {
     std::memcpy(&descriptor, static_cast<const std::byte*>(frames[0].data()) + sizeof event, sizeof descriptor);
     if (event == ZMQ_EVENT_ACCEPTED) connections_.insert(descriptor);
     if (event == ZMQ_EVENT_DISCONNECTED) connections_.erase(descriptor);
+    // What listened is closed, and every connection with it. Only now is its address free.
+    if (event == ZMQ_EVENT_CLOSED) connections_.clear();
+    closed |= event == ZMQ_EVENT_CLOSED;
   } while (receive_frames(events_, frames));
-  listen_or_not();
+  listen_or_not(closed);
   return true;
 }
 
-void ConnectionLimit::listen_or_not() {
+void ConnectionLimit::listen_or_not(bool closed) {
   try {
     if (listening_ && connections_.size() >= most_) {
-      // The connections belong to what listens, and end with it.
       socket_.unbind(endpoint_);
       listening_ = false;
-    } else if (!listening_ && connections_.size() < most_ / 2) {
+    } else if (!listening_ && closed) {
       socket_.bind(endpoint_);
       listening_ = true;
     }

@@ -34,7 +34,7 @@ class ConnectionLimit final : public Source {
   void* socket() const override { return const_cast<zmq::socket_t&>(events_).handle(); }
 
  private:
-  void listen_or_not();
+  void listen_or_not(bool closed);
 
   zmq::socket_t& socket_;
   std::size_t most_;
