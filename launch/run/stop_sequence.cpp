@@ -74,7 +74,7 @@ void StopSequence::interrupt() {
 }
 
 bool StopSequence::rescue() {
-  if (run_.progress.phase() != RunPhase::kRunning || !ask_to_stop(R"({"reason": "the run failed"})")) return false;
+  if (run_.progress.phase() != RunPhase::kRunning || !ask_to_stop(R"({"reason": "to keep its state"})")) return false;
   // What failed may be needed for the stop, and then nothing moves any more.
   if (asking()) await_stop(std::min(kPatienceToRescue, patience_), [this] { abort(); });
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 Tests a process that dies in the middle of training: it is restarted, or the run
 // continues without it.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -92,6 +93,12 @@ TEST_F(RespawnTest, ALoggerThatIsRequiredAndDiesEndsTheRun) {
   EXPECT_EQ(training->wait(), 1);
   EXPECT_THAT(training->all(), HasSubstr("process 'logger' (logger) was killed by signal 9"));
   EXPECT_TRUE(run_directories().empty());
+  // Nobody waits for a logger, so the others stop in order and save the last step.
+  const std::string words = "stopped by request: to keep its state after step ";
+  const std::size_t at = training->all().find(words);
+  ASSERT_NE(at, std::string::npos) << training->all();
+  const auto step = std::stoull(training->all().substr(at + words.size()));
+  EXPECT_TRUE(std::filesystem::exists(directory_ / fmt::format("killed/checkpoints/step-{:08}/manifest.json", step)));
 }
 
 // The host holds batches of the dead loader back while it works on one.
