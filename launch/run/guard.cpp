@@ -265,7 +265,11 @@ int run_guarded(const std::function<int(const GuardLink&)>& launcher) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Until there is something to stop in order, the launcher may simply be killed by them.
   ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
-  return launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
+  ::signal(SIGPIPE, SIG_IGN);  // Notes for a guard that is dead must not end the launcher without a word.
+  const int code = launcher(GuardLink(std::move(alive.reader), std::move(notes.writer)));
+  // A guard that a signal has stopped has nothing left to guard, and would leave the command without an end.
+  if (state_of(::getppid()) == 'T') ::kill(::getppid(), SIGCONT);
+  return code;
 }
 
 }  // namespace trainyard::launch

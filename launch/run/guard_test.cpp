@@ -103,5 +103,21 @@ TEST(GuardTest, ShowsTheLauncherThatItIsDead) {
   EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder.path() + "/saw the end"); }));
 }
 
+TEST(GuardTest, ALauncherThatWritesNotesForADeadGuardGoesOn) {
+  const TemporaryFolder folder;
+  const pid_t guard = start_guard([&](const GuardLink& link) {
+    folder.write("ready", "");
+    char nothing;
+    [[maybe_unused]] const auto end = ::read(link.alive(), &nothing, 1);
+    link.will_make(folder.path() + "/run");
+    folder.write("goes on", "");
+    return 0;
+  });
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder.path() + "/ready"); }));
+  ::kill(guard, SIGKILL);
+  wait_for(guard);
+  EXPECT_TRUE(eventually([&] { return std::filesystem::exists(folder.path() + "/goes on"); }));
+}
+
 }  // namespace
 }  // namespace trainyard::launch::testing

@@ -108,14 +108,7 @@ int Supervisor::run() {
   kill_descendants();  // This kills processes that programs have left behind, and all processes if the guard is dead.
   run_.console.say(outcome_.last_words());
   guard_.will_exit(outcome_.exit_code());
-  wake_guard();
   return outcome_.exit_code();
-}
-
-// A guard that a signal has stopped has nothing left to guard, and would leave the command without an end.
-void Supervisor::wake_guard() const {
-  const pid_t guard = guard_.pid();
-  if (guard != 0 && state_of(guard) == 'T') ::kill(guard, SIGCONT);
 }
 
 void Supervisor::on_signal(int signal) {

@@ -50,7 +50,6 @@ class Supervisor {
   void ended_for_good(ChildProcess& child, int wait_status);
   // A process was reaped while the run stops: reports what went wrong, if anything did.
   void ended_while_stopping(ChildProcess& child, int wait_status, bool failed_before);
-  void wake_guard() const;
   void mark_gone(const ChildProcess& child);
   void on_state_changed(const std::string& process, const StateChanged& change);
   void on_finished(const RunFinished& finished);

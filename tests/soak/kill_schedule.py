@@ -115,7 +115,12 @@ class Training:
         try:
             return self.process.wait(timeout=DEADLINE_S)
         except subprocess.TimeoutExpired:
-            return None
+            pass
+        # Nobody is left to wake a guard that was stopped after the end of its run.
+        if set(self.members()) == {"guard"} and re.search(r"trainyard: run (failed|finished|ended): ", self.said()):
+            os.kill(self.process.pid, signal.SIGCONT)
+            return self.process.wait(timeout=DEADLINE_S)
+        return None
 
     def said(self):
         self.output.seek(self.start)
