@@ -164,7 +164,7 @@ class Strategy : public Configurable, public Stateful {
   /// Discards gradients that are outside of the arena or are being sent. Those in the arena are zeroed afterwards.
   virtual void drop_gradients(ArenaEdit& /*edit*/) {}
 
-  /// Returns what begin_update() returns; see there. By default every rank makes the update of its step.
+  /// Implements begin_update(), which says what to return. By default every rank makes the update of its step.
   virtual std::uint64_t claim_update(std::uint64_t step) { return step; }
 
   /// Called by end_update(). A strategy that exchanges parameters does so here.

@@ -21,7 +21,7 @@ namespace {
 /// cache.
 constexpr std::size_t kTile = 1024;
 
-/// The type in which elements of T are calculated.
+/// The type used for arithmetic on elements of type T: int64 for integers, float for 16-bit floats, otherwise T.
 template <class T>
 using Arithmetic =
     std::conditional_t<std::is_integral_v<T>, std::int64_t, std::conditional_t<sizeof(T) == 2, float, T>>;

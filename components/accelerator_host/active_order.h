@@ -29,7 +29,7 @@ struct Workplace {
   Output<Gradients>& gradients;
   Output<Prediction>& predictions;
 
-  /// Returns true while the optimizer must not change the arena.
+  /// Returns true while a snapshot or another component still reads the arena, so that the optimizer must wait.
   bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
 
   /// The parameters below are read again in every step, because they may be changed during the run.

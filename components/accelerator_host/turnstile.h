@@ -55,7 +55,7 @@ class Turnstile {
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
   std::atomic<std::uint64_t>& word() const { return words_->of_pause[pause_ % 2]; }
-  /// Reads a word; one that is still about the pause before the last is as good as new.
+  /// Returns the word without what is left in it of the pause before the last one.
   std::uint64_t current(std::uint64_t word) const;
 
   core::MemoryFile file_;

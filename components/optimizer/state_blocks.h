@@ -25,8 +25,8 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 Part part_of(const ArenaInfo& arena);
 
 /// Returns memory for the state of a rank's part: one block for each name, with the layout of the parameters. The
-/// blocks are zeroed, except that the sums of adagrad start at `initial_sum` for parameters; the padding between them
-/// is zero.
+/// blocks are zeroed. Only in a block named "sum" (adagrad), the elements that belong to parameters start at
+/// `initial_sum`; the padding between parameters stays zero.
 ///
 /// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it,
 /// and kShapeMismatch if its size is wrong.

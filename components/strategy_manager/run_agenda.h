@@ -100,8 +100,8 @@ class RunAgenda {
   std::string describe() const;
 
  private:
-  /// The step, then the epoch and place of the cursor. Equal places have the same parameters and continue with the same
-  /// batch.
+  /// A point in training: the step, and the cursor's epoch and number of samples. At equal points the parameters are
+  /// the same, and training continues with the same batch.
   using Place = std::array<std::uint64_t, 3>;
   static Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
 

@@ -83,7 +83,7 @@ class Component : public Configurable {
   /// Delivers the messages that deliver() has kept. Called when an output can send again.
   void release_held();
 
-  /// Sets the function to call when a handler throws. The process that runs the component sets it.
+  /// Sets the function that fail() calls. The process that runs the component sets it.
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
   /// Puts the component into the error state and calls the function set by on_error().

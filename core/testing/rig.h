@@ -12,16 +12,18 @@
 
 namespace trainyard::testing {
 
+// clang-format off
 /// Runs components in a test without a launcher. They share one event loop in the test's own thread and are connected
 /// by topic, as a launch file without remaps would connect them. The test replaces the missing components.
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
-/// rig.start();                                  // connect, configure, activate
+///    rig.start();                                  // connect, configure, activate
 ///    rig.send("/metrics", Metrics{.step = 1});
 ///    rig.run_until([&] { return std::filesystem::exists(path); });
 ///    EXPECT_EQ(rig.received<Prediction>("/predictions").size(), 1u);
 ///    rig.stop();                                   // deactivate, drain, finalize
+// clang-format on
 class Rig {
  public:
   /// The properties of the run that the components see. It may be changed before the first add.

@@ -76,9 +76,9 @@ class ImageFolder final : public Dataset {
   std::vector<std::string> classes_;
   std::vector<Split> splits_;
 
+  mutable std::mutex mutex_;  ///< Guards idle_.
   /// Readers that no thread is using. There are never more of them than the largest number of threads that read at
   /// once.
-  mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<image_folder::PictureReader>> idle_;
 };
 

@@ -18,7 +18,8 @@ struct Origin {
 /// Returns the text "mnist.toml:12" or "command line".
 std::string to_text(const Origin& origin);
 
-/// Returns an error about a launch file in their common form: "mnist.toml:12: run.seed: `text`".
+/// Returns an error in the form that all errors about launch files have: "mnist.toml:12: run.seed: `text`". If `key` is
+/// empty, that part is left out.
 Error error_at(const Origin& origin, std::string_view key, std::string_view text, Code code = Code::kInvalidArgument);
 
 }  // namespace trainyard::launch

@@ -26,7 +26,8 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
-  /// Returns the place in the plan. Shared buffers count the process under this number, even after a restart.
+  /// Returns the index in the plan, under which shared buffers count the references of this process. A restart does not
+  /// change it.
   std::uint32_t index() const { return index_; }
 
   /// Returns true if it runs components; false for an external program.

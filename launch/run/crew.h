@@ -52,7 +52,8 @@ class Crew {
   /// Starts the process again after the delay in its policy. Calls `failed` if that is not possible.
   void start_later(ChildProcess& child, std::function<void(const std::string&)> failed);
 
-  /// Reaps all children that have ended, and notes which were stopped or continued. Must be called on SIGCHLD.
+  /// Reaps all children that have ended, and calls the reports for them and for those that were stopped or continued.
+  /// Must be called on SIGCHLD.
   void reap();
 
   /// Prevents all further restarts.

@@ -41,7 +41,7 @@ class PlanFixture : public ::testing::Test {
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
-  /// Returns the whole error message, with places relative to the temporary folder, such as "a.toml:3: ...".
+  /// Plans `text` and returns the message of the error, without the path of the temporary folder: "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }

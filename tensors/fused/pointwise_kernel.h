@@ -52,8 +52,8 @@ void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<floa
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work, double* gain_gradient,
                    double* bias_gradient);
 
-/// Computes the probabilities of one row of logits. `classes` may be any number. Returns the cross entropy of the class
-/// `target`.
+/// Computes the probabilities of one row of logits. Unlike the other sizes, `classes` need not be a multiple of 16.
+/// Returns the cross entropy of the class `target`.
 double softmax_row(std::int64_t classes, const float* logits, std::int64_t target, float* probabilities);
 double softmax_row(std::int64_t classes, const double* logits, std::int64_t target, double* probabilities);
 

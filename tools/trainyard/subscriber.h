@@ -39,7 +39,8 @@ class Subscriber {
   /// one breaks the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
-  /// Returns true once every publisher has said that it has ended. What was under way has come by then.
+  /// Returns true once every publisher has sent Ended. By then next() has returned all messages that they sent before
+  /// it.
   bool ended() const;
 
  private:

@@ -75,7 +75,7 @@ class LaunchedRun {
 /// Waits until `condition` returns true. Returns false if that does not happen within `deadline`.
 bool eventually(const std::function<bool()>& condition, std::chrono::seconds deadline = std::chrono::seconds(20));
 
-/// Waits until there is no process `pid` any more. Returns false if that does not happen.
+/// Waits until the process has ended. Returns false if that takes too long.
 bool is_gone(pid_t pid);
 
 /// Returns a plan whose processes "p0", "p1", ... run one component "c0", "c1", ... each, activated in this order.
