@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Prints what a training run reports, from outside of it: one line per step, one per evaluation. See README.md."""
-import pathlib
 import signal
 import sys
-import time
+
+
+def on_stop(action):
+    """Sets what happens when the program is asked to end. A launcher does so with SIGINT and, later, SIGTERM."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, action)
 
 
 def stop(*_):
-    """Ends the program without a traceback, wherever it is. A launcher sends SIGINT and later SIGTERM to the programs
-    of its launch file, and the second must not disturb the end."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    """Ends the program without a traceback, wherever it is. The second signal must not disturb the end."""
+    on_stop(signal.SIG_IGN)
     sys.exit(0)
 
 
-for one in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(one, stop)
+on_stop(stop)  # Before the other imports, because a run may end while they are under way.
+
+import pathlib
+import time
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/clients/python"))
 try:
     import trainyard
@@ -45,6 +50,7 @@ def main():
         end = None
         sys.exit(f"external_logger: {error}")
     finally:
+        on_stop(signal.SIG_IGN)
         if end:
             print(f"{end}: {lines} lines in {time.monotonic() - began:.1f} s", flush=True)
 
