@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the rules for every strategy. A strategy that is added later is tested
-// automatically.
+// SPDX-License-Identifier: Apache-2.0
+// Tests the rules for every strategy. A strategy that is added later is tested automatically.
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ NAMES = ("CMakeLists.txt",)
 
 def has_line(path):
     with open(path, encoding="utf-8") as file:
-        return any(LINE in line for line, _ in zip(file, range(3)))
+        return any(line.rstrip("\n") in (f"// {LINE}", f"# {LINE}") for line, _ in zip(file, range(3)))
 
 
 def is_source(path):
@@ -26,11 +26,12 @@ def is_source(path):
 
 def self_test():
     with tempfile.TemporaryDirectory() as folder:
-        good, bad, late = (pathlib.Path(folder) / name for name in ("good.h", "bad.h", "late.py"))
+        good, bad, late, more = (pathlib.Path(folder) / name for name in ("good.h", "bad.h", "late.py", "more.h"))
         good.write_text(f"// {LINE}\n#pragma once\n", encoding="utf-8")
         bad.write_text("#pragma once\n", encoding="utf-8")
         late.write_text("\n\n\n# " + LINE + "\n", encoding="utf-8")
-        assert has_line(good) and not has_line(bad) and not has_line(late)
+        more.write_text(f"// {LINE} Says what is in the file.\n", encoding="utf-8")
+        assert has_line(good) and not has_line(bad) and not has_line(late) and not has_line(more)
         assert is_source(good) and not is_source(pathlib.Path("README.md"))
 
 

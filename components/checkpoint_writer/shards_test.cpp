@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests checkpoints of many ranks that are written by one number of ranks and read
-// by another.
+// SPDX-License-Identifier: Apache-2.0
+// Tests checkpoints of many ranks that are written by one number of ranks and read by another.
 
 #include <gtest/gtest.h>
 

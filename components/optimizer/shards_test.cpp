@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares the optimizers of several ranks with one: with shards of the parameters,
-// and with one state for all.
+// SPDX-License-Identifier: Apache-2.0
+// Compares the optimizers of several ranks with one: with shards of the parameters, and with one state for all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

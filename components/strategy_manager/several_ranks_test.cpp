@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests how a RunAgenda handles the answers of several ranks.
+// SPDX-License-Identifier: Apache-2.0
+// Tests how a RunAgenda handles the answers of several ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

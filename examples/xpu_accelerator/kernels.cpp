@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The operations on tensors of the device: making them, viewing them in another
-// shape, copying them. Everything else is computed on the processor, on copies. A real device would add its kernels
-// here, one by one.
+// SPDX-License-Identifier: Apache-2.0
+// The operations on tensors of the device: making them, viewing them in another shape, copying them. Everything else is
+// computed on the processor, on copies. A real device would add its kernels here, one by one.
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/_reshape_alias_native.h>

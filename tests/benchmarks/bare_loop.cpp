@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The baseline: training loops written with LibTorch alone, that is, with torch::nn
-// and torch::optim, over batches that are already in memory. Prints one JSON object: the median time of a step over
-// several runs, by the clock and in processor time, which other programs on a busy machine disturb less.
+// SPDX-License-Identifier: Apache-2.0
+// The baseline: training loops written with LibTorch alone, that is, with torch::nn and torch::optim, over batches that
+// are already in memory. Prints one JSON object: the median time of a step over several runs, by the clock and in
+// processor time, which other programs on a busy machine disturb less.
 //
 //    OPENBLAS_NUM_THREADS=1 trainyard_benchmark_bare_loop [mlp|gpt] [steps] [runs]
 //

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests gradients of ddp that are sent compressed.
+// SPDX-License-Identifier: Apache-2.0
+// Tests gradients of ddp that are sent compressed.
 #include <ATen/ops/full.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randint.h>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests ranks that make steps alone, followed by an outer optimizer.
+// SPDX-License-Identifier: Apache-2.0
+// Tests ranks that make steps alone, followed by an outer optimizer.
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>
 

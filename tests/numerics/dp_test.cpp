@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests that dp, in the threads of one process, gives the results of ddp.
+// SPDX-License-Identifier: Apache-2.0
+// Tests that dp, in the threads of one process, gives the results of ddp.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/many_ranks.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares fully sharded data parallel with ddp on the same data.
+// SPDX-License-Identifier: Apache-2.0
+// Compares fully sharded data parallel with ddp on the same data.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

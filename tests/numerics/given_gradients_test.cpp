@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Implements the helper of tests that examine gradients, and tests it.
+// SPDX-License-Identifier: Apache-2.0
+// Implements the helper of tests that examine gradients, and tests it.
 #include "tests/numerics/given_gradients.h"
 
 #include <ATen/TensorOperators.h>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests gradients that are reduced inside hosts first, then between them.
+// SPDX-License-Identifier: Apache-2.0
+// Tests gradients that are reduced inside hosts first, then between them.
 #include <ATen/ops/randint.h>
 #include <ATen/ops/zeros_like.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests ranks that make steps alone and average their parameters.
+// SPDX-License-Identifier: Apache-2.0
+// Tests ranks that make steps alone and average their parameters.
 #include <gtest/gtest.h>
 
 #include "tests/numerics/small_problem.h"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Implements the helper of the tests in this folder, and tests it.
+// SPDX-License-Identifier: Apache-2.0
+// Implements the helper of the tests in this folder, and tests it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

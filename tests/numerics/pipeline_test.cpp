@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares the pipeline with the same run on one rank.
+// SPDX-License-Identifier: Apache-2.0
+// Compares the pipeline with the same run on one rank.
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

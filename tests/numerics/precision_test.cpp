@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares every precision with loops written with LibTorch alone.
+// SPDX-License-Identifier: Apache-2.0
+// Compares every precision with loops written with LibTorch alone.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares ResNet-18 on files in CIFAR-10's format with a loop written with
-// LibTorch alone.
+// SPDX-License-Identifier: Apache-2.0
+// Compares ResNet-18 on files in CIFAR-10's format with a loop written with LibTorch alone.
 #include <torch/types.h>
 
 #include <ATen/TensorOperators.h>

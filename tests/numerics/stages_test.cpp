@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the stages of models: put together, they are the model.
+// SPDX-License-Identifier: Apache-2.0
+// Tests the stages of models: put together, they are the model.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>

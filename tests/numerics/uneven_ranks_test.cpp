@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares ranks with different numbers of samples, some of them without any, with
-// one rank that has all samples.
+// SPDX-License-Identifier: Apache-2.0
+// Compares ranks with different numbers of samples, some of them without any, with one rank that has all samples.
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 #include <algorithm>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Compares zero1 and zero2 with ddp: dividing the state must not change the
-// results.
+// SPDX-License-Identifier: Apache-2.0
+// Compares zero1 and zero2 with ddp: dividing the state must not change the results.
 #include <torch/types.h>
 
 // Needs the names of torch/types.h and does not include it.

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A backend for LibTorch in a library of its own: three devices of the type
-// PrivateUse1, without any operations.
+// SPDX-License-Identifier: Apache-2.0
+// A backend for LibTorch in a library of its own: three devices of the type PrivateUse1, without any operations.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 namespace {

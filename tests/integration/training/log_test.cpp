@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests the log of all processes, in the logger's files and for visitors.
+// SPDX-License-Identifier: Apache-2.0
+// Tests the log of all processes, in the logger's files and for visitors.
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Tests a process that dies in the middle of training: it is restarted, or the run
-// continues without it.
+// SPDX-License-Identifier: Apache-2.0
+// Tests a process that dies in the middle of training: it is restarted, or the run continues without it.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A component for tests that throws where its parameters say.
+// SPDX-License-Identifier: Apache-2.0
+// A component for tests that throws where its parameters say.
 
 #include <unistd.h>
 
