@@ -17,10 +17,10 @@ namespace trainyard {
 
 /// The kind of an order. On the wire and in JSON it is a word.
 enum class OrderKind : std::uint8_t {
-  kTrain,     ///< Learn from `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
-  kEvaluate,  ///< Compute metrics on `batches` batches of `split`, without gradients.
-  /// Compute predictions for `batches` batches of `split`. If `batches` is 0, let the model generate without input.
-  kPredict,
+  kTrain,       ///< Learn from `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
+  kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
+  kPredict,     ///< Compute predictions for `batches` batches of `split`.
+  kGenerate,    ///< Let the model generate a prediction without input. `split` only names it.
   kCheckpoint,  ///< Take a snapshot between two steps.
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
   /// still lacks micro-batches is given up.
@@ -31,7 +31,7 @@ enum class OrderKind : std::uint8_t {
   kGoOn,  ///< Continue after a pause.
 };
 constexpr auto words_of(OrderKind) {
-  return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop", "pause", "go_on");
+  return words("kind of order", "train", "evaluate", "predict", "generate", "checkpoint", "stop", "pause", "go_on");
 }
 
 /// Tells the data loader and the accelerator host what to do next. The strategy manager sends it. Orders are carried
@@ -43,7 +43,7 @@ struct Order {
   OrderKind kind = OrderKind::kTrain;
   /// The split to evaluate or predict; "train" for training.
   std::string split;
-  std::uint64_t batches = 0;
+  std::uint64_t batches = 0;  ///< The batches to use, for the kinds that use any.
   /// The number of micro-batches per optimizer step. The last step of an order may have fewer.
   std::uint64_t micro_batches = 1;
   std::uint64_t epoch = 0;

@@ -16,16 +16,17 @@
 #include "core/plugin/plugin.h"
 #include "core/traits/component_traits.h"
 #include "messages/setting.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
 /// The states of a component's life cycle. The launcher requests every change except the one to kError, which an
 /// exception causes. No change leads out of kFinalized or kError.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
-/// Returns the name that the control protocol uses: "inactive", "active", ... (messages/control.h).
-std::string_view name_of(State state);
-/// Returns the state with that name. For any other word it throws kInvalidArgument and suggests the nearest name.
-State state_named(std::string_view name);
+/// Returns the words that stand for the states in the control protocol (messages/control.h).
+constexpr auto words_of(State) {
+  return words("component state", "unconfigured", "inactive", "active", "finalized", "error");
+}
 
 /// A part of a run that does one job and communicates only by messages.
 ///

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/component/boundary.h"
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard::core {
 

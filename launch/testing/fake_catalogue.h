@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/nearest.h"
 #include "launch/plan/catalogue.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "messages/schema.h"
 
 namespace trainyard::testing {}
