@@ -15,7 +15,7 @@ namespace trainyard::core {
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
   kConfiguring,  ///< Its components allocate memory and open files, each on its own thread.
-  kConfigured,   ///< Every component has answered; the launcher requests further changes.
+  kConfigured,   ///< Every component is configured; the launcher requests further changes.
   kFailed,       ///< The plan could not be carried out. The process still answers until the launcher ends it.
   kEnded,        ///< Every component is finalized.
 };
@@ -31,7 +31,7 @@ class LifeCycle {
   /// Callbacks that report what happens. They are called on the control loop.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
-    std::function<void()> configured;  ///< Called when the last component has been configured.
+    std::function<void()> configured;  ///< Called when all components have been configured; never if one has failed.
     std::function<void()> ended;       ///< Called when all components have been finalized.
   };
 
@@ -63,7 +63,8 @@ class LifeCycle {
   EventLoop& control_;
   Reports reports_;
   ProcessPhase phase_ = ProcessPhase::kWaiting;
-  std::set<std::string> unconfigured_;
+  std::set<std::string> unconfigured_;  ///< The components that have not answered the request to configure.
+  bool configuration_failed_ = false;
   std::set<std::string> unfinished_;
 };
 
