@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// The kinds of memory in which a block of elements can be.
+/// The kind of memory in which a block of elements is stored.
 enum class MemoryKind : std::uint8_t {
   kHost,        ///< Memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.
