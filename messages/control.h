@@ -129,8 +129,8 @@ struct RunFinished {
 };
 
 /// The launcher's report that a process has ended. The launcher sends it to all other processes after it has reaped the
-/// dead process. A receiver releases the shared buffers that the dead process held, and no longer waits for credit from
-/// that process.
+/// dead process. A receiver releases the shared buffers that the dead process held, no longer waits for credit from it,
+/// and detaches the edges that lead to it.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 

@@ -24,8 +24,8 @@ class LocalEdge final : public Edge, public Receiver {
 
   InputBase& input_;
   EventLoop& loop_;
-  std::uint64_t messages_ = 0;  ///< Messages under way.
-  std::uint64_t bytes_ = 0;     ///< Bytes under way.
+  std::uint64_t messages_ = 0;  ///< The number of messages under way.
+  std::uint64_t bytes_ = 0;     ///< The size of these messages.
 };
 
 }  // namespace trainyard::core

@@ -8,9 +8,9 @@
 
 namespace trainyard::core {
 
-/// The reading side of SharedPool: maps each segment of other processes once, and returns buffers that refer to it. It
-/// is not thread-safe, so every event loop that receives messages has its own. The buffers may be released on any
-/// thread.
+/// The reading side of SharedPool: maps each segment of another process once, and returns buffers that refer to the
+/// segment. SharedImports is not thread-safe, so every event loop that receives messages has its own. The buffers may
+/// be released on any thread.
 class SharedImports {
  public:
   /// `self` is this process's index in the plan, under which SharedPool::lend counts the references of this process.
