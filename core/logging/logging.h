@@ -16,7 +16,8 @@ namespace trainyard {
 /// have several hubs. Thread-safe.
 class LogHub {
  public:
-  /// `level` is the lowest level that is written to standard error. The listener also receives lower levels.
+  /// `level` is the lowest level that is written to standard error. The listener also receives lower levels, down to
+  /// kDebug.
   explicit LogHub(LogLevel level);
 
   /// Returns a logger whose lines carry the component's name.

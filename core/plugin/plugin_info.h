@@ -53,9 +53,10 @@ struct PluginInfo {
   ComponentTraits component_traits() const;
 };
 
-/// Convert the description to JSON and back. If a field is missing or of another type, the JSON library throws its own
-/// exception. Traits that are not allowed throw kPluginLoad.
+/// Converts a description to JSON.
 nlohmann::json to_json(const PluginInfo& info);
+/// Converts JSON back to a description. If a field is missing or of another type, the JSON library throws its own
+/// exception. Throws kPluginLoad for traits that are not allowed.
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 
 }  // namespace trainyard::core
