@@ -31,7 +31,7 @@ struct ArenaEntry {
   }
 };
 
-/// One flat block of the arena: a one-dimensional tensor over memory that every reader maps.
+/// One flat block of the arena: a one-dimensional tensor in memory that every reader maps.
 ///
 /// The memory is permanent (SharedPool::allocate_permanent): it is not moved, resized or reused during the run. A
 /// reader maps the memory once, when the message arrives, and keeps the pointer.
@@ -51,9 +51,9 @@ struct ArenaBlock {
 
 /// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
 ///
-/// The gradients and every block of optimizer state have the layout of the parameters. The bytes between entries are
-/// padding and stay zero. An optimizer may therefore process whole blocks without regard to entries, and the norm of a
-/// block is the norm of its tensors.
+/// The gradients and every block of optimizer state have the same layout as the parameters. The bytes between entries
+/// are padding and stay zero. An optimizer may therefore process whole blocks without regard to entries, and the norm
+/// of a block is the norm of its tensors.
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
 /// writer. After that, these three components share the memory. The messages Gradients, Parameters, Snapshot and
@@ -77,7 +77,7 @@ struct ArenaInfo {
   std::uint64_t shard_begin = 0;
   /// True if all ranks update the same parameters in turn and share the optimizer state of rank 0.
   bool shared_state = false;
-  /// True if every rank has optimizer state of its own, because each rank updates its parameters independently of the
+  /// True if every rank has its own optimizer state, because each rank updates its parameters independently of the
   /// others.
   bool own_state = false;
 

@@ -45,7 +45,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   BinaryReader(std::span<const std::byte> body, std::span<const Buffer> payloads)
       : cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
-  /// Copies the next `size` bytes to `data`. Throws if fewer remain.
+  /// Copies the next `size` bytes to `data`. Throws kCorrupt if fewer bytes remain.
   void read(void* data, std::size_t size) {
     if (size > remaining()) throw_truncated(size);
     if (size != 0) std::memcpy(data, body_.data() + position_, size);
@@ -61,8 +61,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     return value;
   }
 
-  /// Reads the count of a list whose elements take at least `element_bytes` each. Throws if the remaining bytes cannot
-  /// hold that many elements.
+  /// Reads the count of a list whose elements take at least `element_bytes` each. Throws kCorrupt if the remaining
+  /// bytes cannot hold that many elements.
   std::size_t read_count(std::size_t element_bytes);
   /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
   bool read_bool();
@@ -77,7 +77,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     if (const std::optional<E> value = find_by_name<E>(word)) return *value;
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
-  /// Reads a tensor whose bytes are in one of the payloads. Throws if they are not completely inside that payload.
+  /// Reads a tensor whose bytes are in one of the payloads. Throws kCorrupt if the bytes are not completely inside that
+  /// payload.
   void read_tensor(Tensor& tensor);
   /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
   TensorPlace read_tensor_place();
@@ -89,7 +90,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// keep different values.
   [[noreturn]] void throw_repeated(const std::string& key) const;
 
-  /// Throws if unread bytes remain, because a message consists of exactly its fields.
+  /// Throws kCorrupt if unread bytes remain, because a message consists of exactly its fields.
   void finish() const;
 
  private:

@@ -21,7 +21,7 @@ enum class Code {
   kAbiMismatch,      ///< A plugin was built for another ABI tag.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
-  kUnsupported,      ///< A feature is not available in this build, on this machine, or yet.
+  kUnsupported,      ///< A feature is not available in this build or on this machine, or not implemented yet.
   kPeerLost,         ///< A process or client with which this process communicates has ended.
   kCancelled,        ///< The user asked to stop.
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.

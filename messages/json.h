@@ -16,8 +16,8 @@ namespace trainyard {
 /// the JSON is a single line. Throws kCorrupt if the body does not match the schema.
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
-/// Converts a message from JSON to binary form. Missing fields become zero or empty. A tensor can only be missing or
-/// null. Throws kInvalidArgument, which names the path of the wrong field.
+/// Converts a message from JSON to binary form. Missing fields become zero or empty. A field that is a tensor must be
+/// missing or null. Throws kInvalidArgument, which names the path of the wrong field.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
 /// Converts a message to JSON, without the bytes of its tensors. The conversion goes through the binary form, so one

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The size of a schema's 
 constexpr std::size_t kMaxControlBytes = 4096;      ///< The size of a frame of a control message on a data socket.
 constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< The size of a question to the registry.
 constexpr std::uint64_t kMaxVisitorWindow = 1024;   ///< The number of messages under way on a visitor's subscription.
-constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;  ///< The number of bytes under way on it.
+/// The number of bytes under way on a visitor's subscription.
+constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
 constexpr std::size_t kMaxVisitorSubscriptions = 64;  ///< The number of subscriptions of a visitor's connection.
 constexpr std::uint32_t kNoPayload = 0xffff'ffff;     ///< The payload index of a tensor without bytes.
 

@@ -43,8 +43,8 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with its policy. Policy, window and transport come from the launch file;
-/// the code of the components is the same for all of them.
+/// One connection from an output to an input, with its policy. Policy, windows and transport come from the launch file;
+/// the code of the components does not depend on them.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 

@@ -18,8 +18,8 @@ namespace trainyard {
 /// it has received this request from every rank.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
-/// does not change the memory meanwhile. Gradients are not part of a checkpoint, so the host can compute the next ones
-/// meanwhile. If a forward pass would change the buffers of the model, which are part of a checkpoint, the host waits.
+/// does not change the memory meanwhile. Gradients are not part of a checkpoint, so the host can already compute the
+/// next ones. If a forward pass would change the buffers of the model, which are part of a checkpoint, the host waits.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -36,8 +36,8 @@ struct Snapshot {
   /// The newest validation metrics, taken from the order. They determine which checkpoints are the best.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
-  /// The state of this rank, such as its random numbers, loss scale and strategy. On rank 0 the list also includes
-  /// Order::states, such as the state of early stopping.
+  /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the
+  /// list also includes Order::states, such as the state of early stopping.
   std::vector<SavedState> states;
 
   template <class Archive>
@@ -95,8 +95,8 @@ struct RunState {
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// For a checkpoint of format 1, which counts batches instead of samples: the number of batches used in the epoch;
-  /// otherwise 0. The cursor then contains only the epoch.
+  /// The number of batches used in the epoch, if the checkpoint has format 1, which counts batches instead of samples;
+  /// `cursor` then contains only the epoch. 0 for any other checkpoint.
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;

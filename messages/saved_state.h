@@ -34,8 +34,8 @@ struct SavedState {
   /// state that is the same on all ranks and, in addition, another state on each rank.
   std::string owner;
   std::uint32_t rank = 0;
-  /// True if every rank has a different state. Otherwise the state is the same on all ranks: only the state of rank 0
-  /// is saved, and every rank of a resumed run receives it.
+  /// True if every rank has its own state. Otherwise the state is the same on all ranks: only the state of rank 0 is
+  /// saved, and every rank of a resumed run receives it.
   bool per_rank = false;
   std::string values;  ///< A JSON object; empty if there are only tensors.
   std::vector<StateTensor> tensors;

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// A parameter that was changed during the run, in a component that exists for each rank. Its value is the same on
+/// A parameter that was changed during the run, in a component that exists for each rank. The value is the same on
 /// every rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";

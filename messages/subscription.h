@@ -16,13 +16,13 @@ constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
-  std::uint32_t subscription = 0;      ///< A number that the subscriber chooses; every header repeats it.
-  std::string topic;                   ///< The full name of the topic.
-  std::uint32_t edge = kVisitorEdge;   ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
-  std::uint64_t fingerprint = 0;       ///< The fingerprint that the subscriber expects; 0 accepts any type.
-  std::string policy = "drop_oldest";  ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
-  std::uint64_t window_messages = 64;  ///< The credits given at the start.
-  std::uint64_t window_bytes = 67108864;
+  std::uint32_t subscription = 0;         ///< A number that the subscriber chooses; every header repeats it.
+  std::string topic;                      ///< The full name of the topic.
+  std::uint32_t edge = kVisitorEdge;      ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
+  std::uint64_t fingerprint = 0;          ///< The fingerprint that the subscriber expects; 0 accepts any type.
+  std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
+  std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
+  std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
   std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
   /// For "handle": the index under which shared buffers count this subscriber's references.
   std::uint32_t process_index = 0;

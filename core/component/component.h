@@ -19,8 +19,8 @@
 
 namespace trainyard {
 
-/// The states of a component's life cycle. The launcher requests every change except the one to kError, which an
-/// exception causes. No change leads out of kFinalized or kError.
+/// The states of a component's life cycle. The launcher requests every change of state except a change to kError, which
+/// an exception causes. kFinalized and kError are final.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
 /// Returns the name that the control protocol uses: "inactive", "active", ... (messages/control.h).
 std::string_view name_of(State state);
@@ -105,9 +105,9 @@ class Component : public Configurable {
   /// Closes files. This hook runs last, after all messages sent to this component have been handled.
   virtual void on_finalize() {}
 
-  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the value in the
-  /// launch file is not the one that was in it when the parameter was changed, the component keeps the value from the
-  /// launch file and logs a warning.
+  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the launch file of
+  /// the resumed run contains a value other than Setting::instead_of, the component keeps the value from the launch
+  /// file and logs a warning.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line carries the component's name, and any thread may write to it.

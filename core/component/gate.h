@@ -37,7 +37,7 @@ class Gate {
     Need& operator=(const Need&) = delete;
 
     /// Records that the message of `sender` (a rank or a component's index) has arrived. A second message from the same
-    /// sender has no effect. If no need of the gate is left, the gate opens and calls `begin`.
+    /// sender has no effect. If all needs of the gate are now satisfied, the gate opens and calls `begin`.
     void arrived(std::size_t sender = 0);
 
     /// Returns true if this need is satisfied.
@@ -52,8 +52,8 @@ class Gate {
     std::set<std::size_t> senders_;
   };
 
-  /// `begin` is called by the handler that receives the last missing message. During this call, open() already returns
-  /// true.
+  /// `begin` is called inside arrived(), when the last missing message has arrived. During this call, open() already
+  /// returns true.
   explicit Gate(std::function<void()> begin) : begin_(std::move(begin)) {}
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;

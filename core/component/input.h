@@ -15,7 +15,7 @@
 namespace trainyard {
 
 /// The part of an input that does not depend on its message type. Its functions may be called only on the owner's event
-/// loop, except those that return something that never changes.
+/// loop, except functions whose result never changes.
 class InputBase {
  public:
   virtual ~InputBase() = default;

@@ -36,7 +36,7 @@ struct OutputOptions {
   bool latched = false;
 };
 
-/// The values from the header of a message that its handler can use.
+/// The values from the header of a message that are passed to the handler.
 struct MessageInfo {
   std::uint64_t sequence = 0;
   std::int64_t send_time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.

@@ -11,8 +11,8 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. The runtime calls it when a message has been handled, so that it can return the
-/// credit.
+/// The receiving end of an edge. The runtime calls consumed() when a message has been handled, so that the receiver can
+/// return the credit.
 class Receiver {
  public:
   virtual ~Receiver() = default;

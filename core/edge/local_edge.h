@@ -9,7 +9,7 @@ namespace trainyard::core {
 class EventLoop;
 
 /// The edge between two components of one event loop: a message is an entry in the loop's queue. Both components run on
-/// one thread, so credits are plain integers, and returning one costs a subtraction.
+/// one thread, so credits are plain integers, and returning credit costs one subtraction.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,

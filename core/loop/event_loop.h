@@ -91,7 +91,7 @@ class EventLoop {
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
  private:
-  /// A queue that keeps its memory: a ring that doubles when it is full.
+  /// A queue that never frees its memory: a ring whose size doubles when it is full.
   class Queue {
    public:
     bool empty() const { return head_ == tail_; }

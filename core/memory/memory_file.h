@@ -7,7 +7,7 @@
 
 namespace trainyard::core {
 
-/// The unit in which memory is mapped, in bytes.
+/// The size of a memory page, in bytes.
 constexpr std::size_t kPage = 4096;
 
 /// A sealed memfd: memory without a name, which other processes of the same user open through /proc with the help of a
@@ -28,7 +28,7 @@ class MemoryFile {
   /// Returns the descriptor, which stays open as long as this object exists. Other processes open the file through this
   /// descriptor, so the object must exist as long as another process may open the file.
   int fd() const { return fd_; }
-  /// Returns the descriptor and its ownership; the caller must close it.
+  /// Returns the descriptor and passes its ownership to the caller, who must close it.
   int release();
 
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the

@@ -20,7 +20,7 @@ namespace trainyard::core {
 /// Thread-safe.
 class SharedPool {
  public:
-  /// The maximum number of processes of a run. The first page of a segment has room for their counters; see
+  /// The maximum number of processes of a run. The first page of a segment has room for one counter per process; see
   /// docs/decisions/0004.
   static constexpr std::uint32_t kMaxProcesses = 256;
 

@@ -55,8 +55,9 @@ class PluginLoader {
   /// points to the base class of the kind. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its traits, which can depend on `parameters`. The other
-  /// members of its context are not set, so the plugin must not be used for anything else. The caller owns the result.
+  /// Constructs a plugin only to read its declaration and its traits, which can depend on `parameters`. All other
+  /// members of the plugin's context are unset, so the plugin must not be used for anything else. The caller owns the
+  /// result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
   /// Returns the directories, in the order in which they are searched.

@@ -8,8 +8,8 @@ namespace trainyard {
 class Configurable;
 
 /// The content of the one C symbol of a plugin. The function pointers may be called only after the ABI tags have been
-/// compared. The caller owns the object that they return and deletes it through the virtual destructor, so that the
-/// memory is freed by the library that allocated it.
+/// compared. The caller owns the returned object and must delete it through the virtual destructor, so that the memory
+/// is freed by the library that allocated it.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;
@@ -18,7 +18,7 @@ struct PluginEntry {
   /// the kind. The pointers are untyped because the symbol is C; TRAINYARD_PLUGIN converts them. May throw.
   void* (*create)(void* context);
   /// Constructs the plugin only to read its declaration and its traits. `where` names the plugin in errors.
-  /// `parameters` is a JSON object, or empty to give no values. The other members of the plugin's context are not set.
+  /// `parameters` is a JSON object, or empty to give no values. All other members of the plugin's context are unset.
   Configurable* (*describe)(const char* where, const char* parameters);
 };
 

@@ -24,7 +24,7 @@ struct PortInfo {
   bool optional = false;               ///< For inputs: true if the input may stay unconnected.
   bool every_rank = false;             ///< For inputs of a component that exists once: true to receive from all ranks.
   bool same_loop = false;              ///< For inputs: true if every sender must run on the same event loop.
-  Policy policy = Policy::kBlock;      ///< For inputs.
+  Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges.
   std::uint64_t window_messages = 64;  ///< For inputs: the credits in messages.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
 };

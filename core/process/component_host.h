@@ -18,7 +18,8 @@
 namespace trainyard::core {
 
 /// The components of one process, the threads that they run on, and what these components share: plugins, shared
-/// memory, the notes of the ranks, the log. It is used only on the control thread unless a comment says otherwise.
+/// memory, the notes of the ranks, the log. A host may be used only on the control thread, unless a comment states
+/// otherwise.
 class ComponentHost {
  public:
   /// Callbacks for reports that a component makes by itself. They are called on the thread of the component.

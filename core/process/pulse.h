@@ -24,8 +24,8 @@ class Pulse {
   void beat();
 
   /// Returns the answer to the request "pulse" as JSON: `sent` counts the messages of all edges of the plan that begin
-  /// here and `sent_blocking` those of edges with the policy `block`; `busy` lists the loops that have not answered,
-  /// each with its `components` and the `seconds` since it was asked.
+  /// in this process; `sent_blocking` counts only the messages of edges with the policy `block`; `busy` lists the loops
+  /// that have not answered, each with its `components` and the `seconds` since it was asked.
   std::string describe() const;
 
  private:

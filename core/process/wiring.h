@@ -15,8 +15,8 @@
 
 namespace trainyard::core {
 
-/// The edges of one process: the edges within the process, and its ends of the edges to and from other processes. It is
-/// used only on the control thread unless a comment says otherwise.
+/// The edges of one process: the edges within the process, and its ends of the edges to and from other processes. A
+/// Wiring may be used only on the control thread, unless a comment states otherwise.
 class Wiring {
  public:
   /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
@@ -59,7 +59,7 @@ class Wiring {
   zmq::context_t& sockets_;
   const RunKeys& keys_;
   std::function<void()> connected_;
-  std::set<std::string> unconnected_;  ///< Inlets whose subscriptions are not all acknowledged.
+  std::set<std::string> unconnected_;  ///< The inlets that wait for an acknowledgement.
 };
 
 }  // namespace trainyard::core

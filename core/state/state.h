@@ -92,12 +92,11 @@ class StateReader {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// An object whose state is part of every checkpoint. With this state, the parameters and the optimizer's blocks, a run
-/// that is resumed continues as if it had not been interrupted.
+/// An object whose state is part of every checkpoint, such as a model or a strategy. With this state, the parameters
+/// and the optimizer's blocks, a run that is resumed continues as if it had not been interrupted.
 ///
-/// Both functions are called when no step is in progress. A component uses a StatePort (core/component/state_port.h),
-/// which calls them when a checkpoint is made or restored; a strategy overrides them, and the accelerator host calls
-/// them.
+/// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
+/// the accelerator host. A component is not Stateful but has a StatePort (core/component/state_port.h).
 class Stateful {
  public:
   virtual ~Stateful() = default;

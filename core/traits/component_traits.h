@@ -16,7 +16,8 @@ struct ComponentTraits {
   /// namespace "rankN".
   bool per_rank = false;
 
-  /// The event loop that runs the component in a composed run. Components that name the same loop share it.
+  /// The name of the event loop that runs the component in a composed run. Components with the same `thread` share one
+  /// event loop.
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state

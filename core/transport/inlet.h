@@ -89,7 +89,7 @@ class Inlet final : public Source {
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
-  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). It must not be called after
+  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). Do not call subscribe() after
   /// the inlet has been polled for the first time.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
@@ -102,8 +102,8 @@ class Inlet final : public Source {
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
 
-  /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before, because
-  /// components can keep messages back and return their credit to it later.
+  /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before this is
+  /// true, because components can keep messages back and return their credit to it later.
   bool idle() const;
 
   /// Returns the publisher's address.

@@ -51,7 +51,7 @@ class RemoteEdge final : public Edge {
 
   /// Returns true while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Returns the process index under which shared buffers count the subscriber.
+  /// Returns the process index under which shared buffers count the references of the subscriber.
   std::uint32_t reader() const { return reader_; }
   /// Returns true if the edge has a ring and the process that made the ring is still alive. This distinguishes a dead
   /// subscriber from its restarted successor, which has the same process index and may already have subscribed.

@@ -39,14 +39,14 @@ class VisitorDoor final : public Source {
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
-  /// Returns the source that watches the number of connections, which must be added to the same loop.
+  /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   Source& connections() { return socket_.connections(); }
 
   /// Sends a message to several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
   /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. It must be
-  /// called regularly, because it is the only check for visitors that have disconnected without a message.
+  /// called regularly, because it is the only check for visitors that have disconnected without unsubscribing.
   void sweep();
 
   /// Tells every visitor that no more messages will follow.
@@ -88,7 +88,7 @@ class VisitorDoor final : public Source {
   Visitors visitors_;
   Frames incoming_;
   std::uint64_t received_ = 0;  ///< The number of messages received since the last sweep.
-  bool stormy_ = false;         ///< True if visitors used much memory at the last sweep.
+  bool stormy_ = false;         ///< True if visitors used a lot of memory at the last sweep.
 };
 
 }  // namespace trainyard::core
