@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// One named tensor inside a block of the arena: a row of the arena's table of contents.
+/// The description of one tensor inside a block of the arena: its name, type, shape and position.
 ///
 /// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state are at the same offset in
 /// other blocks, so they need no entries.
@@ -52,7 +52,7 @@ struct ArenaBlock {
 /// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
 ///
 /// The gradients and every block of optimizer state have the same layout as the parameters. The bytes between entries
-/// are padding and stay zero. An optimizer may therefore process whole blocks without regard to entries, and the norm
+/// are padding and stay zero. An optimizer can therefore process whole blocks without regard to entries, and the norm
 /// of a block is the norm of its tensors.
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint

@@ -19,7 +19,7 @@ struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
   std::uint64_t epoch = 0;
-  /// The samples of this epoch that have been used, on all ranks together. A loader that does not announce
+  /// The number of samples of this epoch that have been used, on all ranks together. A loader that does not announce
   /// SplitInfo::batch_samples counts batches instead.
   std::uint64_t samples = 0;
 

@@ -187,5 +187,6 @@ inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, Tensor& tensor) { a
 template <trainyard::Worded E>
 struct cereal::specialize<trainyard::BinaryReader, E, cereal::specialization::non_member_load_save> {};
 
-// Enumerations without words travel as their underlying type. cereal checks that reading mirrors writing.
+// Enumerations without words are read and written as their underlying type. cereal requires that the archives for
+// reading and for writing are declared as a pair.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::BinaryReader, trainyard::BinaryWriter)

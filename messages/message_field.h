@@ -10,7 +10,8 @@ namespace trainyard {
 
 namespace detail {
 
-/// True for the smart pointers of the standard library. cereal would follow them, so they must be refused explicitly.
+/// A trait that is true for the smart pointers of the standard library. cereal would follow these pointers, so they
+/// must be refused explicitly.
 template <class T>
 struct IsSmartPointer : std::false_type {};
 template <class T, class Deleter>

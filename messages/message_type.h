@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// The properties of a message type that the runtime uses, so that it does not depend on the type itself. Processes
+/// The properties of a message type with which the runtime handles messages without knowing their C++ type. Processes
 /// compare message types by their fingerprints.
 ///
 /// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. If two

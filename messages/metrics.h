@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The direction in which a metric improves: smaller values are better, or larger ones are.
+/// The direction in which a metric improves: towards smaller or towards larger values.
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 

@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// The kind of an order. On the wire and in JSON it is a word.
+/// The kind of an order. On the wire and in JSON, a kind is a word such as "train".
 enum class OrderKind : std::uint8_t {
   kTrain,     ///< Train on `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
   kEvaluate,  ///< Compute metrics on `batches` batches of `split`, without gradients.

@@ -34,8 +34,9 @@ struct Subscribe {
   }
 };
 
-/// The acknowledgement of a Subscribe. It precedes all other messages of the subscription. The schema is included even
-/// if the subscription is refused, so that an error message can show the types of both sides.
+/// The publisher's answer to a Subscribe, which accepts or refuses the subscription. It precedes all other messages of
+/// the subscription. The schema is included even if the subscription is refused, so that an error message can show the
+/// types of both sides.
 struct Subscribed {
   static constexpr const char* kTypeName = "Subscribed";
 

@@ -45,7 +45,7 @@ struct ParameterInfo {
 /// error includes the name of the parameter; the caller adds the file and line of the value.
 void check_value(const ParameterInfo& info, const nlohmann::json& value);
 
-/// Describes the allowed values in words: "a number > 0", "one of: cosine, linear", ...
+/// Returns a description of the allowed values: "a number > 0", "one of: cosine, linear", ...
 std::string describe_allowed(const ParameterInfo& info);
 
 /// Converts a declaration to JSON.

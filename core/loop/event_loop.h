@@ -70,7 +70,7 @@ class EventLoop {
   /// Stops polling the source. Only the loop's thread may call it.
   void remove(Source& source);
 
-  /// Runs until stop(). It looks for work at least once a second, even if nothing wakes it.
+  /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
   void run();
   /// Does all pending work and returns whether there was any. It never sleeps.
   bool run_once();

@@ -34,7 +34,7 @@ struct PluginLabel {
 };
 
 /// Reads the label from the file without running any of its code. Throws kNotFound if there is no such file, and
-/// kPluginLoad if it is not a plugin.
+/// kPluginLoad if the file is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
 /// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG, with the version of LibTorch that the

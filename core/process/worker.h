@@ -45,7 +45,7 @@ class Worker {
   // and the components before the loop.
   EventLoop loop;
   std::vector<std::unique_ptr<Component>> components;
-  std::vector<std::unique_ptr<Edge>> edges;              ///< The edges that start here and end in this process.
+  std::vector<std::unique_ptr<Edge>> edges;              ///< The edges from this loop to loops of this process.
   std::unique_ptr<Outlet> outlet;                        ///< Null if no edge of this loop leads to another process.
   std::map<std::string, std::unique_ptr<Inlet>> inlets;  ///< Indexed by the key of the sending worker.
   /// The inlets whose sender has died. They are kept until every message that came through them has been handled.

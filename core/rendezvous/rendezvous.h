@@ -21,11 +21,11 @@ class Rendezvous {
   /// other than letters, digits, '_', '-', '.' and '/', and kIo if the note cannot be written.
   virtual void put(const std::string& key, const std::string& value) = 0;
 
-  /// Copies the note into `value`. Returns false if there is no such note.
+  /// Copies the note stored under `key` into `value` and returns true. Returns false if there is no such note.
   virtual bool find(const std::string& key, std::string& value) const = 0;
 
-  /// Waits for the note and returns it. If the note does not exist after `timeout`, throws kTimeout, which names the
-  /// key.
+  /// Waits for the note under `key` and returns its value. If the note does not exist after `timeout`, throws kTimeout,
+  /// which names the key.
   std::string get(const std::string& key, std::chrono::milliseconds timeout) const;
 };
 
@@ -38,7 +38,8 @@ std::unique_ptr<Rendezvous> make_folder_rendezvous(const std::string& folder);
 std::unique_ptr<Rendezvous> make_local_rendezvous();
 
 /// Stores this rank's text under `key`, waits until all `ranks` have done the same, and returns their texts in the
-/// order of `ranks`. A key may be used once per run. Throws kTimeout, naming the ranks whose text is missing.
+/// order of `ranks`. A key may be used only once per run. If a text is missing after `timeout`, throws kTimeout, which
+/// names the missing ranks.
 std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key, std::uint32_t rank,
                                   const std::vector<std::uint32_t>& ranks, const std::string& value,
                                   std::chrono::milliseconds timeout);

@@ -55,12 +55,12 @@ class Rig {
   /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
   /// their hooks are passed on.
   void start();
-  /// Deactivates and finalizes the components, and handles the messages that are still under way. It is safe after a
-  /// component has failed.
+  /// Deactivates and finalizes the components, and handles the messages that are still under way. It may also be called
+  /// after a component has failed.
   void stop();
 
   /// Sends a message to every input that listens to `topic`. The message is handled when the loop runs next. Throws
-  /// kNotFound if no input listens to the topic, and kTypeMismatch if the type differs.
+  /// kNotFound if no input listens to the topic, and kTypeMismatch if the message type of such an input is not T.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());

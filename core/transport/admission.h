@@ -12,11 +12,11 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether a key is accepted. libzmq prescribes it.
+/// The address at which libzmq asks whether it may accept a key. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// The check of who may connect to the sockets of members in one libzmq context: only processes whose public key is in
-/// a list. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
+/// The access control for the members' sockets in one libzmq context: only processes whose public key is in a list may
+/// connect. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
 /// 27).
 ///
 /// An Admission is used on one event loop. While the loop is busy, new connections wait.

@@ -20,8 +20,8 @@ using Frames = std::vector<zmq::message_t>;
 /// allocates no memory for a steady stream.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
-/// Sends without waiting. Returns false if the peer is gone or does not accept the message; in that case no part of it
-/// was sent.
+/// Sends a message without waiting. Returns false if the peer has disconnected or does not accept the message; in that
+/// case no part of it was sent.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
 /// Returns a frame with the message in its binary form. The message must not have tensors.

@@ -39,7 +39,7 @@ class VisitorLedger {
 
   VisitorLedger() : all_(std::make_shared<VisitorAccount>()) {}
 
-  /// Returns true if a message may be sent to the visitor now.
+  /// Returns true if the visitor's unread bytes are below its current limit.
   bool has_room(const VisitorAccount& account) const;
   /// Returns true if a message of this size may be sent to the visitor now. A message that is larger than any visitor's
   /// share may be sent only while no visitor has unread bytes.
