@@ -144,8 +144,8 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (if `target` is empty) or to the launcher. It is sent on behalf of a user or a
-/// tool. It is carried by the control sockets and is never part of a step.
+/// A call to a component, to a process (if `target` is empty) or to the launcher. Users, tools and the launcher send
+/// requests. A request is carried by the control sockets and is never part of a step.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 

@@ -18,8 +18,8 @@ namespace trainyard::core {
 
 /// One event loop of a process, with its thread, its sockets and the components that run on it.
 ///
-/// The control thread makes the worker. After start(), only the worker's own thread may access any member except
-/// `loop`.
+/// The control thread makes the worker. After start(), the components, edges and sockets may be used only on the
+/// worker's own thread; other threads may read what never changes, and the counters of edges.
 class Worker {
  public:
   Worker(std::string process, std::string thread);

@@ -66,7 +66,8 @@ class Rig {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Returns all messages that have been sent on `topic`, in order. Throws kNotFound if no output sends on the topic.
+  /// Returns all messages that have been sent on `topic`, in order. Throws kNotFound if no output sends on the topic,
+  /// and kTypeMismatch if the outputs send a type other than T.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
