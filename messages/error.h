@@ -34,7 +34,8 @@ std::string_view name_of(Code code);
 /// and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// Uses `message` as it is, even if it contains braces. Use this constructor for text from outside.
+  /// Uses `message` as it is, even if it contains braces. Use this constructor for text that comes from a file, a user
+  /// or another program.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
   /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A

@@ -75,8 +75,8 @@ struct StateAnswer {
 };
 
 /// All state of the checkpoint that the run resumes. The checkpoint writer sends it to every component that has state,
-/// and sends RunState only when all these components have answered. In a run that does not resume, it does not send
-/// this message.
+/// and sends RunState only when all these components have answered. In a run that does not resume, this message is not
+/// sent.
 struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 

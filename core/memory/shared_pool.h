@@ -14,8 +14,8 @@ namespace trainyard::core {
 ///
 /// A counted segment starts with a page that holds, for every process of the run, the number of references that the
 /// process has. A reader returns its references itself. If a reader dies, the launcher reports its death, and forget()
-/// removes the references of that reader. So no memory is leaked, neither in the pool nor in /dev/shm, because a memfd
-/// has no name.
+/// removes the references of that reader. So no memory of the pool is leaked. Nor does anything remain in /dev/shm,
+/// because a memfd has no name.
 ///
 /// Thread-safe.
 class SharedPool {

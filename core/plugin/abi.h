@@ -13,9 +13,9 @@
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
-/// The properties that must be equal in a plugin and in the process that loads it before one of them may call C++ code
-/// of the other: the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the version of LibTorch
-/// ("none" without it).
+/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that they can call
+/// C++ code of each other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
+/// version of LibTorch ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \
       _GLIBCXX_USE_CXX11_ABI) " torch-" TRAINYARD_TORCH_VERSION

@@ -25,7 +25,8 @@ enum class StateScope : std::uint8_t {
 ///    into.set("error", error_tensor, StateScope::kRank);
 class StateWriter {
  public:
-  /// Makes a writer for the state of `owner` on rank `rank`. StateReader finds the state again by these two values.
+  /// Makes a writer for the state of `owner` on rank `rank`. A StateReader finds the state under the same owner, and
+  /// values of the scope kRank also under the same rank.
   StateWriter(std::string owner, std::uint32_t rank) : owner_(std::move(owner)), rank_(rank) {}
 
   /// Store a value under a name. Numbers are read back exactly, even if they are not finite.

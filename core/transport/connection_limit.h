@@ -15,7 +15,7 @@ namespace trainyard::core {
 /// all connections are closed, and the socket listens again when they are gone. Clients that follow the protocol
 /// reconnect by themselves.
 ///
-/// libzmq accepts connections on a thread of its own, so their number may exceed the limit for a moment.
+/// libzmq accepts connections on a separate thread, so their number may exceed the limit for a moment.
 class ConnectionLimit final : public Source {
  public:
   /// Watches `socket`, which must not be bound yet and must outlive this object. `most` is the maximum number of
