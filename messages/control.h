@@ -69,7 +69,7 @@ struct Connected {
 };
 
 /// The launcher's request to a process to change the state of a component. The process answers with one StateChanged.
-/// If an active component is to become inactive, the process answers only after all messages that the component sent
+/// When an active component becomes inactive, the process answers only after all messages that the component has sent
 /// over edges with the policy `block` have been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";

@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// A writer of JSON text that builds no tree of values. A tree would need many times the memory of the message that is
-/// converted, and the sender of a message could thus make the reader use a lot of memory.
+/// converted. The sender of a message could thus make the reader run out of memory.
 ///
 /// The caller is responsible for the grammar: a key before each value inside '{', and brackets in pairs. The writer
 /// adds commas, colons and indentation.

@@ -98,7 +98,7 @@ class Component : public Configurable {
   /// Checks parameters, opens files and allocates memory. Nothing may be sent here, because other processes are not
   /// connected yet.
   virtual void on_configure() {}
-  /// Runs when every edge is connected. A component that produces data by itself starts to send here.
+  /// Runs when every edge is connected. A component that produces data without receiving messages starts to send here.
   virtual void on_activate() {}
   /// Finishes the work that has begun, and stops sending. The launcher sets a deadline for this hook. Inputs stay open.
   virtual void on_deactivate() {}

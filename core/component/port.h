@@ -22,9 +22,9 @@ struct InputOptions {
   /// For an input of a component that exists only once in a run: true to receive the messages of all ranks, false to
   /// receive only the messages of rank 0.
   bool every_rank = false;
-  /// True if every sender to this input must run on the event loop of the input's owner, so that no other thread
-  /// accesses the data that the messages refer to while a handler runs. A plan that places a sender on another event
-  /// loop is refused.
+  /// True if every sender to this input must run on the event loop of the input's owner. While a handler runs, no other
+  /// thread then accesses the data that the messages refer to. A plan that places a sender on another event loop is
+  /// refused.
   bool same_loop = false;
 };
 

@@ -37,10 +37,10 @@ struct PluginLabel {
 /// kPluginLoad if the file is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG, with the version of LibTorch that the
-/// plugins of this build use, and of one word for the interface of each kind of plugin, such as
-/// "strategy-fd5132dae94b". The number is a hash of the headers that a plugin of this kind includes; the build computes
-/// it (cmake/TrainyardInterfaces.cmake).
+/// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG and of one word for the interface of
+/// each kind of plugin, such as "strategy-fd5132dae94b". The version of LibTorch in it is the one that the plugins of
+/// this build use. The number in a word is a hash of the headers that a plugin of this kind includes; the build
+/// computes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
 /// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the function's definition.

@@ -35,7 +35,7 @@ class Gateway final : public Component {
   const std::string& endpoint() const { return door_.endpoint(); }
 
   /// Publishes a log record. Any thread may call it. Until the log has its first subscriber, the last 256 records are
-  /// kept and then sent to this subscriber, because records from the configuration should also appear in the run's
+  /// kept; this subscriber then receives them. In this way, records from the configuration also appear in the run's
   /// files.
   void publish(const LogRecord& record);
 

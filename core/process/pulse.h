@@ -23,10 +23,9 @@ class Pulse {
   /// Asks every event loop for a sign of life, unless the loop has not answered the previous request yet.
   void beat();
 
-  /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages that the edges of the
-  /// plan that begin in this process have sent, and `sent_blocking` is the same number for edges with the policy
-  /// `block`. `busy` lists the event loops that have not answered, each with its `components` and the `seconds` since
-  /// the loop was asked.
+  /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages sent on all planned
+  /// edges that begin in this process. `sent_blocking` is the same for edges with the policy `block` only. `busy` lists
+  /// the event loops that have not answered, each with its `components` and the `seconds` since the loop was asked.
   std::string describe() const;
 
  private:
