@@ -72,7 +72,7 @@ struct CheckpointDone {
   /// The path of the checkpoint's directory; empty if it was not written.
   std::string path;
   std::uint64_t bytes = 0;
-  std::string error;  ///< Empty if the checkpoint is written, hashed and synced.
+  std::string error;  ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -100,7 +100,7 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed earlier in the run. Components apply them.
+  std::vector<Setting> settings;  ///< The parameters that were changed before; see Component::take_settings.
 
   template <class Archive>
   void serialize(Archive& archive) {
