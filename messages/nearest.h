@@ -13,8 +13,8 @@ namespace trainyard {
 /// at least three letters. Otherwise, returns an empty string.
 std::string nearest(std::string_view given, std::span<const std::string> known);
 
-/// Returns the end of an error message: "; did you mean 'cpu'? known: cpu, cuda", or "; known: cpu, cuda", or "; none
-/// is known". The known names are sorted.
+/// Returns the end of an error message about an unknown name: "; did you mean 'cpu'? known: cpu, cuda", or "; known:
+/// cpu, cuda", or "; none is known". The known names are sorted.
 std::string suggestion(std::string_view given, std::vector<std::string> known);
 
 }  // namespace trainyard

@@ -104,7 +104,7 @@ json describe(const Edge& edge, const PlanView& view) {
 
 void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
-    // This is the only request to the process itself.
+    // The process answers the request "pulse" elsewhere (Process::on_request).
     const bool known = request.method == "counters";
     return reply_({request.id, known, known ? counters() : "a process answers only to 'counters'"});
   }
