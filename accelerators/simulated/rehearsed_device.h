@@ -19,7 +19,8 @@ class RehearsedDevice final : public ClaimedDevice {
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Waits for the time that the link would need for the bytes of the batch and the device would need to begin a step.
+  /// Waits for the time that the link would need for the bytes of the batch, and for the time that the device would
+  /// need to begin a step.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:

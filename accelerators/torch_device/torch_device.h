@@ -13,9 +13,9 @@ namespace trainyard {
 ///
 ///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
 ///
-/// The library registers itself with LibTorch when it is loaded. From then on LibTorch knows the devices, their number
-/// and their kernels. It does not know the rules, which are therefore parameters here, with defaults that promise
-/// little. Loading a library runs its code, so the library is named in the launch file and never searched for.
+/// The library registers itself with LibTorch when it is loaded. LibTorch then provides the devices, their number and
+/// their kernels. It does not provide the rules, which are therefore parameters here, with defaults that allow little.
+/// Loading a library runs its code, so the library is named in the launch file and never searched for.
 ///
 /// A library that was built for another LibTorch may crash when it is loaded. The planner therefore describes this
 /// plugin in a process of its own.
@@ -51,7 +51,7 @@ class TorchDevice final : public Accelerator {
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = unknown", at_least(0) | in_unit("bytes")};
 
-  mutable std::optional<Found> found_;  ///< The result of the first look. The library is loaded only once.
+  mutable std::optional<Found> found_;  ///< The result of the first search. The library is loaded only once.
 };
 
 }  // namespace trainyard
