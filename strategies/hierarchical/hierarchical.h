@@ -12,8 +12,8 @@
 namespace trainyard {
 
 /// Data parallel over hosts with several ranks each. Gradients are added up inside every host, then among the first
-/// ranks of the hosts, which pass the result back to the other ranks of their host. Between hosts, where communication
-/// is slow, only one rank of each takes part.
+/// ranks of the hosts, which pass the result back to the other ranks of their host. Communication between hosts is
+/// slow, so only one rank of each host takes part in it.
 ///
 ///     rank 0 \                      / rank 0
 ///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
@@ -37,7 +37,7 @@ class Hierarchical final : public ReplicaStrategy {
   /// A bucket that is being reduced.
   struct Stages {
     at::Tensor gradients;
-    at::Tensor host;  ///< The same tensor, or a copy in host memory.
+    at::Tensor host;  ///< `gradients` itself, or a copy of it in host memory.
     Work inside, across, back;
     bool crossing = false;  ///< True when the second stage has begun.
   };
@@ -52,7 +52,7 @@ class Hierarchical final : public ReplicaStrategy {
       *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
 
   RankGroup inside_;              ///< The ranks of this host.
-  RankGroup across_;              ///< The first ranks of all hosts; on any other rank, that rank alone.
+  RankGroup across_;              ///< The first ranks of all hosts; on every other rank, only the rank itself.
   std::deque<Stages> under_way_;  ///< The buckets of this step, in order.
 };
 
