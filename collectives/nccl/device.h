@@ -8,11 +8,12 @@
 
 namespace trainyard::collectives {
 
-/// Throw kIo with the library's own text if `result` is not success. `what` names the call that returned it.
+/// Throws kIo with CUDA's own text if `result` is not success. `what` names the call that returned it.
 void check_cuda(cudaError_t result, const char* what);
+/// Throws kIo with NCCL's own text if `result` is not success. `what` names the call that returned it.
 void check_nccl(ncclResult_t result, const char* what);
 
-/// Memory of the current device.
+/// A piece of memory of the current device.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

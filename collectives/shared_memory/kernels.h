@@ -23,12 +23,14 @@ struct KernelSet {
   Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
 };
 
-/// Return the kernels of one instruction set, or null if the build or the processor does not support it.
+/// Returns the kernels that every processor can run.
 const KernelSet* generic_kernels();
+/// Returns the kernels for AVX2, or null if the build or the processor does not support it.
 const KernelSet* avx2_kernels();
+/// Returns the kernels for AVX-512, or null if the build or the processor does not support it.
 const KernelSet* avx512_kernels();
 
-/// Returns the widest set that this processor can run.
+/// Returns the kernels of the widest instruction set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::shared_memory

@@ -7,13 +7,13 @@
 
 namespace trainyard::shared_memory {
 
-/// Operations between processes, or threads, of one host, through memory that all members have mapped.
+/// A collective between processes, or threads, of one host, through memory that all members have mapped.
 ///
-/// On memory from `allocate` or announced by `use` they work in place: the elements are divided into chunks, and every
-/// rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result where it belongs.
-/// So a rank that computes does not delay the others once it has called the operation. Other memory is copied through
-/// buffers that stay in the cache. Small operations go through slots and need one synchronisation. The method does not
-/// affect the result: every element is combined in the order of the ranks.
+/// Operations on memory that allocate() returned or use() announced work in place. The elements are divided into
+/// chunks; every rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result
+/// where it belongs. So a rank that computes does not delay the others once it has called the operation. Other memory
+/// is copied through buffers that stay in the cache. Small operations go through slots and need one synchronisation.
+/// The result is always the same: every element is combined in the order of the ranks.
 ///
 /// A waiting rank polls for `spin_us`, then sleeps. If ranks must share cores, it only yields a few times before it
 /// sleeps.

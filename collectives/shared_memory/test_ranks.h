@@ -28,7 +28,7 @@ std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, c
 /// Waits until a rank creates the file `path`. Returns false if the file does not appear in time.
 bool wait_for_note(const std::string& path);
 
-/// Runs the ranks as processes. Must be constructed while this process has only one thread.
+/// Ranks that run as processes. The object must be constructed while this process has only one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});

@@ -80,8 +80,8 @@ class RankTeam {
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
 
-/// Returns the mean gradients of a team with `ranks` ranks. Every rank computes the gradients of `made_up_rows(rank,
-/// 4)` by itself; they are added up in the order of the ranks.
+/// Returns the mean of `ranks` gradients. A team of one rank computes each of them, from `made_up_rows(rank, 4)`, and
+/// they are added up in the order of `rank`.
 at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
 
 /// Returns `rows` made-up samples for the model of a member. The same `number` gives the same samples.
