@@ -46,8 +46,8 @@ class Accelerator : public Configurable {
 
   /// Returns the numbers of the devices that `request` asks for: a count ("2" for the first two devices) or a list
   /// ("[0, 3]"). If devices can be shared (AcceleratorTraits::shared_devices), a count may exceed the number of
-  /// devices, which are then assigned in turn. "auto" and -1 of a launch file are not accepted, because the planner
-  /// replaces them by a count. Throws kInvalidArgument for malformed text, and kNotFound if a device does not exist.
+  /// devices, which are then assigned in turn. "auto" and -1 in a launch file have already been replaced by the
+  /// planner. Throws kInvalidArgument for malformed text, and kNotFound if a device does not exist.
   std::vector<int> parse_devices(const std::string& request) const;
 
   /// Claims device `index` for this process and this thread. Throws kNotFound, with the number of existing devices, if

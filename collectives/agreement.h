@@ -21,7 +21,7 @@ struct Failure {
   std::string text;  ///< The text names the rank to blame. It is the same at every member.
 };
 
-/// One rest of a member that cannot make progress at the moment; the argument of Agreement::rest().
+/// The arguments of Agreement::rest(), for a member that cannot make progress at the moment.
 struct Pause {
   const OperationQueue& queue;        ///< The unfinished operations of this member.
   std::uint32_t looks = 1;            ///< The number of consecutive checks without progress.
@@ -35,7 +35,7 @@ class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Announces to all members that this member has reached `operation`, together with its request. The engine announces
+  /// Announces to all members that this member has reached `operation`, and what its request is. The engine announces
   /// the operations of the group in their order, each as soon as its memory may be used. Returns false if there is no
   /// room for the announcement yet; the engine then calls the function again.
   virtual bool announce(const Operation& operation) = 0;
@@ -44,7 +44,7 @@ class Agreement {
   /// reached this operation. The pointer is valid until finished() is called for the operation.
   virtual const Request* request_of(std::uint32_t member, const Operation& operation) const = 0;
 
-  /// Records that the operation is finished at this member, so that its requests can be discarded.
+  /// Records that the operation is finished at this member, so that the requests for it can be discarded.
   virtual void finished(const Operation& operation) = 0;
 
   /// Reports a failure to all members. Only the first failure of a group counts.
@@ -52,19 +52,21 @@ class Agreement {
   /// Returns a failure that another member has reported, or nothing if there is none.
   virtual std::optional<Failure> told() = 0;
 
-  /// Receives the messages that have arrived. It never waits.
+  /// Receives the messages that have arrived, without waiting. An agreement that uses no messages need not override it.
   virtual void receive() {}
 
-  /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. The engine calls it
-  /// after a check without progress. An implementation that could miss a wake-up must first announce that it will
-  /// sleep, then call `look_again`, and must not sleep if `look_again` returns true. Returns false if it only yielded.
+  /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. The engine calls this
+  /// function after a check without progress. An implementation that could miss a wake-up must first announce that it
+  /// will sleep, then call `look_again`, and must not sleep if `look_again` returns true. Returns false if it only
+  /// yielded the processor.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
   /// Wakes this member if it sleeps in rest(). Any thread may call it. Only an engine on a separate thread needs it.
   virtual void wake() {}
 
   /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`
-  /// is true, the group has failed, and it returns sooner, because some members may no longer receive anything.
+  /// is true, the group has failed, and the function returns sooner, because some members may no longer receive
+  /// anything.
   virtual void leave(bool failed) { static_cast<void>(failed); }
 };
 

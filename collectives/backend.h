@@ -10,7 +10,7 @@ namespace trainyard::collectives {
 
 /// The thread on which operations are carried out.
 enum class Thread : std::uint8_t {
-  /// The thread that calls the collective, during its calls. This is the fastest way, because nothing is passed between
+  /// The thread that calls the collective, during its calls. This is fastest, because nothing is passed between
   /// threads.
   kCaller,
   kOwn,  ///< A separate thread of the group, so that operations make progress while the caller computes.

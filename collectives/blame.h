@@ -20,7 +20,7 @@ class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If more time than this passes between two checks, the process was stopped in between.
+  /// A longer time between two checks means that the process was stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);

@@ -35,15 +35,15 @@ struct CollectiveContext : PluginContext {
 
 class Collective;
 
-/// A handle of an operation under way. It is small and is passed by value. Call wait() before you discard it.
+/// A handle to an operation under way. It is small and is passed by value. Call wait() before you discard it.
 class Work {
  public:
   Work() = default;
   Work(Collective& collective, std::uint64_t number) : collective_(&collective), number_(number) {}
 
-  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost if
-  /// a rank does not respond or is gone, and kShapeMismatch if the ranks called different operations. The error names
-  /// the ranks.
+  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost,
+  /// naming the rank that does not respond or is gone, or kShapeMismatch, naming the ranks that called different
+  /// operations.
   void wait();
 
   /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
@@ -56,7 +56,7 @@ class Work {
 
 /// The means by which the ranks of a group exchange data. All ranks of the group must call the same operations in the
 /// same order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each
-/// rank called. Only send() and recv() concern two ranks alone.
+/// rank called. send() and recv() are exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
 /// Operations are carried out in the order of the calls. If a rank has ended, or does not respond within the timeout of
@@ -111,7 +111,7 @@ class Collective : public Configurable {
 
   /// Collects the parts of all members, in place: member m provides the elements from `bounds[m]` up to, but not
   /// including, `bounds[m + 1]`, and afterwards every member has all elements. `bounds` contains size() + 1 ascending
-  /// numbers from 0 to data.count. If it is empty, the parts are those of `equal_parts`.
+  /// numbers from 0 to data.count. If it is empty, the parts are equal; see equal_parts().
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
@@ -121,8 +121,8 @@ class Collective : public Configurable {
   /// Starts a barrier, which is finished when every member has called this function.
   Work barrier();
 
-  /// Sends a message to member `to`; the other members do not take part. The n-th send() from one member to another
-  /// matches the n-th recv() of that other member. Counts and types on both sides must agree.
+  /// Sends a message to member `to`; the other members do not take part. The n-th send() to a member is received by
+  /// that member's n-th recv() from the sender. Counts and types on both sides must agree.
   Work send(Elements data, std::uint32_t to);
   /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);
@@ -179,8 +179,8 @@ std::string host_identity();
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be
-/// used only once in a run. Call the function on all ranks, in a handler. A hook of the life cycle must not call it,
-/// because the components of a process run these hooks one after another.
+/// used only once in a run. Call the function on all ranks, in a handler. A hook of the life cycle must not call it:
+/// the components of a process run these hooks one after another, so the first one would wait for the others in vain.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

@@ -33,13 +33,13 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation. If the operation may begin already, announces it to the other members. Operations are numbered
-  /// from 1.
+  /// Adds an operation. If it is the next one of its lane, the function already announces it to the other members or,
+  /// if it is a send, begins it. Operations are numbered from 1.
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Makes as much progress as possible without waiting. Returns true if there was any.
+  /// Makes as much progress as possible without waiting. Returns true if there was any progress.
   bool advance(Effort effort);
 
   /// If another member has reported a failure, fails with the same failure.

@@ -27,7 +27,7 @@ class Findings {
   /// Describes the loss of `members` before `operation` was finished. `how` is kLeft if they left the group, and kLost
   /// if their processes ended.
   Failure gone(const std::vector<std::uint32_t>& members, Presence how, const Operation& operation) const;
-  /// Describes a timeout: `members` did nothing for `timeout` while `held` waited for them.
+  /// Describes a timeout: `members` did nothing for `timeout` while the operation `held` waited for them.
   Failure silent(const std::vector<std::uint32_t>& members, const QueuedOperation& held,
                  std::chrono::milliseconds timeout) const;
   /// Describes an exception that a library threw with the text `what`. If `silent` is not empty, its members no longer

@@ -24,7 +24,7 @@ struct Tag {
     kAsked,   ///< The sender has reached operation `number`.
     kData,    ///< Elements of operation `number`, sent in stage `stage` of its transfer.
     kDirect,  ///< Elements of send operation `number`.
-    kFailed,  ///< A failure that the sender has found.
+    kFailed,  ///< A failure that the sender has detected.
     kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
     kGoodbye,  ///< The last message of the sender.
@@ -70,9 +70,9 @@ class Mesh {
   /// Receives the messages that have arrived, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// Returns the message without removing it, or null if it has not arrived.
+  /// Returns the message with this tag without removing it, or null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message, or returns nothing if it has not arrived.
+  /// Removes and returns the message with this tag, or returns nothing if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
   /// Returns whether a member is still there. A member has left when its goodbye has arrived, and is lost when its

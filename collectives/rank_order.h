@@ -9,7 +9,7 @@
 
 namespace trainyard::collectives {
 
-/// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result of
+/// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result for
 /// an element therefore does not depend on the other elements. `output` may be one of the inputs.
 ///
 /// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and their mean is rounded

@@ -26,8 +26,8 @@ class Transfer {
  public:
   virtual ~Transfer() = default;
 
-  /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If it
-  /// throws, the group fails. For an operation of the group it is called only after all members have agreed.
+  /// Makes as much progress as possible without waiting. Returns kFinished when this member has its result. If the
+  /// function throws, the group fails. For an operation of the group it is called only after all members have agreed.
   virtual Progress advance(Effort effort) = 0;
 
   /// Returns the members for which the transfer waits: an empty list if this member must act, or nothing if the members
@@ -65,7 +65,7 @@ class Transport {
 
   virtual Begins begins() const { return Begins::kWhenAgreed; }
 
-  /// Returns true if progress is not signalled, so that transfers under way must be polled.
+  /// Returns true if nothing signals progress, so that transfers under way must be polled.
   virtual bool must_be_polled() const { return false; }
 
   /// Returns `bytes` bytes of zeroed memory of the kind that suits the transport best; see Collective::allocate.

@@ -36,7 +36,8 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Makes the next backward pass, which completes the gradients of the step, report buckets. Other passes report none.
+  /// Makes the next backward pass report buckets. It must be the pass that completes the gradients of the step; all
+  /// other passes report none.
   void arm();
 
   /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the armed pass, or

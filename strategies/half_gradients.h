@@ -16,8 +16,8 @@ namespace trainyard {
 /// 6e-5, float16 gradually loses bits.
 class HalfGradients {
  public:
-  /// `gradients` is the flat gradient block. `type` is kHalf or kBFloat16. All ranks must construct their objects in
-  /// the same order relative to other operations of the group.
+  /// `gradients` is the flat gradient block. `type` is kHalf or kBFloat16. The constructor requests memory from the
+  /// collective, so all ranks must call it.
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
   /// Starts to average a slice of the block over the ranks and returns immediately. All ranks must pass the same slice.

@@ -25,8 +25,8 @@ enum class OnNan : std::uint8_t {
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
 /// A guard that exists while a forward pass runs. It switches autocast on, if the run uses autocast, and holds the
-/// rank's turn to draw random numbers, if the pass may draw any. While it exists, the rank must not wait for another
-/// rank.
+/// rank's turn to draw random numbers (RankGenerator::Turn), if the pass may draw any. While it exists, the rank must
+/// not wait for another rank.
 class ForwardScope {
  public:
   /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
@@ -48,7 +48,7 @@ class Passes {
   struct Options {
     std::string where;  ///< The beginning of error messages.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
+    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, the type of the parameters.
     OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
     RankGenerator* generator = nullptr;      ///< Gives turns to draw random numbers; null if no turns are needed.
     StepTrace* trace = nullptr;              ///< Records what the rank does and when; null to record nothing.

@@ -43,8 +43,8 @@ class ReplicaStrategy : public Strategy {
   virtual void prepare_reduction() {}
 
   /// Starts to reduce one bucket in place and returns immediately. `gradients` is the bucket's part of the flat
-  /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, as soon as the last
-  /// backward pass of the step has finished a bucket. If the last micro-batch is empty, it is called at the end of the
+  /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, each as soon as the
+  /// last backward pass of the step has finished it. If the last micro-batch is empty, it is called at the end of the
   /// step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 

@@ -35,8 +35,8 @@ class ShardedUpdate {
   /// Gives every rank the parameters of all parts. Called after the ranks have updated their own parts.
   void gather_parameters(ArenaEdit& edit);
 
-  /// Returns the memory that this rank holds for parameters and gradients, not counting what a strategy holds in
-  /// addition.
+  /// Returns the memory that this rank holds for parameters and gradients, not counting additional memory of the
+  /// strategy.
   Holdings holdings() const;
 
  private:

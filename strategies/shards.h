@@ -12,8 +12,8 @@
 namespace trainyard {
 
 /// Returns the bounds of the ranks' parts of a flat block of `bytes` bytes: `ranks` + 1 ascending multiples of the
-/// arena's alignment, except for the last bound, which is `bytes`. Parts differ by at most one unit of alignment; if
-/// there are fewer units than ranks, some parts are empty.
+/// arena's alignment, except for the last bound, which is `bytes`. The sizes of the parts differ by at most one unit of
+/// alignment; if there are fewer units than ranks, some parts are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
 /// Restricts `bounds`, which shard_bounds() returned, to the `bytes` bytes at `offset`, for a collective operation over

@@ -43,15 +43,16 @@ struct RankParts {
   StepTrace* trace = nullptr;  ///< Records what the strategy does and when; null to record nothing.
 };
 
-/// The checks and changes of the gradients that end_step() makes.
+/// The tasks of end_step() besides completing the gradients: checks, clipping and norms.
 struct StepEnd {
   bool check_finite = false;  ///< True to check whether a gradient overflowed.
   double clip_value = 0;      ///< The limit for the absolute value of a gradient, as it is in the arena; 0 = no limit.
   bool norm = false;          ///< True to compute the norm of the gradients, after they are clipped to clip_value.
 };
 
-/// A summary of the gradients of a step. Every rank gets the same summary, unless the ranks have gradients of their
-/// own. In that case each rank gets its own norm and, with GradientsOfRanks::kIndependent, its own `finite`.
+/// A summary of the gradients of a step. Every rank gets the same summary, unless the gradients differ between ranks
+/// (GradientsOfRanks::kOwn and kIndependent). In that case each rank gets its own norm and, with kIndependent, its own
+/// `finite`.
 struct StepSummary {
   bool finite = true;  ///< False only if some gradient overflowed and check_finite was set.
   double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
@@ -94,7 +95,8 @@ class Strategy : public Configurable, public Stateful {
 
   virtual StrategyTraits traits() const { return {}; }
 
-  /// Returns the part of the flat blocks that this rank keeps. Called once, before the arena is made.
+  /// Returns the part of the flat blocks that this rank keeps, by default all of it. Called once, before the arena is
+  /// made.
   virtual ArenaShard shard(const ArenaLayout& /*layout*/) const { return {}; }
 
   /// Returns figures about the strategy for the training metrics, such as `gradient_bytes`.
@@ -106,7 +108,7 @@ class Strategy : public Configurable, public Stateful {
   /// Restores the values that save_state() saved. Called on all ranks, after start().
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// Throws kUnsupported, naming what is supported, if the traits do not allow `world_size` ranks.
+  /// Throws kUnsupported, naming the supported numbers of ranks, if the traits do not allow `world_size` ranks.
   void check_world_size(std::uint32_t world_size) const;
 
   /// Prepares the strategy. Called when the model and the arena exist. Throws kUnsupported if the ranks must share a
@@ -154,7 +156,8 @@ class Strategy : public Configurable, public Stateful {
   /// Allocates the memory and makes the groups of ranks that the strategy needs.
   virtual void prepare() {}
 
-  /// Makes all ranks start from the same parameters and buffers. The default copies those of rank 0.
+  /// Makes all ranks start from the same parameters and buffers. The default copies the parameters and buffers of rank
+  /// 0 to all ranks.
   virtual void synchronise(ArenaEdit& edit) { take_from_rank_0(edit); }
 
   /// Computes the forward and backward pass of one micro-batch, and communicates with other ranks if the strategy needs
@@ -182,7 +185,7 @@ class Strategy : public Configurable, public Stateful {
 
   // Hooks use the following functions.
 
-  /// Replaces the parameters and buffers of every rank with those of rank 0.
+  /// Copies the parameters and buffers of rank 0 to all ranks.
   void take_from_rank_0(ArenaEdit& edit);
   void zero_gradients() { at::Tensor(arena().gradients()).zero_(); }
 

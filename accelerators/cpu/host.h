@@ -7,8 +7,8 @@
 
 namespace trainyard::cpu {
 
-/// Returns the number of cores that this process may use: those of its affinity mask, but no more than the quota of its
-/// control group, rounded up.
+/// Returns the number of cores that this process may use: the number of cores in its affinity mask, but no more than
+/// the quota of its control group, rounded up.
 int usable_cores();
 
 /// Returns the number of threads for the kernels of one rank if the launch file does not set it: OMP_NUM_THREADS if the
@@ -38,8 +38,8 @@ struct Blas {
 };
 Blas loaded_blas();
 
-/// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not. If OPENBLAS_NUM_THREADS is set,
-/// it is an upper limit.
+/// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS
+/// is set, its value is an upper limit.
 void set_blas_threads(int threads);
 
 }  // namespace trainyard::cpu

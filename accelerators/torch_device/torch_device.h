@@ -27,7 +27,7 @@ class TorchDevice final : public Accelerator {
   AcceleratorTraits traits() const override;
 
  protected:
-  /// Makes the device the current one of this thread.
+  /// Makes the device the current device of this thread, and returns it.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:
