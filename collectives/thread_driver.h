@@ -34,7 +34,7 @@ class ThreadDriver final : public Driver {
   void publish();
   void throw_if_failed() const;
 
-  std::mutex mutex_;  ///< Guards the members below, up to `stop_`.
+  std::mutex mutex_;  ///< Guards the fields below, up to `stop_`.
   std::condition_variable changed_;
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;

@@ -33,7 +33,7 @@ class Gpu final : public ClaimedDevice {
   /// Page-locks the block, so that whole blocks are copied at the speed of the link.
   void prepare_host_block(const Buffer& block) override;
 
-  /// Returns the CPU's generator, from which models draw their parameters, and the GPU's.
+  /// Returns the CPU's generator, from which models draw their parameters, and the GPU's generator.
   std::vector<at::Generator> generators() const override;
 
  private:

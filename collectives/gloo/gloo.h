@@ -8,8 +8,8 @@ namespace trainyard::collectives {
 
 /// A collective over Gloo, as LibTorch's c10d provides it. Operations that Gloo lacks are built from others: means, and
 /// types that Gloo does not support, use a WorkingForm; reduce_scatter uses all_reduce, and uneven parts use
-/// broadcasts. Send, recv and barriers use the sockets of the mesh, because unlike Gloo these can detect which member
-/// does not respond.
+/// broadcasts. Send, recv and barriers use the sockets of the mesh, which, unlike Gloo, can detect which member does
+/// not respond.
 class Gloo final : public Collective {
  public:
   explicit Gloo(CollectiveContext& context) : Collective(context) {}

@@ -15,7 +15,7 @@ namespace trainyard::collectives {
 /// LibTorch 1.13 and 2.x; only the base class has changed.
 class GlooGroup final : public c10d::ProcessGroupGloo {
  public:
-  /// An operation that Gloo carries out on a thread of its own.
+  /// An operation that Gloo carries out on one of its own threads.
   using Job = c10::intrusive_ptr<c10d::Work>;
 
   /// Connects all members. `own` is the index of this member. Throws kUnsupported if this LibTorch cannot use Gloo.

@@ -32,7 +32,7 @@ void refuse_shared_process(const CollectiveContext& context);
 void take_place(const CollectiveContext& context);
 
 /// The way in which rank 0 ends its mpirun, which the other ranks need until MPI has ended for them, too. With
-/// kTogether, rank 0 waits for the other ranks, at most a few seconds. With kAtOnce it does not wait; this is for a
+/// kTogether, rank 0 waits for the other ranks for at most a few seconds. With kAtOnce it does not wait; this is for a
 /// group that has failed.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 

@@ -8,9 +8,9 @@
 
 namespace trainyard::collectives {
 
-/// Throws kIo with CUDA's own text if `result` is not success. `what` names the call that returned it.
+/// Throws kIo with CUDA's own text if `result` is an error. `what` names the call that returned `result`.
 void check_cuda(cudaError_t result, const char* what);
-/// Throws kIo with NCCL's own text if `result` is not success. `what` names the call that returned it.
+/// Throws kIo with NCCL's own text if `result` is an error. `what` names the call that returned `result`.
 void check_nccl(ncclResult_t result, const char* what);
 
 /// A piece of memory of the current device.
@@ -28,7 +28,7 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-/// Returns true for memory that only a device can access.
+/// Returns true if `data` points to memory that only a device can access.
 bool is_device_memory(const void* data);
 
 }  // namespace trainyard::collectives

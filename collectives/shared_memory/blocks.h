@@ -12,7 +12,7 @@ namespace trainyard::shared_memory {
 /// A block of memory that exists at every member and that all members have mapped.
 struct Block {
   Buffer own;
-  std::vector<core::Mapping> mappings;  ///< The other members' segments.
+  std::vector<core::Mapping> mappings;  ///< The mapped segments of the other members.
   std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 

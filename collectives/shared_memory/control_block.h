@@ -10,8 +10,8 @@
 #include "collectives/request.h"
 
 // The part of a member's memory that all other members read. It is shared memory, so it consists of lock-free atomics
-// and plain numbers, and never contains a pointer. Data that one side writes is never in the same cache line as data
-// that another side polls.
+// and plain numbers, and never contains a pointer. Data that one member writes is never in the same cache line as data
+// that another member polls.
 //
 // The memory of each member is laid out like this:
 //
@@ -46,7 +46,7 @@ struct alignas(kLine) Descriptor {
 /// the operation's sequence number in their upper half, so that they need no reset before they are reused. Only the
 /// claims in member 0's block are used.
 struct alignas(kLine) Claims {
-  std::atomic<std::uint64_t> next;      ///< The first chunk that no member has taken.
+  std::atomic<std::uint64_t> next;      ///< The number of the first chunk that no member has taken.
   std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.
 };
 
@@ -66,7 +66,7 @@ struct Need {
   std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
 };
 
-/// The reason why the group has failed, in the words of the rank that detected it.
+/// The reason why the group has failed, in the words of the rank that detected the failure.
 struct FailureNote {
   enum State : std::uint32_t { kNone, kWriting, kThere };
   std::atomic<std::uint32_t> state;
@@ -81,13 +81,13 @@ struct Control {
   };
   Count counts[kCounters];
 
-  // The next four members are for sleeping. `bell` is the futex.
+  // The next four fields are for sleeping. `bell` is the futex.
   alignas(kLine) std::atomic<std::uint32_t> bell;
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::uint32_t> need_counter;
   std::atomic<std::uint64_t> need_value;
 
-  // The next five members are signs of life.
+  // The next five fields are signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which the rank has taken chunks, or 0.
   std::atomic<std::uint32_t> beats;                   ///< A counter that increases while the rank waits.
   /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise 2 plus the member for which it
@@ -98,7 +98,7 @@ struct Control {
 
   alignas(kLine) FailureNote failure;
   std::int32_t pid;
-  std::uint64_t start_ticks;  ///< The start time of the process, because a pid can be used again.
+  std::uint64_t start_ticks;  ///< The start time of the process; a later process can have the same pid.
   cpu_set_t cpus;             ///< The cores on which the process may run.
 
   Descriptor descriptors[kInFlight];

@@ -63,7 +63,7 @@ class Group {
   /// Sleeps until another member wakes this one or until `time` has elapsed; spurious wake-ups are possible. `bell` is
   /// the value that announce_sleep() returned. awake() must be called afterwards.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
-  /// Ends what announce_sleep() began: the other members need no longer wake this one.
+  /// Announces that this member is awake, so that the other members need no longer wake it.
   void awake();
 
   /// Reports a failure to the other members. Only the first report of a member counts.

@@ -6,8 +6,9 @@
 
 namespace trainyard::shared_memory {
 
-/// Combines `input_count` (at least 2) arrays of elements in their order and writes the result to every output. An
-/// output may be one of the inputs. The result for an element does not depend on where the arrays begin and end.
+/// A kernel. It combines `input_count` (at least 2) arrays of `elements` elements, in the order of `inputs`, and writes
+/// the result to every output. An output may be one of the inputs. The result for an element does not depend on where
+/// the arrays begin and end.
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
@@ -20,7 +21,7 @@ constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
 /// it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
-  Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
+  Reduce reduce[kDTypes][kReduceOps];  ///< Null only for the mean of bools, which does not exist.
 };
 
 /// Returns the kernels that every processor can run.

@@ -23,8 +23,7 @@ namespace trainyard::shared_memory {
 ///
 /// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same at
 ///             every rank
-/// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
-///             every rank
+/// Errors      kPeerLost and kTimeout name the rank to blame; kShapeMismatch lists what each rank called
 class SharedMemory final : public Collective {
  public:
   explicit SharedMemory(CollectiveContext& context) : Collective(context) {}

@@ -21,8 +21,8 @@ struct RankOptions {
 /// The function that a rank runs with its collective. It returns the text that the rank reports.
 using RankBody = std::function<std::string(Collective&)>;
 
-/// Runs the ranks 0 to count - 1 as threads of this process. Returns the text that each one reported, or the error that
-/// it threw.
+/// Runs the ranks 0 to count - 1 as threads of this process. Returns, for each rank, the text that it reported or the
+/// error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
 /// Waits until a rank creates the file `path`. Returns false if the file does not appear in time.

@@ -14,7 +14,7 @@ namespace trainyard::testing {
 /// The behaviour of the other members of a pretended group. By default they call the same operations immediately.
 struct PretendedOthers {
   bool come = true;                             ///< True if the others call the operations of the group.
-  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from that of this member.
+  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from this member's request.
   collectives::Presence presence = collectives::Presence::kHere;  ///< The presence that Attendance reports for them.
   std::optional<collectives::Answer> answer;                      ///< Their answer to a probe.
   std::optional<collectives::Failure> tell;                       ///< The failure that they report.

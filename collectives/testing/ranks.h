@@ -21,7 +21,7 @@ struct RankEnd {
 /// The function that a rank runs. It returns a text for RankEnd. `notes` is the rendezvous of the ranks.
 using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezvous& notes)>;
 
-/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all of them have ended.
+/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all threads have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
 /// Runs `function` once for each of `count` ranks, in processes forked from this one, which must have no other threads.

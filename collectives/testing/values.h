@@ -14,7 +14,7 @@ const std::vector<DType>& all_dtypes();
 /// Returns all reductions.
 const std::vector<ReduceOp>& all_ops();
 
-/// An array of elements of any type that are written and read as numbers, for a simple reference implementation.
+/// An array of elements of any type, which are read and written as doubles. It serves as a simple reference for tests.
 class Values {
  public:
   Values(DType dtype, std::uint64_t count) : dtype_(dtype), bytes_((count + 1) * size_of(dtype)), count_(count) {}

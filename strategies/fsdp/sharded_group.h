@@ -23,16 +23,16 @@ class ShardedGroup {
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Returns the number of elements that the group's memory must have. They have the parameters' type.
+  /// Returns the number of elements that the group's memory must have. The elements have the type of the parameters.
   std::int64_t elements() const { return block_.flat().numel(); }
   bool is_gathered() const { return block_.has_memory(); }
   bool is_coming() const { return coming_.defined(); }
 
-  /// Starts to gather the parameters in `memory`, which has room for elements().
+  /// Starts to gather the parameters in `memory`, which must have room for elements() elements.
   void gather(const at::Tensor& memory);
   /// Waits until the parameters are gathered, so that they can be used.
   void wait();
-  /// Ends the use of the memory that was passed to gather().
+  /// Releases the parameters, which then no longer use the memory that was passed to gather().
   void release() { block_.take_back(); }
 
   /// Zeroes `memory`, into which autograd then adds the gradients of the group until reduce() is called.

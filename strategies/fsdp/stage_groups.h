@@ -39,7 +39,7 @@ class StageGroups {
   /// Starts to average the collected gradients of a stage over the ranks. Only one group is reduced at a time, so the
   /// function first finishes the previous reduction.
   void reduce(std::size_t stage) { reduce(groups_[stage]); }
-  /// Does the same for the shared parameters.
+  /// Starts to average the collected gradients of the shared parameters, as reduce() does for a stage.
   void reduce_shared() { reduce(shared()); }
   /// Waits for the reduction under way, if there is one, and adds this rank's part of the result to its gradients in
   /// the arena.

@@ -19,7 +19,8 @@ namespace trainyard {
 ///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
 ///               rank 1      rank 3 <- rank 3
 ///
-/// The first two stages of a bucket run during backward; the third one runs after it.
+/// The first two stages of a reduction, inside the hosts and between them, run during backward. The third stage passes
+/// the result back and runs after backward.
 ///
 /// Source: what PyTorch Lightning called DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {

@@ -32,8 +32,8 @@ namespace trainyard {
 ///
 /// The ranks cannot block each other. Votes and reductions are asynchronous, and all ranks start the same ones in the
 /// same order, because the result of each vote determines what follows. Votes are repeated until all gradients are
-/// ready. The number of votes, and which gradients are averaged together, depend on timing. The resulting means do not,
-/// provided that the collective adds in the order of the ranks.
+/// ready. The number of votes, and which gradients are averaged together, depend on timing. The averages themselves do
+/// not depend on it, provided that the collective adds in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
 class Horovod final : public ReplicaStrategy {

@@ -19,7 +19,7 @@ namespace trainyard {
 ///
 /// Sources: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism" (2019);
 /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
-/// at the end of every step, so that the result is that of one rank.
+/// at the end of every step, so that the result is the same as with one rank.
 ///
 /// Errors  kUnsupported (a model of one piece; more ranks than stages; a parameter that stages on two ranks share)
 class Pipeline final : public Strategy {
@@ -63,7 +63,7 @@ class Pipeline final : public Strategy {
 
   std::optional<pipeline::Segment> segment_;
   std::optional<pipeline::OtherRanks> others_;
-  double loss_ = 0;  ///< The loss of the batch being trained on, on the last rank.
+  double loss_ = 0;  ///< On the last rank: the loss of the current batch.
   std::size_t held_ = 0;
   std::size_t most_held_ = 0;
 };
