@@ -24,8 +24,8 @@ class Accelerator;
 /// is measured. Every virtual function has a default that suits any device that LibTorch supports. An override need not
 /// call the default.
 ///
-/// An ability that only some kinds of devices have belongs in a separate interface, not in a further function of this
-/// class.
+/// An ability that only some kinds of devices have belongs in a separate interface that such a device returns, not in a
+/// further function of this class.
 class ClaimedDevice {
  public:
   /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used.

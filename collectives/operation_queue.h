@@ -30,8 +30,8 @@ struct QueuedOperation {
 
 /// The unfinished operations of one member, in the order of the calls. The operations of the group form one lane. The
 /// messages to each member form another lane, and so do the messages from each member. The operations of a lane are
-/// carried out one after another. An operation that needs memory used by an earlier operation waits for that operation,
-/// even if it is in another lane.
+/// carried out one after another. An operation also waits for an earlier operation in another lane that uses the same
+/// memory, unless both only read it.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
