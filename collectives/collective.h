@@ -109,9 +109,9 @@ class Collective : public Configurable {
   /// Copies the data of member `root` to all members, in place.
   Work broadcast(Elements data, std::uint32_t root);
 
-  /// Collects the parts of all members, in place: member m provides the elements from `bounds[m]` up to, but not
-  /// including, `bounds[m + 1]`, and afterwards every member has all elements. `bounds` contains size() + 1 ascending
-  /// numbers from 0 to data.count. If it is empty, the parts are equal; see equal_parts().
+  /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
+  /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers from 0 to data.count. If
+  /// it is empty, the parts are equal; see equal_parts().
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
@@ -145,8 +145,8 @@ class Collective : public Configurable {
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls it before it
-  /// waits for the other members, and also in a group of one.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls the function
+  /// before it waits for the other members. In a group of one, it is also called.
   virtual void check() const {}
 
   /// Connects to the other members and returns the parts of the backend. It is called only in groups of at least two
@@ -157,8 +157,7 @@ class Collective : public Configurable {
 
  private:
   friend class Work;
-  /// Checks the request and passes it to the driver. Elements from `bounds[m]` to `bounds[m + 1]` are the part of
-  /// member m.
+  /// Checks the request and passes it to the driver. The elements [bounds[m], bounds[m + 1]) are the part of member m.
   Work ask(collectives::Request request, Elements data, std::vector<std::uint64_t> bounds);
   std::vector<std::uint64_t> parts(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
   void check_space(collectives::OperationKind kind, const Elements& data) const;
@@ -179,8 +178,8 @@ std::string host_identity();
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be
-/// used only once in a run. Call the function on all ranks, in a handler. A hook of the life cycle must not call it:
-/// the components of a process run these hooks one after another, so the first one would wait for the others in vain.
+/// used only once in a run. Call the function on all ranks, in a handler, but not in a hook of the life cycle. The
+/// components of a process run these hooks one after another, so the first hook would wait for the others in vain.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

@@ -71,10 +71,10 @@ class Passes {
   /// Returns the guard for a part of a forward pass that draws no random numbers, such as an evaluation.
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, made from the `loss` that a model returned. If the loss is not finite,
-  /// OnNan::kStop makes the function throw kInvalidArgument, naming the step and the batch; a loss on a device with
-  /// memory of its own is checked later, by check_losses(). OnNan::kSkip makes all gradients NaN, so that every rank
-  /// skips the step.
+  /// Returns the loss to differentiate, made from the `loss` that a model returned. If the loss is not finite, the
+  /// function throws kInvalidArgument with OnNan::kStop, naming the step and the batch. A loss on a device with memory
+  /// of its own is checked later, by check_losses(). With OnNan::kSkip, a loss that is not finite makes all gradients
+  /// NaN, so that every rank skips the step.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
   /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step, when the

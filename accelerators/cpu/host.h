@@ -7,7 +7,7 @@
 
 namespace trainyard::cpu {
 
-/// Returns the number of cores that this process may use: the number of cores in its affinity mask, but no more than
+/// Returns the number of cores that this process may use. This is the number of cores in its affinity mask, but at most
 /// the quota of its control group, rounded up.
 int usable_cores();
 

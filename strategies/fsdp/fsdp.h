@@ -16,7 +16,7 @@ namespace trainyard {
 /// stages share stay gathered during a step.
 ///
 /// In addition to its part, a rank needs memory for the largest stage (with `prefetch`, for two stages) and for the
-/// shared parameters, and for the gradients of the largest stage and of the shared parameters.
+/// shared parameters. The gradients need as much memory again as the largest stage and the shared parameters.
 ///
 /// Sources: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020), stage 3;
 /// Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023).

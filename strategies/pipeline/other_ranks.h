@@ -7,8 +7,8 @@
 
 namespace trainyard::pipeline {
 
-/// The parts of the model that belong to the other ranks of a pipeline: parameters, which have memory on this rank only
-/// during predictions, and buffers, whose current values are only on the rank of their stage.
+/// The parts of the model that belong to the other ranks of a pipeline: parameters and buffers. The parameters have
+/// memory on this rank only during predictions. The current values of the buffers are only on the rank of their stage.
 class OtherRanks {
  public:
   /// Releases the memory of all parameters that belong to other ranks.

@@ -23,8 +23,9 @@ struct Placement {
 std::vector<std::size_t> cut_evenly(const std::vector<std::uint64_t>& weights, std::size_t parts);
 
 /// Assigns neighbouring stages to every rank, so that the bytes of parameters are balanced. `where` names the strategy
-/// in errors. Throws kUnsupported if there are more ranks than stages, if the model cannot be divided into stages, if
-/// stages on different ranks share a parameter, or if the stages' parameters are not in the order of the arena.
+/// in errors. Throws kUnsupported if there are more ranks than stages, or if the model cannot be divided into stages.
+/// Also throws it if stages on different ranks share a parameter, or if the stages' parameters are not in the order of
+/// the arena.
 Placement place_stages(const std::vector<Stage>& stages, const ArenaLayout& layout, std::uint32_t ranks,
                        const std::string& where);
 

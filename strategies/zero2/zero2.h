@@ -19,8 +19,8 @@ struct Bucket;
 /// is freed immediately. Every micro-batch is reduced, so several micro-batches in a step need more communication than
 /// with zero1. The results are those of ddp; without accumulation they are bit-identical.
 ///
-/// In addition to its part, a rank needs two pieces of memory in which gradients are reduced, and memory for the
-/// gradients that autograd holds until a bucket is complete.
+/// In addition to its part, a rank needs two pieces of memory in which gradients are reduced. It also needs memory for
+/// the gradients that autograd holds until a bucket is complete.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero2 final : public Strategy {
