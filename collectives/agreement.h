@@ -28,7 +28,7 @@ struct Pause {
   std::chrono::microseconds most{0};  ///< The maximum time that the member may sleep.
 };
 
-/// The part of a backend by which the members of a group learn about each other's operations and failures.
+/// The part of a backend through which the members of a group learn about each other's operations and failures.
 /// MeshAgreement is an implementation over sockets. The engine calls all functions on one thread, except wake(), which
 /// any thread may call.
 class Agreement {

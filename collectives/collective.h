@@ -79,8 +79,8 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective();
 
-  /// Connects the group. Every member must call this, and it returns when all members have called it. Throws kTimeout,
-  /// naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
+  /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
+  /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.

@@ -42,11 +42,11 @@ class Engine {
   /// Makes as much progress as possible without waiting. Returns true if there was any progress.
   bool advance(Effort effort);
 
-  /// If another member has reported a failure, fails with the same failure.
+  /// If another member has reported a failure, makes this engine fail with it.
   void look_for_news();
-  /// Fails if another member has reported a failure, or if a member that an operation needs is gone. `waited` is the
-  /// operation for which the caller waits, if any; the engine also fails if this operation has made no progress for the
-  /// length of the timeout.
+  /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
+  /// `waited` is the operation for which the caller waits, if any. The engine also fails if this operation has made no
+  /// progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
   void stop_waiting();

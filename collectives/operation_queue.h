@@ -48,9 +48,9 @@ class OperationQueue {
   /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation for which `queued` really waits. This is the first operation of its lane. If that
-  /// operation cannot begin because an earlier operation uses its memory, it is the operation that holds up the earlier
-  /// one.
+  /// Returns the unfinished operation for which `queued` really waits. Normally this is the first operation of its
+  /// lane. If that operation cannot begin because an earlier operation uses its memory, the function returns the result
+  /// of held_up_by() for that earlier operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;

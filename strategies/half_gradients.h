@@ -21,7 +21,7 @@ class HalfGradients {
   HalfGradients(RankGroup& ranks, const at::Tensor& gradients, at::ScalarType type);
 
   /// Starts to average a slice of the block over the ranks and returns immediately. All ranks must pass the same slice.
-  /// Call widen() for the slice after Work::wait().
+  /// When Work::wait() has returned, widen() must be called for the slice.
   Work average(const at::Tensor& slice);
   /// Writes the mean of a slice, which average() has computed in 16 bits, into the block.
   void widen(const at::Tensor& slice) const;

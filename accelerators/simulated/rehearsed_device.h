@@ -20,8 +20,7 @@ class RehearsedDevice final : public ClaimedDevice {
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Waits for the time that the link would need for the bytes of the batch, and for the time that the device would
-  /// need to begin a step.
+  /// Returns the batch after the time that the link would need for its bytes and the device would need to begin a step.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:

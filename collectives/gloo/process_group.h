@@ -25,7 +25,7 @@ class GlooGroup final : public c10d::ProcessGroupGloo {
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. All parts must have the same size.
+  /// Starts an all_gather. All parts must have the same size. `own` is the index of this member's part.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that jobs soon end with an exception.
