@@ -21,7 +21,7 @@ class Group {
   /// Makes this member's block and maps the blocks of the other members. Throws kTimeout, naming the members that do
   /// not connect, and kInvalidArgument if the parameters of the members differ.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
-  /// Marks this member as having left.
+  /// Records that this member has left the group.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;

@@ -50,7 +50,7 @@ std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation
                                              std::vector<const void*>& scratch);
 
 /// Makes a transfer that works in place. `places` contains the address of the elements at each member. `chunk_bytes` is
-/// the size of the largest chunk of a member's memory.
+/// the maximum size of a chunk of a member's memory.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);
 

@@ -26,7 +26,7 @@ struct PretendedOthers {
 /// The backend works on the caller's thread.
 collectives::Backend pretended_backend(PretendedOthers& others);
 
-/// A complete collective whose other members are pretended.
+/// A complete collective in which `others` simulates all other members.
 class PretendedGroup final : public Collective {
  public:
   PretendedGroup(CollectiveContext& context, PretendedOthers& others) : Collective(context), others_(others) {}

@@ -9,8 +9,8 @@
 
 namespace trainyard::parameter_server {
 
-/// The table through which the workers of one server coordinate: whose turn it is to update, how far each worker is,
-/// and how many updates were made. The table is in memory that all workers have mapped, each in a process or on a
+/// The table through which the workers of one server coordinate. It records whose turn it is to update, how far each
+/// worker is, and how many updates were made. It is in memory that all workers have mapped, each in a process or on a
 /// thread of its own.
 ///
 /// A worker's clock is the number of steps that it has ended. A worker begins its next step only when it has the
