@@ -20,7 +20,7 @@ class LocalSteps : public Strategy {
  public:
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
       : Strategy(context),
-        every_steps_{*this, "every_steps", every_steps, "steps that a rank makes alone before all become one",
+        every_steps_{*this, "every_steps", every_steps, "steps that each rank makes alone between two exchanges",
                      at_least(1) | in_unit("steps")} {}
 
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }

@@ -28,9 +28,9 @@ class Cpu final : public Accelerator {
   std::vector<int> own_cores() const;
 
   Parameter<std::string> threads_{*this, "threads", "auto",
-                                  "threads for kernels: a number, or auto = the cores of this process shared by ranks"};
+                                  "threads for kernels: a number, or auto = an equal share of the cores for each rank"};
   Parameter<std::vector<std::int64_t>> cpus_{*this, "cpus", std::vector<std::int64_t>{},
-                                             "cores to run on, by number, shared out among the ranks in turn; "
+                                             "numbers of the cores to run on, divided among the ranks; "
                                              "empty = any"};
 };
 

@@ -31,12 +31,13 @@ class Simulated final : public Accelerator {
  private:
   bool given(const std::string& parameter) const;
 
-  Parameter<std::string> kind_{*this, "kind", "custom", "whose rules hold", one_of({"ipu", "tpu", "hpu", "custom"})};
+  Parameter<std::string> kind_{*this, "kind", "custom", "the hardware whose rules apply",
+                               one_of({"ipu", "tpu", "hpu", "custom"})};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{},
-                                                  "precisions that the device has"};
-  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
+                                                  "precisions that the device supports"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "whether the device can clip gradients"};
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = no limit", at_least(0) | in_unit("bytes")};
   Parameter<double> link_gb_per_s_{*this, "link_gb_per_s", 0.0,

@@ -39,15 +39,16 @@ class TorchDevice final : public Accelerator {
   Found look() const;
 
   Parameter<std::string> library_{*this, "library", "",
-                                  "path of the vendor's library; empty = LibTorch has the device"};
+                                  "path of the vendor's library; empty = LibTorch supports the device itself"};
   Parameter<std::string> device_type_{*this, "device_type", "",
                                       "LibTorch's name of the device: hpu, ipu, xla, xpu, ..."};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{"32-true"},
-                                                  "precisions that the device has"};
-  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
-  Parameter<bool> static_graph_only_{*this, "static_graph_only", false, "the device compiles its graph ahead of time"};
+                                                  "precisions that the device supports"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "whether the device can clip gradients"};
+  Parameter<bool> static_graph_only_{*this, "static_graph_only", false,
+                                     "whether the device compiles its graph ahead of time"};
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = unknown", at_least(0) | in_unit("bytes")};
 

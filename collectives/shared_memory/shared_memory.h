@@ -31,19 +31,20 @@ class SharedMemory final : public Collective {
  private:
   collectives::Backend open() override;
 
-  Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank looks before it sleeps",
+  Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank polls before it sleeps",
                                    at_least(0) | in_unit("us")};
   Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 32 << 10,
-                                       "the largest operation that is done in one meeting, each rank for itself; on "
-                                       "registered memory a quarter of it",
+                                       "the largest operation that is done through small slots; on registered memory, "
+                                       "a quarter of this",
                                        between(1 << 10, 1 << 24) | in_unit("bytes")};
   Parameter<std::int64_t> chunk_bytes_{*this, "chunk_bytes", 256 << 10,
-                                       "of each rank's memory, that one rank works on at a time",
+                                       "size of the piece that a rank works on at a time",
                                        between(1 << 10, 1 << 30) | in_unit("bytes")};
   Parameter<std::int64_t> staging_bytes_{*this, "staging_bytes", 2 << 20,
-                                         "of each rank, through which memory goes that the others cannot reach",
+                                         "size of each rank's buffer for memory that the others cannot map",
                                          between(1 << 16, 1 << 30) | in_unit("bytes")};
-  Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10, "of the ring for messages to each other rank",
+  Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10,
+                                      "size of the ring for messages to each other rank",
                                       between(1 << 12, 1 << 30) | in_unit("bytes")};
 };
 

@@ -21,7 +21,7 @@ class Zmq final : public Collective {
  private:
   Backend open() override;
 
-  Parameter<std::string> transport_{*this, "transport", "ipc", "what the sockets are", one_of({"ipc", "tcp"})};
+  Parameter<std::string> transport_{*this, "transport", "ipc", "kind of sockets", one_of({"ipc", "tcp"})};
 };
 
 }  // namespace trainyard::collectives

@@ -36,11 +36,12 @@ class Ddp final : public ReplicaStrategy {
   std::string kind() const { return fmt::format("{} of rank {}", name_of(*form_), *powersgd_rank_); }
 
   BucketSize bucket_size_{*this};
-  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull, "in what form gradients travel"};
-  Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
-                                         at_least(1)};
+  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull,
+                                     "the form in which gradients are sent"};
+  Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2,
+                                         "powersgd: columns of each of the two thin matrices", at_least(1)};
   Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,
-                                               "powersgd: steps that are not compressed before it begins",
+                                               "powersgd: steps at the start that are not compressed",
                                                at_least(0) | in_unit("steps")};
 
   std::unique_ptr<ddp::Compression> compression_;  ///< Null if there is no compression.

@@ -28,9 +28,8 @@ class Diloco final : public LocalSteps {
   void unite(ArenaEdit& edit) override;
 
  private:
-  Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "step of the outer optimizer", positive()};
-  Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "weight of the outer optimizer's last steps",
-                                    between(0, 1)};
+  Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "learning rate of the outer optimizer", positive()};
+  Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "momentum of the outer optimizer", between(0, 1)};
 
   // Both tensors have as many elements as the block of parameters, and at least the precision of float32.
   at::Tensor anchor_;

@@ -41,7 +41,7 @@ class Fsdp final : public Strategy {
   void backward_stages(const MicroBatch& batch);
   void backward_stage(std::size_t stage);
 
-  Parameter<bool> prefetch_{*this, "prefetch", true, "bring the next stage together while one computes"};
+  Parameter<bool> prefetch_{*this, "prefetch", true, "gather the next stage while the current one computes"};
 
   std::vector<Stage> stages_;  ///< Empty if the model is one piece; all its parameters then form the shared group.
   std::optional<fsdp::StageGroups> groups_;

@@ -50,7 +50,7 @@ class Hierarchical final : public ReplicaStrategy {
 
   BucketSize bucket_size_{*this};
   Parameter<std::int64_t> ranks_per_host_{
-      *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
+      *this, "ranks_per_host", 0, "neighbouring ranks to treat as one host; 0 = by the hosts they run on", at_least(0)};
 
   RankGroup inside_;              ///< The ranks of this host.
   RankGroup across_;              ///< The first ranks of all hosts; on every other rank, only the rank itself.

@@ -66,13 +66,13 @@ class Horovod final : public ReplicaStrategy {
   void reduce_fused(std::size_t begin, std::size_t end);
   std::uint64_t bytes_between(std::size_t begin, std::size_t end) const;
 
-  Parameter<double> cycle_time_ms_{*this, "cycle_time_ms", 1, "between two decisions about what is reduced next",
+  Parameter<double> cycle_time_ms_{*this, "cycle_time_ms", 1, "time between two votes on what to reduce next",
                                    at_least(0) | in_unit("ms")};
   Parameter<double> fusion_mb_{*this, "fusion_mb", 64,
-                               "gradients reduced as one at most; as many that are ready do not wait for the cycle",
+                               "most gradients reduced together; once this much is ready, the next vote does not wait",
                                positive() | in_unit("MiB")};
   Parameter<horovod::GradientForm> form_{*this, "compression", horovod::GradientForm::kFull,
-                                         "in what form gradients travel"};
+                                         "the form in which gradients are sent"};
 
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 

@@ -67,8 +67,8 @@ class ParameterServer final : public ReplicaStrategy {
   void gather(ArenaEdit& edit);
 
   Parameter<parameter_server::Mode> mode_{*this, "mode", parameter_server::Mode::kSync,
-                                          "who updates when: sync, bounded, async"};
-  Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how far the slowest worker may be behind",
+                                          "when updates are made: sync, bounded, async"};
+  Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how many steps the slowest worker may be behind",
                                      at_least(0) | in_unit("steps")};
 
   Buffer memory_;      ///< The server's parameters; empty for a single rank, which needs no server.

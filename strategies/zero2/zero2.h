@@ -62,7 +62,7 @@ class Zero2 final : public Strategy {
   Holdings holdings() const;
 
   Parameter<double> bucket_mb_{*this, "bucket_mb", 25,
-                               "gradients reduced as one; at most half of what a rank keeps, which 0 stands for",
+                               "size of a bucket of gradients; 0 = the most allowed, half of what a rank keeps",
                                at_least(0) | in_unit("MiB")};
   std::optional<ShardedUpdate> sharded_;
   std::unique_ptr<GradientBuckets> buckets_;  ///< Null if there is only one rank.
