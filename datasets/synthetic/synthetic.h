@@ -68,8 +68,8 @@ class Synthetic final : public Dataset {
 
   std::size_t width_ = 0;       ///< The number of values in a sample.
   std::vector<float> centres_;  ///< [classes, width]
-  std::vector<float> table_;  ///< Random numbers for the noise. The sections that samples use begin at one of its first
-                              ///< kPlaces numbers.
+  /// Random numbers for the noise. The sections that samples use begin at one of its first kPlaces numbers.
+  std::vector<float> table_;
 };
 
 }  // namespace trainyard

@@ -13,9 +13,10 @@ namespace trainyard::launch {
 void merge(Value& base, Value over);
 
 /// Reads a launch file with all the files that it includes, and returns the merged table without the key "include". The
-/// path of an included file is relative to the file that includes it. A later file takes precedence over an earlier
-/// one, and the including file takes precedence over all of them. Throws if files include each other (with the file,
-/// the line and the chain of files), if files are nested more than 16 deep, or if there are more than 256 in all.
+/// path of an included file is relative to the file that includes it; if there is no such file, the file of that name
+/// that comes with Trainyard is used. A later file takes precedence over an earlier one, and the including file takes
+/// precedence over all of them. Throws if files include each other (with the file, the line and the chain of files), if
+/// files are nested more than 16 deep, or if there are more than 256 in all.
 Value read_with_includes(const std::string& path);
 
 }  // namespace trainyard::launch
