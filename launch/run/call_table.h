@@ -24,9 +24,8 @@ class CallTable {
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  /// Records a call to `process` and returns a new id for it. `answer` is called exactly once: with the answer, or with
-  /// `ok` false and an error if the call fails. `what` names the call in errors, such as "'param.set' of component
-  /// 'optimizer'".
+  /// Records a call to `process` and returns a new id for it. When the call ends, `answer` receives the result or, with
+  /// `ok` false, an error. `what` names the call in errors, such as "'param.set' of component 'optimizer'".
   std::uint64_t open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                      Answer answer);
 
