@@ -47,7 +47,7 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
   return partition;
 }
 
-/// The ways to divide data that a launch file can choose from.
+/// The ways in which samples can be divided into those for training and those for validation.
 enum class Division : std::uint8_t {
   kRandom,  ///< The samples for validation are drawn at random.
   kTail,    ///< The last samples are for validation.

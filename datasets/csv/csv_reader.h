@@ -13,7 +13,7 @@ namespace trainyard::csv {
 
 /// A cell of a CSV file, with its position for errors.
 struct Cell {
-  std::string_view text;     ///< Without its quotes; valid until the next row is read.
+  std::string_view text;     ///< Without the enclosing quotes; valid until the next call of next().
   std::uint64_t offset = 0;  ///< The position of the cell's first byte in the file.
 };
 

@@ -42,7 +42,7 @@ class Resampler {
   Weights rows_;
   Weights columns_;
   std::vector<double> exact_;           ///< The weights of one new pixel.
-  std::vector<std::int32_t> sums_;      ///< The sums of one row.
+  std::vector<std::int32_t> sums_;      ///< The weighted sums of one row, before they are rounded.
   std::vector<std::uint8_t> squeezed_;  ///< One row that has been scaled vertically but not yet horizontally.
 };
 

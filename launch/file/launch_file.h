@@ -31,11 +31,11 @@ struct InputSpec {
 /// exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
-  std::string name_space;  ///< For example "", "eval" or "a/b".
+  std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
   std::string key;         ///< The key of its table, such as "component.logger", for errors.
   Origin origin;           ///< The position of the table in the file.
   Word plugin;             ///< The name of the plugin; an empty text for an external program.
-  /// The program and its arguments; empty for a plugin.
+  /// The external program and its arguments; empty for a component.
   std::vector<std::string> command;
   Value parameters;                         ///< The table `params`.
   std::map<std::string, Word> remap;        ///< The new topics of the remapped ports, by the port's name.
@@ -73,7 +73,7 @@ struct GivenPlacement {
 /// The table `[topology]` of a launch file: the hardware, the number of ranks, and the placement of components. The
 /// planner passes each value in `given` on to the components that declare a parameter of that name.
 struct TopologySpec {
-  Value::Table given;  ///< Those of accelerator, devices, strategy, collective and precision that are given.
+  Value::Table given;  ///< The keys accelerator, devices, strategy, collective and precision, if given.
   std::optional<GivenPlacement> placement;  ///< Empty if `placement` is not given, or is a table.
   bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
   std::map<std::string, Word> placed;       ///< The process of each component, if `placement` is a table.

@@ -16,7 +16,7 @@ struct Origin {
   std::uint32_t line = 0;
 };
 
-/// Returns the text "mnist.toml:12" or "command line".
+/// Returns the origin as text: "mnist.toml:12", for example, or "command line".
 std::string to_text(const Origin& origin);
 
 /// Returns an error in the form that all errors about launch files have: "mnist.toml:12: run.seed: ...", where "..." is

@@ -14,7 +14,7 @@ namespace trainyard::launch {
 struct CommandLine {
   std::map<std::string, std::string>
       arguments;                      ///< The values of arguments, by the name that the table [args] declares.
-  std::vector<Assignment> overrides;  ///< For example "run.max_steps" = "100".
+  std::vector<Assignment> overrides;  ///< The other values, such as "run.max_steps" = "100".
 };
 
 /// Divides the words of a command line into arguments and overrides. `root` is the launch file, and `run_keys` are the

@@ -12,12 +12,12 @@
 
 namespace trainyard::launch {
 
-/// Returns the table in `value`. Throws if `value` is not a table.
+/// Returns the table in `value`. Throws if `value` is not a table; the error contains `key`.
 const Value::Table& table_of(const Value& value, std::string_view key);
 
 /// Throws unless `name` is valid as the name of a component, process or thread. A valid name starts with a letter or
-/// '_', continues with letters, digits, '_' and '-', and has at most 64 bytes. The error gives the origin of `value`,
-/// and `key`.
+/// '_', continues with letters, digits, '_' and '-', and has at most 64 bytes. The error contains `key` and the origin
+/// of `value`.
 void check_name(const Value& value, std::string_view key, const std::string& name);
 
 /// The longest duration that a launch file can contain: one day.

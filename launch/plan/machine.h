@@ -5,7 +5,7 @@
 
 namespace trainyard::launch {
 
-/// The facts about the machine of the run on which the planner's decisions depend.
+/// Facts about a machine that the planner's checks depend on.
 struct Machine {
   /// The memory that a run can use: the machine's memory, or the limit of this process's control group if that is
   /// lower; 0 if it is unknown.

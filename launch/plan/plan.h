@@ -34,7 +34,7 @@ constexpr auto words_of(Placement) { return words("placement", "composed", "proc
 
 /// A decision of the planner about something that the launch file leaves open.
 struct Choice {
-  std::string key;    ///< For example "devices".
+  std::string key;    ///< What was decided, such as "devices".
   std::string given;  ///< The value in the file: "auto", "-1", or empty if there is none.
   std::string chosen;
   std::string reason;

@@ -19,7 +19,8 @@ class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
 
-  /// `planned` must outlive this object.
+  /// `planned` is the process in the plan, and must outlive this object; `index` is its index there. `on_line` is
+  /// called with every line that the process prints.
   ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

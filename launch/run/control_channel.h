@@ -30,7 +30,7 @@ class ControlChannel {
   /// Returns the address that processes get as their argument --control.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Sets the handler that is called with every message of type T. A type has one handler.
+  /// Sets the handler that is called with every message of type T. Each type has one handler.
   template <Message T>
   void on(std::function<void(const std::string& process, const T& message)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const std::string& process, const std::string& body) {

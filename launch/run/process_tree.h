@@ -14,9 +14,9 @@ namespace trainyard::launch {
 /// process.
 std::uint64_t start_ticks(pid_t pid);
 
-/// Returns the state of process `pid` as a letter (field 3 of /proc/<pid>/stat): 'R' (running), 'S' (sleeping), 'T'
-/// (stopped by a signal), 't' (stopped by a debugger) or 'Z' (ended but not reaped), for example. Returns 0 if there is
-/// no such process.
+/// Returns the state of process `pid`, which is field 3 of /proc/<pid>/stat, or 0 if there is no such process. Some of
+/// the states are 'R' (running), 'S' (sleeping), 'T' (stopped by a signal), 't' (stopped by a debugger) and 'Z' (ended,
+/// but not reaped).
 char state_of(pid_t pid);
 
 /// Returns true if a debugger is attached to process `pid`.

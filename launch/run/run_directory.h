@@ -13,7 +13,7 @@ namespace trainyard::launch {
 
 /// The content of the file `run.json` in a run directory. Other programs of the same user read it to find the run.
 struct RunInfo {
-  std::string run;   ///< Unique on this host, such as "mnist-1xk".
+  std::string run;   ///< The name of the run, unique on this host, such as "mnist-1xk".
   std::string name;  ///< The name that the launch file or the user gave, such as "mnist".
   std::string file;  ///< The launch file.
   pid_t pid = 0;     ///< The pid of the launcher.
@@ -24,8 +24,8 @@ struct RunInfo {
   std::string directory;  ///< The run directory. It is not part of the file.
 };
 
-/// Returns `${XDG_RUNTIME_DIR:-/tmp}/trainyard-<uid>`, or the same folder in /tmp if XDG_RUNTIME_DIR does not name a
-/// folder.
+/// Returns the default directory for run directories: `trainyard-<uid>` in the folder that XDG_RUNTIME_DIR names, or in
+/// /tmp if it does not name a folder.
 std::string runs_directory();
 
 /// Returns the runs whose launchers are alive, newest first. Throws kIo if `base` belongs to another user or is

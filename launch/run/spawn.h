@@ -24,8 +24,8 @@ struct SpawnOptions {
 /// A process that spawn() has started. The caller must reap it.
 struct Spawned {
   pid_t pid = 0;
-  FileDescriptor out;  ///< Its stdout, non-blocking.
-  FileDescriptor err;  ///< Its stderr, non-blocking.
+  FileDescriptor out;  ///< The reading end of its stdout; non-blocking.
+  FileDescriptor err;  ///< The reading end of its stderr; non-blocking.
 };
 
 /// Starts a process. The process has its own process group, so that Ctrl-C on the terminal does not reach it. The
