@@ -22,13 +22,13 @@ namespace trainyard {
 /// only the t10k files, they are used like the train files. The first `train_count` samples are the split "train", and
 /// the others are the split "validate".
 ///
-/// Pixels are normalised with `mean` and `std`, whose defaults are those of MNIST. With `mean = 0` and `std = 1`,
-/// pixels are in the range from 0 to 1.
+/// Pixels are normalised with `mean` and `std`. The defaults are the mean and the standard deviation of MNIST's pixels.
+/// With `mean = 0` and `std = 1`, pixels are in the range from 0 to 1.
 ///
 /// Parameters  images, labels  two files; or
 ///             folder          a folder with files that have MNIST's names
 ///             train_count     0 = all samples, so that there is no split "validate"
-///             mean, std       0.1307, 0.3081: those of MNIST's pixels, scaled to [0, 1]
+///             mean, std       0.1307, 0.3081: the values for MNIST's pixels, scaled to [0, 1]
 ///             flatten         false
 /// Fields      input           float32 [1, rows, columns], or [rows * columns] if flattened: (pixel / 255 - mean) / std
 ///             target          int64 []

@@ -42,8 +42,8 @@ class Text final : public Dataset {
   /// Reads the parameters only; open() reads the text.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
-  /// Returns that the targets are tokens. If the context is a single token, the kind is unknown, because the target can
-  /// also be used as a class.
+  /// Returns kTokens as the kind of targets. If the context is a single token, returns kUnknown, because the target can
+  /// then also be used as a class.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   /// Reads the whole text and converts it into tokens.
   void open() override;
@@ -52,7 +52,7 @@ class Text final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// The characters [first, first + characters) of the text.
+  /// A part of the text: the characters [first, first + characters).
   struct Part {
     std::uint64_t first = 0;
     std::uint64_t characters = 0;

@@ -11,9 +11,10 @@ namespace xpu {
 
 /// The memory of one imaginary device.
 ///
-/// The processor cannot access its addresses: code that dereferences one causes a segmentation fault, as with a real
-/// card. Only `window` gives access to the bytes, like the driver of a real card, which copies them. If a program runs
-/// without a crash, none of its code has therefore mistaken a tensor of the device for a tensor of the host.
+/// The processor cannot access the device's addresses: code that dereferences one causes a segmentation fault, as with
+/// a real card. Only `window` gives access to the bytes, like the driver of a real card, which copies them. If a
+/// program runs without a crash, none of its code has therefore mistaken a tensor of the device for a tensor of the
+/// host.
 class DeviceMemory {
  public:
   /// The size of the address space. Only the part in use occupies memory of the host.

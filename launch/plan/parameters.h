@@ -25,7 +25,7 @@ struct PlannedParameters {
 /// of [run].
 Given gather_parameters(const LaunchFile& file, const Draft& draft);
 
-/// Fills in the parameters of every draft: those that gather_parameters() returns, with the decisions of
+/// Fills in the parameters of every draft, with the values that gather_parameters() returns and the decisions of
 /// settle_automatic(). Checks every value against its declaration, including the parameters of plugins that a parameter
 /// names.
 ///

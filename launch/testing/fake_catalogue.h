@@ -97,8 +97,8 @@ inline ParameterInfo parameter(const std::string& name, ValueKind kind, const st
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
-// The following functions add the components of a training run. Their declarations match those of the real components
-// as far as planning depends on them: ports, topics, ranks and threads.
+// The following functions add the components of a training run. They declare the same ports, topics, ranks and threads
+// as the real components, because planning depends on these.
 inline void add_loader(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};

@@ -27,7 +27,7 @@ class Gpt final : public Model {
 
   ModelTraits traits() const override { return {{TargetKind::kTokens}}; }
   /// Makes the layers. Their initial values come from LibTorch's default generator; a run that resumes overwrites them
-  /// with those of the checkpoint.
+  /// with the values from the checkpoint.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
   /// Switches dropout on (true) or off (false). Nothing else differs between training and evaluation.
@@ -36,8 +36,8 @@ class Gpt final : public Model {
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
-  /// Generates a text for every sample of the batch, which continues the sample's input. If the batch has no tensors,
-  /// generates one text, which continues `prompt`.
+  /// For every sample of the batch, generates a text that continues the sample's input. If the batch has no tensors,
+  /// generates one text that continues `prompt`.
   Prediction predict(const ModelBatch& batch) override;
 
   /// Returns the stages: the embeddings, one stage for each block, and the head, which uses the token embedding again.

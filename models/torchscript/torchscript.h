@@ -38,8 +38,7 @@ class TorchScript final : public Model {
   explicit TorchScript(ModelContext& context);
   ~TorchScript() override;
 
-  /// Returns that the targets must be classes if `loss` is cross_entropy or nll. The other losses declare no kind of
-  /// target.
+  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll, and otherwise no kind.
   ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
