@@ -11,10 +11,10 @@
 
 namespace trainyard {
 
-// Functions that the models for classification share. Such a model computes logits from an input tensor, and learns
-// from the number of the right class.
+// Functions that the classification models share. Such a model computes logits from an input tensor, and learns from
+// the number of the right class.
 
-/// The sizes of a classifier that the dataset determines.
+/// The sizes that a dataset determines for a classifier.
 struct ClassificationSizes {
   std::vector<std::int64_t> input;  ///< The shape of one sample.
   std::int64_t classes = 0;         ///< The number of classes.
@@ -24,8 +24,8 @@ struct ClassificationSizes {
 };
 
 /// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has an input, one class
-/// number as target, and at least two classes. The error lists what the model needs and what the dataset has; `where`
-/// is the model's name in it.
+/// number as target, and at least two classes. The error begins with `where`, which is the name of the model, and lists
+/// what the model needs and what the dataset has.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
 /// Returns the inputs of a batch as numbers of `type`, the type of the model's weights. Bytes are scaled to the range

@@ -49,7 +49,7 @@ inline ImageShape image_shape(const DatasetField& field, const std::string& wher
   return {dimensions == 3 ? extent(3) : 1, extent(2), extent(1), size_of(static_cast<DType>(field.dtype))};
 }
 
-/// Returns the field of an image with its numbers of rows and columns replaced.
+/// Returns `field`, which must be an image, with its numbers of rows and columns replaced by `height` and `width`.
 inline DatasetField resized(DatasetField field, std::size_t height, std::size_t width) {
   const std::size_t dimensions = field.shape.size();
   field.shape[dimensions - 2] = static_cast<std::int64_t>(height);
