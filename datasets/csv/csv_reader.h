@@ -52,8 +52,8 @@ class Reader {
   std::uint64_t row_line_ = 1;
   std::uint64_t row_offset_ = 0;
   std::vector<Cell> cells_;
-  std::deque<std::string>
-      unquoted_;  ///< The texts of cells that had doubled quotes. A deque does not move its elements when it grows.
+  /// The texts of cells that had doubled quotes. A deque does not move its elements when it grows.
+  std::deque<std::string> unquoted_;
 };
 
 }  // namespace trainyard::csv

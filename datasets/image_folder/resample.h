@@ -32,8 +32,8 @@ class Resampler {
   /// rows, starting with row `first[i]`.
   struct Weights {
     std::vector<std::size_t> first;
-    std::vector<std::int16_t>
-        weights;  ///< `stride` weights for each new row, of which those after the first `taps` are zero.
+    /// `stride` weights for each new row, of which those after the first `taps` are zero.
+    std::vector<std::int16_t> weights;
     std::size_t taps = 0;
     std::size_t stride = 0;
   };

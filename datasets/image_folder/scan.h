@@ -18,8 +18,8 @@ struct PictureFile {
 /// which is the order of torchvision's ImageFolder. Pictures in subfolders of a class folder belong to the class. A
 /// file is a picture if its name ends in .jpg, .jpeg or .png, in lower or upper case. Links are followed.
 struct PictureFolder {
-  std::vector<std::string>
-      classes;  ///< The names of the class folders, sorted. The index of a name is the number of its class.
+  /// The names of the class folders, sorted. The index of a name is the number of its class.
+  std::vector<std::string> classes;
   std::vector<PictureFile> files;
 };
 

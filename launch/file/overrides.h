@@ -12,9 +12,8 @@ namespace trainyard::launch {
 
 /// The words of the command line, divided into arguments of the launch file and overrides of its values.
 struct CommandLine {
-  std::map<std::string, std::string>
-      arguments;                      ///< The values of arguments, by the name that the table [args] declares.
-  std::vector<Assignment> overrides;  ///< The other values, such as "run.max_steps" = "100".
+  std::map<std::string, std::string> arguments;  ///< The values of arguments, by the name of the argument.
+  std::vector<Assignment> overrides;             ///< The other values, such as "run.max_steps" = "100".
 };
 
 /// Divides the words of a command line into arguments and overrides. `root` is the launch file, and `run_keys` are the

@@ -10,8 +10,8 @@ namespace trainyard::launch {
 
 /// The plugin that a component uses for one kind, such as its accelerator or its strategy.
 struct PluginChoice {
-  const ParameterInfo* declared =
-      nullptr;                    ///< The parameter that names the plugin; null if the component has no such parameter.
+  /// The parameter that names the plugin; null if the component has no such parameter.
+  const ParameterInfo* declared = nullptr;
   std::string name;               ///< The name of the plugin; empty if neither the file nor the default gives one.
   std::string parameters = "{}";  ///< The plugin's own parameters, as a JSON object.
   GivenParameter place;  ///< The position of the name in the file, or of the component if the name is a default.

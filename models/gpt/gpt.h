@@ -13,10 +13,10 @@
 
 namespace trainyard {
 
-/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target", with as many
-/// token numbers each as the context is long. The length of the context and the vocabulary come from the dataset.
+/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target". Each has one
+/// token number for every position of the context. The length of the context and the vocabulary come from the dataset.
 ///
-/// For a prediction without a batch, the model generates a text that continues the parameter `prompt`.
+/// For a prediction without a batch, the model generates a text that continues the text in the parameter `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
 ///         divide the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the
