@@ -20,8 +20,8 @@ struct File {
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 
-/// Reads an IDX file with at least `least_dimensions` dimensions, which can be compressed with gzip. The size in the
-/// header is checked against the size of the file before memory is allocated.
+/// Reads an IDX file, which can be compressed with gzip. The file must have at least `least_dimensions` dimensions. The
+/// size in the header is checked against the size of the file before memory is allocated.
 ///
 /// Throws kNotFound, kIo, kCorrupt (with the file and the offset in the uncompressed data), or kUnsupported (for
 /// elements that are not unsigned bytes).

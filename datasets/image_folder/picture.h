@@ -13,8 +13,8 @@ struct Plane {
   std::size_t stride = 0;  ///< The distance from one row to the next, in bytes.
   std::size_t width = 0;
   std::size_t height = 0;
-  /// The numbers of columns and rows of the plane per column and row of the picture. They are often 0.5 for chroma,
-  /// which is then stored at half the size.
+  /// The size of the plane divided by the size of the picture. Both factors are often 0.5 for chroma, which is then
+  /// stored at half the size.
   double scale_x = 1;
   double scale_y = 1;
 };

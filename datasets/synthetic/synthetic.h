@@ -20,8 +20,11 @@ namespace trainyard {
 ///
 /// Some samples are mislabelled: they have the label of another class. Without such samples, the clusters are so easy
 /// to distinguish that the loss vanishes within a few steps. If the share p of the samples is mislabelled and there are
-/// k classes, the expected loss on samples that were not used in training cannot fall below -(1 - p) ln(1 - p) - p ln(p
-/// / (k - 1)), which is 0.54 for the defaults.
+/// k classes, the expected loss on samples that were not used in training cannot fall below this value:
+///
+///    -(1 - p) ln(1 - p) - p ln(p / (k - 1))
+///
+/// With the default parameters, it is 0.54.
 ///
 /// Parameters  samples           10000: number of samples in the split "train"
 ///             validate_samples  1000: number of samples in the split "validate"; 0 = no such split

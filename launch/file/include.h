@@ -8,8 +8,8 @@
 namespace trainyard::launch {
 
 /// Merges `over` into `base`. Tables are merged key by key; any other value of `over` replaces the value of `base`. If
-/// a table of `over` names another `plugin` or `command` than the table of `base`, it replaces that table entirely,
-/// because the old parameters belong to the old plugin.
+/// a table has a different `plugin` or `command` in `over` than in `base`, the whole table is replaced, because the old
+/// parameters belong to the old plugin.
 void merge(Value& base, Value over);
 
 /// Reads a launch file with all the files that it includes, and returns the merged table without the key "include". The

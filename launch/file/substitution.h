@@ -18,8 +18,8 @@ namespace trainyard::launch {
 class Substitution {
  public:
   Substitution() = default;
-  /// The values of `arguments` can contain `${...}` themselves. In values from the command line it is not replaced,
-  /// because the shell has its own substitution.
+  /// References in the values of `arguments` are replaced, too. Values from the command line are an exception, because
+  /// the shell has its own substitution.
   explicit Substitution(std::map<std::string, Value> arguments) : arguments_(std::move(arguments)) {}
 
   /// Returns `value` with all references replaced. `key` is the key of the value in the file, for errors. Throws

@@ -32,8 +32,7 @@ class StartSequence {
   /// Cancels the start, because the run is to be ended. No message is awaited after that.
   void cancel();
 
-  /// Handles the message Hello of a process, in answer to which its plan is sent. The supervisor calls this function
-  /// and the next two when the message arrives.
+  /// Handles the message Hello of a process, and sends the process its plan.
   void on_hello(const std::string& process, const Hello& hello);
 
   /// Handles the message Configured of a process. When all processes have sent it, Connect is sent to all of them.

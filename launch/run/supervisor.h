@@ -20,11 +20,11 @@ namespace trainyard::launch {
 /// questions about them, and ends them. It uses one thread with one poll loop, and therefore no locks.
 /// It reacts to these events:
 ///
-///     on a signal           the first asks components to stop; the second ends all processes, unless it is SIGHUP or
-///                           arrives together with the first
-///     on RunFinished        ends the run in order; only the first one has an effect
+///     on a signal           the first signal asks components to stop; the second ends all processes, unless it is
+///                           SIGHUP or arrives together with the first
+///     on RunFinished        ends the run normally; only the first RunFinished counts
 ///     on an error           reports it with the process's last lines; lets components save, then ends the run
-///     on a process's end    restarts the process, if its policy allows; otherwise continues without it, or fails
+///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails
 ///     on no progress        reports what the run waits for, and fails
 ///
 /// A supervisor must be constructed and run on the main thread, because child processes are killed when the thread that

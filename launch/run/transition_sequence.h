@@ -25,7 +25,7 @@ using ComponentStates = std::vector<KnownState>;
 
 /// A change of several components to the same state, either one after another or all simultaneously. Components that
 /// cannot reach the state are skipped, for example because their process has died or because they were never
-/// configured. They are also skipped if this happens while they are awaited. A failed component can only be finalized.
+/// configured. This also applies to components that are already awaited. A failed component can only be finalized.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };

@@ -6,8 +6,9 @@
 
 namespace trainyard::launch {
 
-/// Adds the variables to `environment` that prevent waiting threads of OpenMP and OpenBLAS from spinning for long. A
-/// library is left alone if `environment` or the launcher's own environment already specifies how its threads wait.
+/// Adds variables to `environment` that prevent waiting threads of OpenMP and OpenBLAS from spinning for long. No
+/// variable is added for a library if `environment` or the launcher's own environment already specifies how its threads
+/// wait.
 ///
 /// By default, an OpenMP thread that waits for the next kernel spins for milliseconds. It occupies a core that other
 /// threads of the same kernel, BLAS, other ranks or other programs need. On machines with fewer cores than threads,

@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// A small convolutional network for classification. For every entry of `channels` it has a convolution, a ReLU and 2 x
-/// 2 max pooling; a hidden layer and an output layer follow. Images have the shape (height, width) or (channels,
-/// height, width).
+/// A small convolutional network for classification. For every entry of `channels`, it has a convolution, a ReLU and
+/// max pooling that halves the height and the width. A hidden layer and an output layer follow. Images have the shape
+/// (height, width) or (channels, height, width).
 ///
 /// Its trainable tensors are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
 class Convnet final : public Model {
