@@ -10,10 +10,11 @@
 
 namespace trainyard {
 
-/// A small convolutional network for classification. It has a convolution, a ReLU and a 2 x 2 pooling for every entry
-/// of `channels`, and then one hidden layer. Images have the shape (height, width) or (channels, height, width).
+/// A small convolutional network for classification. For every entry of `channels`, it has a convolution, a ReLU and
+/// max pooling that halves the height and the width. A hidden layer and an output layer follow. Images have the shape
+/// (height, width) or (channels, height, width).
 ///
-/// Its parameters are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
+/// Its trainable tensors are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
 class Convnet final : public Model {
  public:
   explicit Convnet(ModelContext& context) : Model(context) {}
@@ -51,7 +52,7 @@ class Convnet final : public Model {
   std::vector<Layer> convolutions_;
   Layer hidden_layer_;
   Layer output_layer_;
-  std::vector<std::int64_t> image_;  ///< (channels, height, width)
+  std::vector<std::int64_t> image_;  ///< The shape of an image: (channels, height, width).
   std::vector<std::string> vocabulary_;
   bool training_ = true;
 };
