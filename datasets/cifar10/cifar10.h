@@ -47,11 +47,12 @@ class Cifar10 final : public Dataset {
   void divide();
   const Split& split_named(std::string_view name) const;
 
-  Parameter<std::string> folder_{*this, "folder", kRequired, "where data_batch_1.bin and the others lie"};
+  Parameter<std::string> folder_{*this, "folder", kRequired, "folder with data_batch_1.bin and the other files"};
   Parameter<std::int64_t> file_count_{*this, "files", 5, "data_batch_1.bin to data_batch_<files>.bin are read",
                                       between(1, 1000)};
   Parameter<std::int64_t> train_count_{*this, "train_count", 0,
-                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+                                       "samples for training, from the start; the rest is for validation; 0 = all",
+                                       at_least(0)};
 
   std::vector<MappedFile> batches_;
   std::vector<MappedFile> test_;

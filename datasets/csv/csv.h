@@ -71,17 +71,17 @@ class Csv final : public Dataset {
   Parameter<std::string> separator_{*this, "separator", ",", "the byte between cells"};
   Parameter<bool> header_{*this, "header", true, "the first line has the names of the columns"};
   Parameter<std::vector<std::string>> target_{*this, "target", std::vector<std::string>{},
-                                              "columns to be learnt; empty = the last"};
+                                              "columns to predict; empty = the last"};
   Parameter<std::vector<std::string>> chosen_{*this, "columns", std::vector<std::string>{},
                                               "columns to learn from; empty = all others"};
   Parameter<csv::Task> task_{*this, "task", csv::Task::kClassification, "what the target is: a class, or numbers"};
   Parameter<csv::Labels> labels_{*this, "labels", csv::Labels::kNumbers,
                                  "how classes are written: 0, 1, ... or any text"};
-  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validates",
+  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows for validation",
                                        between(0, 0.99)};
-  Parameter<Division> split_{*this, "split", Division::kRandom, "which rows validate: drawn ones, or the last"};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "rows for validation: random ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
-                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
+                                      "seed of the random draw, independent of the seed of the run", at_least(0)};
 
   std::vector<std::string> names_;     ///< The names of all columns of the file.
   std::vector<std::size_t> columns_;   ///< The numbers of the columns to learn from.

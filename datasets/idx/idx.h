@@ -66,13 +66,14 @@ class Idx final : public Dataset {
 
   Parameter<std::string> images_{*this, "images", "", "IDX file of images"};
   Parameter<std::string> labels_{*this, "labels", "", "IDX file of labels"};
-  Parameter<std::string> folder_{*this, "folder", "", "folder with files named as MNIST's, instead of two files"};
+  Parameter<std::string> folder_{*this, "folder", "", "folder with MNIST's file names, instead of two files"};
   Parameter<std::int64_t> train_count_{*this, "train_count", 0,
-                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+                                       "samples for training, from the start; the rest is for validation; 0 = all",
+                                       at_least(0)};
   Parameter<double> mean_{*this, "mean", 0.1307, "mean to subtract from the pixels, which are scaled to [0, 1]"};
   Parameter<double> std_{*this, "std", 0.3081, "standard deviation to divide the pixels by, after the mean",
                          positive()};
-  Parameter<bool> flatten_{*this, "flatten", false, "samples are vectors, without rows, columns and channel"};
+  Parameter<bool> flatten_{*this, "flatten", false, "flatten each sample into a vector"};
 
   Files main_;
   std::optional<Files> test_;

@@ -61,17 +61,17 @@ class ImageFolder final : public Dataset {
   std::unique_ptr<image_folder::PictureReader> take_reader() const;
 
   Parameter<std::string> folder_{*this, "folder", kRequired, "folder of class folders, or of train, val and test"};
-  Parameter<std::int64_t> size_{*this, "size", 224, "rows and columns that every picture is brought to",
+  Parameter<std::int64_t> size_{*this, "size", 224, "rows and columns to which every picture is scaled",
                                 between(1, 8192)};
-  Parameter<std::string> fit_{*this, "fit", "stretch", "the whole picture, or the largest square of its middle",
+  Parameter<std::string> fit_{*this, "fit", "stretch", "use the whole picture, or the largest square in its middle",
                               one_of({"stretch", "crop"})};
   Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1,
-                                       "share of the pictures that validates in a folder without train",
+                                       "share of the pictures for validation in a folder without train",
                                        between(0, 0.99)};
-  Parameter<Division> split_{*this, "split", Division::kRandom, "which pictures validate: drawn ones, or the last"};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "pictures for validation: random ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
-                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
-  Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "pictures that claim more are refused",
+                                      "seed of the random draw, independent of the seed of the run", at_least(0)};
+  Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "larger pictures are refused",
                                       positive() | in_unit("pixels")};
 
   std::vector<std::string> classes_;

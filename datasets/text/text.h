@@ -67,7 +67,7 @@ class Text final : public Dataset {
 
   Parameter<std::string> path_{*this, "path", kRequired, "text file, or folder of text files joined in order of name"};
   Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
-  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text that trains: its first part",
+  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text for training, from the start",
                                     positive() | ParameterRules{.maximum = 1}};
   Parameter<text::Encoding> encoding_{*this, "encoding", text::Encoding::kUtf8,
                                       "what a token is: a Unicode character or a byte"};

@@ -58,10 +58,10 @@ class Tokens final : public Dataset {
   void refuse_unknown_token(const Split& split, const std::uint16_t* tokens) const;
 
   Parameter<std::string> path_{*this, "path", kRequired, "folder with train.bin, val.bin; or one file"};
-  Parameter<std::int64_t> vocabulary_{*this, "vocabulary", kRequired, "number of tokens there are; GPT-2: 50257",
-                                      between(1, 65536)};
+  Parameter<std::int64_t> vocabulary_{*this, "vocabulary", kRequired,
+                                      "number of tokens in the vocabulary; 50257 for GPT-2", between(1, 65536)};
   Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
-  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of a single file that trains: its first part",
+  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of a single file for training, from the start",
                                     positive() | ParameterRules{.maximum = 1}};
 
   std::vector<Split> splits_;

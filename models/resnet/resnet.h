@@ -77,7 +77,7 @@ class Resnet final : public Model {
                                "cifar: 3 x 3, for small images; imagenet: 7 x 7 with stride 2 and pooling; auto: cifar "
                                "for images of up to 64 x 64",
                                one_of({"auto", "cifar", "imagenet"})};
-  Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each of the others doubles them",
+  Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each further stage doubles them",
                                  at_least(1)};
 
   std::vector<NamedTensor> parameters_;

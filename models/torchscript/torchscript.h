@@ -58,9 +58,9 @@ class TorchScript final : public Model {
   at::Tensor loss_of(const at::Tensor& result, const at::Tensor& target) const;
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
-  Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};
+  Parameter<bool> trust_{*this, "trust", false, "allow the file to run its code"};
   Parameter<torchscript::Loss> loss_{*this, "loss", torchscript::Loss::kCrossEntropy,
-                                     "how the loss is made of the module's result and the target"};
+                                     "how the loss is computed from the module's result and the target"};
 
   std::unique_ptr<Module> module_;
   std::vector<NamedTensor> parameters_;
