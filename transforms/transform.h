@@ -66,7 +66,7 @@ class Transform : public Configurable {
   const std::string& field() const { return *field_; }
 
  private:
-  Parameter<std::string> field_{*this, "field", "input", "the field of a sample that is changed"};
+  Parameter<std::string> field_{*this, "field", "input", "the field of the sample to change"};
 };
 
 }  // namespace trainyard

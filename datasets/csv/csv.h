@@ -68,8 +68,8 @@ class Csv final : public Dataset {
   std::uint64_t rows() const { return values_.size() / columns_.size(); }
 
   Parameter<std::string> path_{*this, "path", kRequired, "CSV file"};
-  Parameter<std::string> separator_{*this, "separator", ",", "the byte between cells"};
-  Parameter<bool> header_{*this, "header", true, "the first line has the names of the columns"};
+  Parameter<std::string> separator_{*this, "separator", ",", "the character that separates two cells"};
+  Parameter<bool> header_{*this, "header", true, "whether the first line contains the names of the columns"};
   Parameter<std::vector<std::string>> target_{*this, "target", std::vector<std::string>{},
                                               "columns to predict; empty = the last"};
   Parameter<std::vector<std::string>> chosen_{*this, "columns", std::vector<std::string>{},

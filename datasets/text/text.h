@@ -70,7 +70,7 @@ class Text final : public Dataset {
   Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text for training, from the start",
                                     positive() | ParameterRules{.maximum = 1}};
   Parameter<text::Encoding> encoding_{*this, "encoding", text::Encoding::kUtf8,
-                                      "what a token is: a Unicode character or a byte"};
+                                      "whether a token is a Unicode character or a byte"};
 
   std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of every token, ascending.
   std::vector<std::uint16_t> tokens_;  ///< The token numbers of the whole text.

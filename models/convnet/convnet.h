@@ -44,10 +44,11 @@ class Convnet final : public Model {
 
   Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{32, 64},
                                                  "output channels of the convolutions, each >= 1"};
-  Parameter<std::int64_t> kernel_{*this, "kernel", 3, "edge of the convolutions' kernels; odd", at_least(1)};
+  Parameter<std::int64_t> kernel_{*this, "kernel", 3, "width and height of the convolutions' kernels; odd",
+                                  at_least(1)};
   Parameter<std::int64_t> hidden_{*this, "hidden", 128, "size of the hidden layer", at_least(1)};
-  Parameter<double> dropout_{*this, "dropout", 0.25, "share of hidden activations dropped in training",
-                             between(0, 0.99)};
+  Parameter<double> dropout_{*this, "dropout", 0.25,
+                             "share of the hidden activations that dropout sets to zero in training", between(0, 0.99)};
 
   std::vector<Layer> convolutions_;
   Layer hidden_layer_;

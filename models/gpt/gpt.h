@@ -55,14 +55,15 @@ class Gpt final : public Model {
   Parameter<std::int64_t> layers_{*this, "layers", 4, "number of blocks", at_least(1)};
   Parameter<std::int64_t> heads_{*this, "heads", 4, "attention heads; must divide the width", at_least(1)};
   Parameter<std::int64_t> width_{*this, "width", 128, "numbers per token", at_least(1)};
-  Parameter<double> dropout_{*this, "dropout", 0.0, "share of activations dropped in training", between(0, 0.99)};
+  Parameter<double> dropout_{*this, "dropout", 0.0, "share of the activations that dropout sets to zero in training",
+                             between(0, 0.99)};
   Parameter<bool> bias_{*this, "bias", false, "linear layers and norms have biases"};
   Parameter<std::int64_t> sample_tokens_{*this, "sample_tokens", 500, "length of a generated text", at_least(1)};
-  Parameter<double> temperature_{*this, "temperature", 0.8, "temperature of generation; 0 = always the likeliest token",
-                                 at_least(0)};
+  Parameter<double> temperature_{*this, "temperature", 0.8,
+                                 "temperature of generation; 0 = always the most likely token", at_least(0)};
   Parameter<std::int64_t> top_k_{*this, "top_k", 200, "how many of the likeliest tokens can be drawn; 0 = all",
                                  at_least(0)};
-  Parameter<std::string> prompt_{*this, "prompt", "", "text that generation continues; empty = a new line"};
+  Parameter<std::string> prompt_{*this, "prompt", "", "text for generation to continue; empty = a new line"};
 
   std::unique_ptr<gpt::Network> network_;
   std::vector<std::string> vocabulary_;

@@ -32,9 +32,10 @@ class Normalize final : public Transform {
   void check_count(const char* name, const std::vector<double>& values, const DatasetField& input) const;
 
   Parameter<std::vector<double>> mean_{*this, "mean", std::vector<double>{0},
-                                       "mean to subtract; one, or one per channel"};
+                                       "mean to subtract; one value, or one for each channel"};
   Parameter<std::vector<double>> std_{*this, "std", std::vector<double>{1},
-                                      "standard deviation to divide by; one, or one per channel", positive()};
+                                      "standard deviation to divide by; one value, or one for each channel",
+                                      positive()};
 
   bool bytes_ = false;                         ///< True if the input is uint8.
   std::size_t channels_ = 1;                   ///< The extent of the first dimension.

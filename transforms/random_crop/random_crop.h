@@ -29,8 +29,8 @@ class RandomCrop final : public Transform {
 
  private:
   Parameter<std::int64_t> size_{*this, "size", kRequired, "rows and columns of the result", between(1, 1 << 16)};
-  Parameter<std::int64_t> padding_{*this, "padding", 0, "rows and columns of zeros that are first added on every side",
-                                   between(0, 1 << 16)};
+  Parameter<std::int64_t> padding_{
+      *this, "padding", 0, "rows and columns of zeros to add on every side before cropping", between(0, 1 << 16)};
 
   ImageShape image_;
 };

@@ -31,7 +31,7 @@ class RandomFlip final : public Transform {
   void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const override;
 
  private:
-  Parameter<double> probability_{*this, "probability", 0.5, "share of the images that are mirrored", between(0, 1)};
+  Parameter<double> probability_{*this, "probability", 0.5, "probability that an image is mirrored", between(0, 1)};
   Parameter<random_flip::Direction> direction_{*this, "direction", random_flip::Direction::kHorizontal,
                                                "horizontal: left becomes right; vertical: top becomes bottom"};
 
