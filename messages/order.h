@@ -17,7 +17,7 @@ namespace trainyard {
 
 /// The kind of an order. On the wire and in JSON, a kind is a word such as "train".
 enum class OrderKind : std::uint8_t {
-  kTrain,       ///< Learn from `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
+  kTrain,       ///< Train on `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
   kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
   kPredict,     ///< Compute predictions for `batches` batches of `split`.
   kGenerate,    ///< Let the model generate a prediction without input. `split` only names it.

@@ -106,7 +106,7 @@ void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
     // The process answers the request "pulse" elsewhere (Process::on_request).
     const bool known = request.method == "counters";
-    return reply_({request.id, known, known ? counters() : "a process answers only to 'counters'"});
+    return reply_({request.id, known, known ? counters() : "a process answers only 'counters' and 'pulse'"});
   }
   Component* component = host_ == nullptr ? nullptr : host_->find(request.target);
   if (component == nullptr) {

@@ -29,7 +29,7 @@ class Sink final : public Component {
   explicit Sink(ComponentContext context) : Component(context) {}
 
   std::vector<double> values;
-  Output<Scalar> echo{*this, "echo", "what came in"};
+  Output<Scalar> echo{*this, "echo", "the numbers received"};
   Input<Scalar> in{*this, "numbers", "numbers to keep", [this](const std::shared_ptr<const Scalar>& number) {
                      if (number->value == kPoison) throw Error(Code::kInvalidArgument, "poisoned by {}", number->value);
                      values.push_back(number->value);
