@@ -261,8 +261,6 @@ void RunAgenda::close_stop(const OrderDone& done) {
   }
 }
 
-void RunAgenda::checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
-
 void RunAgenda::stop(const std::string& reason, CheckpointReason checkpoint_reason) {
   // The first stop counts.
   if (stop_ || (ended_ && idle())) return;

@@ -48,7 +48,7 @@ class RunAgenda {
   void order_done(const OrderDone& done);
   /// Records that a checkpoint was written, or that this failed. The report may arrive before the host's answer to the
   /// same order.
-  void checkpoint_done(const CheckpointDone& done);
+  void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
   /// call has an effect, and none after the last order. Several ranks first come to rest after the same step, because a
@@ -106,7 +106,7 @@ class RunAgenda {
   void plan_evaluation(Purpose purpose, std::deque<Task>& into) const;
   // Returns the stop order, then the last checkpoint, then nothing.
   std::optional<Order> next_while_stopping();
-  // Removes and returns the first planned order.
+  // Issues the first planned task.
   Order issue_planned();
   // Gives the order its id and the values that are known only now. The task is open from then on.
   Order issue(Task task);
