@@ -55,6 +55,9 @@ class RunAgenda {
   /// rank that stopped inside a step would leave the others waiting for its gradients.
   void stop(const std::string& reason, CheckpointReason checkpoint_reason = CheckpointReason::kInterrupted);
 
+  /// Returns true if a stop takes a checkpoint, provided that there is something new to save.
+  bool saves_on_stop() const { return facts_.writes_checkpoints && settings_.mode == RunMode::kFit; }
+
   /// Add an order that a user has requested; it is sent before everything that is planned, as soon as fewer than two
   /// orders are open. Return false if the run is ending, or if it writes no checkpoints or has nothing to validate.
   bool add_checkpoint();
