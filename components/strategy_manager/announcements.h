@@ -18,7 +18,7 @@
 namespace trainyard::manager {
 
 /// Collects what the other components announce before the run begins: the data, that the hosts are ready, and where the
-/// run begins. When everything is known, it calls `begin` once, and nothing changes any more.
+/// run begins. When everything is known, it calls `begin` once.
 class Announcements {
  public:
   /// The inputs of the strategy manager that say who announces anything.
