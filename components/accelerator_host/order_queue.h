@@ -4,12 +4,20 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 
 #include "core/component/input.h"
 #include "messages/batch.h"
 #include "messages/order.h"
 
 namespace trainyard::host {
+
+/// A batch, and the trace of the message that brought it. What is sent because of the batch carries its trace, although
+/// another message may be the occasion.
+struct ReceivedBatch {
+  std::shared_ptr<const Batch> batch;  ///< Null if there is none.
+  std::uint64_t trace = 0;
+};
 
 /// The waiting orders, and one batch that has been received before it is needed.
 ///
@@ -30,10 +38,10 @@ class OrderQueue {
   std::shared_ptr<const Order> pop_stop();
 
   /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
-  bool offer(const std::shared_ptr<const Batch>& batch);
-  bool has_batch() const { return batch_ != nullptr; }
-  /// Removes and returns the stored batch; null if there is none.
-  std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
+  bool offer(ReceivedBatch received);
+  bool has_batch() const { return received_.batch != nullptr; }
+  /// Removes and returns the stored batch.
+  ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
   /// Records that this order was answered, and drops the stored batch if its order is done. Ids only increase, so all
   /// earlier orders are done as well.
@@ -49,7 +57,7 @@ class OrderQueue {
  private:
   InputBase& batches_;
   std::deque<std::shared_ptr<const Order>> orders_;
-  std::shared_ptr<const Batch> batch_;
+  ReceivedBatch received_;
   std::uint64_t finished_ = 0;
   bool closed_ = false;
 };
