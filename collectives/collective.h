@@ -54,9 +54,9 @@ class Work {
   std::uint64_t number_ = 0;
 };
 
-/// The means by which the ranks of a group exchange data. All ranks of the group must call the same operations in the
-/// same order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each
-/// rank called. send() and recv() are exceptions: they involve only two ranks.
+/// A means for the ranks of a group to exchange data. All ranks of the group must call the same operations in the same
+/// order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each rank
+/// called. send() and recv() are exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
 /// Operations are carried out in the order of the calls. If a rank has ended, or does not respond within the timeout of
@@ -93,8 +93,8 @@ class Collective : public Configurable {
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
   /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
-  /// returns such memory. Every member must call it with the same sizes in the same order, after connect(). The memory
-  /// lives as long as the collective.
+  /// returns such memory. Every member must call allocate() with the same sizes in the same order, after connect(). The
+  /// memory lives as long as the collective.
   Buffer allocate(std::size_t bytes);
 
   /// Announces that operations will work on this memory. If other processes can map the memory (Buffer::shared) and the
@@ -149,8 +149,8 @@ class Collective : public Configurable {
   /// before it waits for the other members. In a group of one, it is also called.
   virtual void check() const {}
 
-  /// Connects to the other members and returns the parts of the backend. It is called only in groups of at least two
-  /// members. Throws kTimeout, naming the members that do not connect.
+  /// Connects to the other members and returns the parts of the backend. Called only in groups of at least two members.
+  /// Throws kTimeout, naming the members that do not connect.
   virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }

@@ -55,7 +55,8 @@ class Engine {
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
-  /// Makes the group fail. If `tell` is true, the other members are informed.
+  /// Makes this engine fail. If `tell` is true, also reports the failure to the other members, so that the whole group
+  /// fails. Does nothing if the engine has already failed.
   void fail(const Failure& failure, bool tell = true);
   const std::optional<Failure>& failure() const { return failure_; }
   const Findings& findings() const { return findings_; }

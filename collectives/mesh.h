@@ -85,7 +85,7 @@ class Mesh {
 
   /// Sleeps until a message arrives or wake() is called, but no longer than `most`.
   void sleep(std::chrono::milliseconds most);
-  /// Ends sleep(). Any thread may call it.
+  /// Ends sleep(). Any thread may call this.
   void wake();
 
   /// Sends a goodbye. Returns when all members that are still there have received every message, or after `patience`.

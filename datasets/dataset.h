@@ -40,7 +40,7 @@ class Dataset : public Configurable {
   virtual void open() = 0;
 
   /// Returns a description of the fields, the vocabulary, the unit and the splits. Each split has its name and its
-  /// number of samples. The numbers of batches stay 0, because the data loader sets them.
+  /// number of samples. Leave the numbers of batches at 0: the data loader fills them in.
   virtual DatasetInfo info() const = 0;
 
   /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields and

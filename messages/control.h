@@ -135,7 +135,8 @@ struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
   std::string process;
-  /// The index under which shared buffers count the references of the process. A restarted process keeps its index.
+  /// The index of the process in the plan; shared buffers count references by this index. A restarted process keeps its
+  /// index.
   std::uint32_t process_index = 0;
 
   template <class Archive>

@@ -22,7 +22,7 @@ class PayloadMeter : public cereal::OutputArchive<PayloadMeter, cereal::AllowEmp
  public:
   PayloadMeter() : cereal::OutputArchive<PayloadMeter, cereal::AllowEmptyClassElision>(this) {}
 
-  /// Adds `bytes` to the sum. The functions below call it.
+  /// Adds `bytes` to the sum. Called by the functions below.
   void add(std::uint64_t bytes) { bytes_ += bytes; }
   /// Returns the sum. It is computed for every message sent within a process, so the computation must be cheap: it
   /// neither allocates memory nor reads the bytes of tensors.

@@ -73,9 +73,9 @@ std::string to_text(const Schema& schema);
 /// Returns one type in the form that it has in the canonical text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// Parses a text that to_text() has returned. The text can come from an untrusted source; if it is not a valid schema,
-/// throws kCorrupt with the line number. The result is safe to decode with, because no struct contains itself and
-/// nesting is bounded.
+/// Parses a text returned by to_text(). The text can come from an untrusted source; if it is not a valid schema, throws
+/// kCorrupt with the line number. The result is safe to decode with, because no struct contains itself and nesting is
+/// bounded.
 Schema parse_schema(std::string_view text);
 
 /// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. The hash is

@@ -24,7 +24,7 @@ struct Subscribe {
   std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
   std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
   std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
-  /// For "handle": the index under which shared buffers count this subscriber's references.
+  /// For "handle": the index by which shared buffers count this subscriber's references.
   std::uint32_t process_index = 0;
 
   template <class Archive>

@@ -30,8 +30,8 @@ struct Words {
   std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
-/// Returns the Words with this noun and with one word for each value of the enumeration, in order. Functions named
-/// `words_of` call it.
+/// Returns the Words with this noun and with one word for each value of the enumeration, in order. Called by functions
+/// named `words_of`.
 template <class... Word>
 constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
@@ -53,7 +53,7 @@ constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// Returns the value for which `word` stands, or an empty optional if there is no such value.
+/// Returns the value of `word`, or an empty optional if no value has this word.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -66,7 +66,7 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// Returns the value for which `word` stands. If there is no such value, throws kInvalidArgument with the text of
+/// Returns the value of `word`. If no value has this word, throws kInvalidArgument with the text of
 /// describe_unknown_word.
 template <Worded E>
 E from_name(std::string_view word) {

@@ -90,7 +90,7 @@ class Model : public Configurable, public Stateful {
   /// state.
   void save_state(StateWriter& /*into*/) const override {}
 
-  /// Restores what save_state() has saved.
+  /// Restores what save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
   // A model that can be divided into stages overrides the following functions, so that for every batch

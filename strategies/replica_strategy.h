@@ -44,8 +44,8 @@ class ReplicaStrategy : public Strategy {
 
   /// Starts to reduce one bucket in place and returns immediately. `gradients` is the bucket's part of the flat
   /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, each as soon as the
-  /// last backward pass of the step has finished it. If the last micro-batch is empty, it is called at the end of the
-  /// step.
+  /// last backward pass of the step has finished it. If the last micro-batch is empty, reduce() is called at the end of
+  /// the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
   /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work that reduce() returned.

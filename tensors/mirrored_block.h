@@ -13,8 +13,8 @@ namespace trainyard {
 
 /// The separate memory of a device that an arena uses.
 struct DeviceMemory {
-  /// Copies a whole block between host and device, and returns when that is complete. If it is empty, LibTorch's own
-  /// copy is used.
+  /// A function that copies a whole block between host and device, and returns when that is complete. If `copy` is
+  /// empty, LibTorch's own copy is used.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
   std::optional<at::Device> device;  ///< Where kernels work; empty if they work on the host memory itself.

@@ -12,12 +12,13 @@
 
 namespace trainyard::host {
 
-/// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
+/// An order that is being carried out. It begins, consumes its batches, and finishes with its answer.
 ///
 ///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///
-/// In between it may be busy, which means that it waits for the optimizer or the checkpoint writer; it is then given no
-/// batch. A stop ends it by abandon() instead.
+/// Between two batches the order may be busy, which means that it waits for the optimizer, the checkpoint writer or a
+/// reader of the arena. A busy order receives no batch. If a stop overtakes the order, abandon() is called instead of
+/// finish().
 class ActiveOrder {
  public:
   /// `batches` is the number of batches that the order consumes.
@@ -27,30 +28,30 @@ class ActiveOrder {
   ActiveOrder(const ActiveOrder&) = delete;
   ActiveOrder& operator=(const ActiveOrder&) = delete;
 
-  /// Starts the order. Called when it is this order's turn.
+  /// Begins the order. Called when the orders before it are done.
   virtual void begin() {}
 
   /// Uses one batch. Called only while the order is neither busy nor complete. Throws kInternal for a batch of another
   /// order.
   void consume(const Batch& batch);
 
-  /// Returns true while the order waits for the optimizer or the checkpoint writer.
+  /// Returns true while the order waits for the optimizer, the checkpoint writer or a reader of the arena.
   virtual bool busy() const { return false; }
   bool complete() const { return used_ == batches_ && !busy(); }
 
-  /// Returns true if it could be interrupted now, because what follows is a unit of its own (turnstile.h).
+  /// Returns true if the ranks may pause now, because no unit of this order is half done (turnstile.h).
   virtual bool between_units() const { return true; }
 
-  /// Ends the order, which must be complete, and returns its answer.
+  /// Finishes the order, which must be complete, and returns its answer.
   OrderDone finish();
 
-  /// Ends the order when a stop overtakes it. A step or an evaluation that has begun is given up as a whole.
+  /// Cancels the order, because a stop overtakes it. A step or an evaluation that has begun is discarded as a whole.
   virtual void abandon() {}
 
-  /// Called when the optimizer has answered. Throws kInternal if this order waits for no answer, or for that of another
-  /// update.
+  /// Called when the optimizer has answered. Throws kInternal if this order does not wait for an answer, or waits for
+  /// the answer to another update.
   void on_parameters(const Parameters& message);
-  /// Called when nobody reads the arena any more: every copy that the checkpoint writer was asked for is made, and
+  /// Called when the arena is no longer being read: the checkpoint writer has made every copy that was requested, and
   /// every reader has answered.
   virtual void on_arena_free() {}
 
@@ -59,9 +60,10 @@ class ActiveOrder {
   std::uint64_t samples() const { return samples_; }
 
  protected:
-  /// Uses one batch of this order, which used() and samples() count already.
+  /// Uses one batch of this order. used() and samples() already include the batch.
   virtual void use(const Batch& batch) = 0;
-  /// Ends what was begun, and adds the results of this kind of order to the answer, whose other fields are already set.
+  /// Ends what begin() started, and adds the results of the order to the answer. The fields that all kinds of orders
+  /// have are already set.
   virtual void conclude(OrderDone&) {}
   /// Returns the number of the update that the optimizer was asked for; 0 if it was not asked.
   virtual std::uint64_t awaited_update() const { return 0; }
@@ -79,7 +81,7 @@ class ActiveOrder {
   std::uint64_t samples_ = 0;
 };
 
-/// Returns true if the order is a unit as a whole, because it has no batches that could be counted.
+/// Returns true if the whole order is one unit, because it has no batches.
 bool is_one_unit(const Order& order);
 
 /// Makes the object that carries out this order. For a stop that overtakes another order, construct a StopOrder

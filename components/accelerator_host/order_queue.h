@@ -12,8 +12,8 @@
 
 namespace trainyard::host {
 
-/// A batch, and the trace of the message that brought it. What is sent because of the batch carries its trace, although
-/// another message may be the occasion.
+/// A batch, and the trace of its message. Messages that result from the batch carry this trace, even if they are sent
+/// while another message is handled.
 struct ReceivedBatch {
   std::shared_ptr<const Batch> batch;  ///< Null if there is none.
   std::uint64_t trace = 0;
@@ -34,23 +34,26 @@ class OrderQueue {
   const Order& front() const { return *orders_.front(); }
   /// Removes and returns the next order. There must be one.
   std::shared_ptr<const Order> pop();
-  /// If there is a stop among the orders, drops every order before it and returns it; otherwise returns null.
+  /// If one of the orders is a stop, drops every order before the stop, then removes and returns the stop. Otherwise
+  /// returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
+  /// Stores a batch for take_batch(). Returns false if the batch was dropped, because its order is done or the queue is
+  /// closed.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
   /// Removes and returns the stored batch.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
-  /// Records that this order was answered, and drops the stored batch if its order is done. Ids only increase, so all
-  /// earlier orders are done as well.
+  /// Records that the order with this id was answered. Ids only increase, so all earlier orders are done, too. Drops
+  /// the stored batch if its order is done.
   void finished(std::uint64_t order);
-  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. This must be the last call after every
-  /// use of the queue, because resuming may deliver a batch at once.
+  /// Pauses the input of batches if a batch is stored, and otherwise resumes it. Call this after every use of the
+  /// queue, as the last function, because resuming may immediately deliver a batch.
   void regulate_batches();
 
-  /// Drops all orders and batches from now on, because the run is ending, so that no sender is blocked.
+  /// Drops the stored orders and all present and future batches, because the run is ending. In this way no sender is
+  /// blocked.
   void close();
   bool closed() const { return closed_; }
 

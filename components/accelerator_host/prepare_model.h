@@ -15,8 +15,8 @@ namespace trainyard {
 /// numbers for every precision.
 void apply_precision(Model& model, const Precision& precision);
 
-/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. It must be called before the
-/// ranks exchange anything, so that an error names the difference instead of a number of bytes.
+/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. Must be called before the
+/// ranks exchange anything else. Otherwise an error would report only different numbers of bytes.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

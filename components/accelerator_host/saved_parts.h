@@ -14,14 +14,15 @@
 
 namespace trainyard {
 
-/// The parts of a rank that have state which a checkpoint keeps besides the rank's memory: the random numbers, the
-/// parts that are given, and the model's buffers where the rank has buffers of its own.
+/// The parts of a rank whose state a checkpoint stores besides the rank's memory: the random numbers, the parts passed
+/// to the constructor, and the model's buffers if every rank has its own.
 ///
-/// Checkpoints have the buffers of rank 0, and the other ranks of a run have buffers of their own: running means of the
-/// samples that they have seen. What they mean depends on the strategy.
+/// The blocks of a checkpoint contain only the buffers of rank 0. In a run of several ranks, the buffers of each rank
+/// differ, because they are running means of the samples that this rank has seen. Their meaning depends on the
+/// strategy, so a checkpoint stores them under the strategy's name.
 class SavedParts {
  public:
-  /// A part that has state, and the name under which checkpoints keep it.
+  /// A part that has state, and the name of this state in checkpoints.
   struct Part {
     std::string owner;
     Stateful* state;
@@ -38,11 +39,11 @@ class SavedParts {
   /// Returns the state of all parts.
   std::vector<SavedState> save();
 
-  /// Keeps the states of a checkpoint until restore(), and returns the owners of those that are this rank's own.
+  /// Keeps the states of a checkpoint until restore(), and returns the owners of the states that restore() uses.
   std::vector<std::string> keep(const RestoredStates& states);
 
-  /// Gives the parts the state that was kept. Does nothing if there is none. Random numbers of which the checkpoint has
-  /// no state begin anew.
+  /// Restores the parts from the states that keep() stored. Does nothing if keep() was not called. If the checkpoint
+  /// has no random numbers for this rank, a new sequence begins.
   void restore();
 
  private:

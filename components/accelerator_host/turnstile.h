@@ -13,11 +13,11 @@ namespace trainyard::host {
 
 /// Lets the ranks agree, without waiting for each other, after which unit of work they pause.
 ///
-/// A unit is what all ranks do together or none: a training step, a batch of an evaluation, a checkpoint. All ranks do
-/// the same units in the same order, though not at the same time. Each asks here before it begins one. The first rank
-/// that hears of a pause closes the turnstile: from then on nobody begins a unit that nobody has begun before. So a
-/// rank that is behind follows up to the unit that the foremost rank has begun, and all come to rest after the same
-/// one.
+/// A unit is work that all ranks do together or not at all: a training step, a batch of an evaluation, a checkpoint.
+/// All ranks do the same units in the same order, though not at the same time. Each rank calls pass() before it begins
+/// a unit. The first rank that receives the order to pause closes the turnstile: afterwards no rank begins a unit that
+/// no other rank has begun. A rank that is behind therefore continues up to the unit that the foremost rank has begun,
+/// and all ranks come to rest after the same unit.
 ///
 ///     pass() ... pass()      one for every unit
 ///     close()                a pause is wanted; pass() returns false after the last unit

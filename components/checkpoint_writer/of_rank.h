@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// Returns the entry of a rank in a list that has one for every rank of the run. Throws kInternal if the run has no
-/// such rank; `what` says in the error what has come: "the arena".
+/// such rank; `what` names the received message in the error, such as "the arena".
 template <class Entry>
 Entry& of_rank(std::vector<Entry>& by_rank, std::uint32_t rank, const char* what) {
   if (rank < by_rank.size()) return by_rank[rank];

@@ -10,8 +10,7 @@
 
 namespace trainyard {
 
-/// The point at which a run continues: the chosen checkpoint, and the content of its run.json, with the data of the
-/// states' tensors.
+/// Where a run continues: the chosen checkpoint, and the content of its run.json, with the data of the states' tensors.
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;

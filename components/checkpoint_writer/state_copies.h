@@ -14,29 +14,29 @@ namespace trainyard {
 
 /// The memory into which snapshots are copied, and the snapshots that wait for it.
 ///
-/// There are two copies: one is being written and one is free to copy into. More would only hold memory, since each has
-/// the size of the whole state. At most one copy is open at a time: its memory is taken, but the state of components is
-/// still missing. Snapshots are copied in the order in which they came.
+/// There are two copies, so that one can be filled while the other is being written. More copies would only use more
+/// memory, since each has the size of the whole state. At most one copy is open: its blocks are copied, but the state
+/// of components is still missing. Snapshots are copied in the order of their arrival.
 ///
 ///     free -> begin(): open -> finish(): with the caller, who has it written -> give_back(): free
 class StateCopies {
  public:
   StateCopies();
 
-  /// Puts a snapshot behind those that wait.
+  /// Adds a snapshot after all others that wait.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
   /// Returns true if a snapshot waits, a copy is free, and none is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
-  /// Copies every block for the snapshot that has waited longest, and returns the copy, which is open from then on.
-  /// can_begin() must be true, and `layout` must stay as it is while there are copies of it.
+  /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()
+  /// must be true, and `layout` must stay unchanged until all copies are free.
   const StateCopy& begin(const StateLayout& layout);
 
-  /// Hands out the open copy.
+  /// Returns the open copy, and passes its ownership to the caller. There must be one.
   std::unique_ptr<StateCopy> finish() { return std::move(open_); }
 
-  /// Takes back a copy that is not needed any more. It lets go of the states of components.
+  /// Makes a copy free again, and releases the states of components in it.
   void give_back(std::unique_ptr<StateCopy> copy);
 
   bool all_free() const { return free_.size() == kCopies; }

@@ -43,7 +43,7 @@ class BatchPlan {
     std::uint64_t samples = 0;
     std::uint64_t batch_size = 1;
     std::uint64_t rank = 0;        ///< The shard to read; < world_size.
-    std::uint64_t world_size = 1;  ///< The number of shards to which the samples are dealt.
+    std::uint64_t world_size = 1;  ///< The number of shards into which the samples are divided.
     Sampling sampling = Sampling::kSequential;
     bool drop_last = false;
     std::uint64_t seed = 0;

@@ -120,8 +120,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients have an edge
-  /// of their own, on which they may arrive earlier.
+  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients may arrive
+  /// earlier, because they have a separate edge.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -131,9 +131,10 @@ class Optimizer final : public Component {
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
-  std::uint64_t step_ = 0;     ///< The number of the last update; with shared state, that of this rank's last update.
-  Gradients pending_;          ///< The most recent message for the next step.
-  std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.
+  std::uint64_t step_ =
+      0;               ///< The number of the last update; with shared state, the number of this rank's last update.
+  Gradients pending_;  ///< The most recent message for the next step.
+  std::uint32_t arrived_ = 0;  ///< The number of buckets of the next step that have arrived.
 };
 
 }  // namespace trainyard

@@ -52,7 +52,7 @@ class FakeHost {
     }
   }
 
-  /// Takes all orders that the agenda gives now, and records how many are open at once.
+  /// Collects all orders that the agenda can issue now, and records the largest number of open orders.
   void take_orders() {
     while (const auto order = agenda_.next()) {
       orders.push_back(*order);

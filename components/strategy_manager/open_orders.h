@@ -12,32 +12,33 @@
 
 namespace trainyard::manager {
 
-/// The orders that were sent and that not all ranks have answered yet. It also gives every order its id: they count up
-/// without gaps, in the order of sending.
+/// The orders that were sent but not yet answered by all ranks. This class also assigns the ids of all orders, which
+/// are consecutive numbers in the order of sending.
 class OpenOrders {
  public:
   explicit OpenOrders(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Returns the id that the next order gets.
+  /// Returns the id of the next order.
   std::uint64_t next_id() const { return last_id_ + 1; }
-  /// Gives away the next id, for an order that is not kept here.
+  /// Uses up the next id and returns it, for an order that is not stored here.
   std::uint64_t take_id() { return ++last_id_; }
 
-  /// Gives the task's order its id, and keeps the task until all ranks have answered it. Returns the order as it is to
-  /// be sent.
+  /// Sets the id of the task's order, and stores the task until all ranks have answered. Returns the order with its id,
+  /// ready to be sent.
   Order open(Task task);
 
   /// A task that all ranks have answered.
   struct Closed {
     Task task;
-    /// The answers to an evaluation, by rank. They are added up in the order of the ranks, whichever arrived first.
+    /// The answers to an evaluation, by rank. They are merged in the order of the ranks, so that the result does not
+    /// depend on the order of arrival.
     std::map<std::uint32_t, OrderDone> measured;
   };
-  /// Records one rank's answer. Returns the task if this was the last answer that it needed. Throws kInternal for an
+  /// Records one rank's answer. Returns the task if this was the last missing answer to it. Throws kInternal for an
   /// order that is not open, and for ranks that answer at different steps.
   std::optional<Closed> answered(const OrderDone& done);
 
-  /// Forgets all of them, because the ranks have dropped them for a stop.
+  /// Removes all open orders, because the ranks have dropped them for a stop.
   void drop() { open_.clear(); }
 
   bool empty() const { return open_.empty(); }

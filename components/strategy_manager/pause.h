@@ -25,7 +25,8 @@ class Pause {
   /// Records that the pause is over because the orders were dropped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of the order that is to be sent now, and takes it as sent under this id.
+  /// Returns the kind of the order that must be sent now, and records that it was sent with this id. Returns nothing if
+  /// no order is due.
   std::optional<OrderKind> next(std::uint64_t id);
 
   /// Returns true if this was an answer to the pause. Throws kInternal if the ranks rest after different steps.

@@ -10,8 +10,8 @@
 
 namespace trainyard::manager {
 
-/// The requests to pause that have not been ended. The ranks go on only when all of them have been, so that nobody's
-/// pause is ended by another's go_on.
+/// The open requests to pause. The ranks go on only when every request was ended, so that one user's go_on does not end
+/// the pause of another user.
 class PauseRequests {
  public:
   using Answer = std::function<void(const RunReply&)>;
@@ -22,19 +22,19 @@ class PauseRequests {
     waiting_.push_back(std::move(answer));
   }
 
-  /// Ends one request, answered or not. There must be one. Returns true if it was the last.
+  /// Ends one request, even if it was not answered yet. There must be one. Returns true if it was the last.
   bool end_one() { return --open_ == 0; }
 
   bool any() const { return open_ > 0; }
 
-  /// Answers all who wait until the ranks have come to rest. Their requests stay open.
+  /// Answers every request that still waits for the ranks to come to rest. The requests stay open.
   void answer_all(const RunReply& reply) {
     for (const Answer& answer : std::exchange(waiting_, {})) answer(reply);
   }
 
  private:
   std::uint32_t open_ = 0;
-  std::vector<Answer> waiting_;  ///< Those that have not been answered yet.
+  std::vector<Answer> waiting_;  ///< The answers that have not been sent yet.
 };
 
 }  // namespace trainyard::manager

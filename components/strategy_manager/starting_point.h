@@ -11,8 +11,8 @@
 
 namespace trainyard::manager {
 
-/// Where the run begins, and the state that it takes over from a checkpoint. Without a checkpoint writer nobody says
-/// so, and the run begins at step 0 without any state.
+/// The point at which the run begins, and the state from a checkpoint. Without a checkpoint writer neither is
+/// announced, and the run begins at step 0 without state.
 class StartingPoint {
  public:
   void set_place(const RunState& place) { place_ = place; }
@@ -21,11 +21,11 @@ class StartingPoint {
   /// Returns the states of the checkpoint; empty if the run does not resume.
   const RestoredStates& states() const { return states_; }
 
-  /// Returns where the run begins. If it resumes, its data must be that of the checkpoint, because a position means the
-  /// same samples only in the same order of the same data, and the numbers that a model gives mean the same only with
-  /// the same vocabulary. A position that the checkpoint gives in batches is returned in samples.
+  /// Returns where the run begins. If the run resumes, its data must be the same as in the checkpoint: a position
+  /// refers to the same samples only if the data and their order are the same, and the outputs of a model mean the same
+  /// only with the same vocabulary. If the checkpoint contains the position in batches, it is converted to samples.
   ///
-  /// Calls `warn` for every difference that the settings accept. Throws kInvalidArgument for the others.
+  /// Calls `warn` for every difference that the settings allow. Throws kInvalidArgument for any other difference.
   RunState checked(const DatasetInfo& data, const RunSettings& settings, const SplitInfo& train,
                    const std::function<void(const std::string&)>& warn) const;
 

@@ -26,14 +26,14 @@
 namespace trainyard {
 
 /// Directs the run: decides when to train, validate and save, and when the run is over. RunAgenda makes these
-/// decisions; this class sends its orders and passes the answers to it.
+/// decisions; this class sends the agenda's orders and passes the answers to the agenda.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
-/// micro-batch.
+/// Settings have the names and meanings of PyTorch Lightning, but with the unit in the name: a step is one optimizer
+/// step, and a batch is one micro-batch.
 ///
 /// Services  stop, checkpoint, validate
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
@@ -43,7 +43,7 @@ class StrategyManager final : public Component {
 
   explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
 
-  /// Throws for a run without an end, and for settings that contradict each other.
+  /// Throws kInvalidArgument for a run without an end, and for settings that contradict each other.
   void check_parameters() const override { manager::resolved(read_settings()); }
 
  protected:
@@ -70,7 +70,7 @@ class StrategyManager final : public Component {
   // Sends every order that is due, and ends the run when there are no more. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // Answers those who wait for the ranks to come to rest, if they have.
+  // If the ranks have come to rest, answers the requests that wait for this.
   void report_rest();
   void send_merged_metrics();
   // Returns the parameters as plain data, for code that does not depend on components.
@@ -98,7 +98,7 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
-  // Its own state goes into checkpoints with its orders, so that it is that of the right moment.
+  // The component's own state is part of its orders, so that a checkpoint gets the state of the right moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
                      announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};

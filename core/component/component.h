@@ -51,8 +51,8 @@ class Component : public Configurable {
   static constexpr const char* kKind = "component";
   using Context = ComponentContext;
 
-  /// Keeps a copy of the context. If the context has no parameters, the component is constructed only to read its
-  /// declaration, and the pointers in the context are null.
+  /// Keeps a copy of the context. If `context.parameters` is an empty string (not `"{}"`), the component is constructed
+  /// only to read its declaration, and the pointers in the context are null.
   explicit Component(ComponentContext& context, ComponentTraits traits = {});
   ~Component() override;
 
@@ -81,8 +81,8 @@ class Component : public Configurable {
   /// room at one of its outputs, the message is kept and handled later.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages that deliver() has kept. It is called when the component becomes active and when an output
-  /// has room again.
+  /// Delivers the messages kept by deliver(). Called when the component becomes active and when an output has room
+  /// again.
   void release_held();
 
   /// Sets the function that fail() calls with the text of the error.

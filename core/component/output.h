@@ -49,7 +49,7 @@ class OutputBase {
   void add_edge(core::Edge& edge);
   /// Removes an edge. The owner of the edge must call this before destroying the edge.
   void remove_edge(core::Edge& edge);
-  /// Returns the edges. It may be called only on the loop of the output's component.
+  /// Returns the edges. Call this only on the loop of the output's component.
   const std::vector<core::Edge*>& edges() const { return edges_; }
   /// For a latched output: returns the last message that was sent, or an envelope without a message.
   const core::Envelope& last() const { return last_; }

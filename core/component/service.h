@@ -25,7 +25,8 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// A function that sends the answer to a request, given as JSON. It must be called once, on the component's loop.
+  /// A function that sends the answer to a request, given as JSON. A service must call the function once, on the
+  /// component's loop.
   using Reply = std::function<void(std::string json)>;
 
   /// Handles a request, given as JSON, and passes the answer to `reply`, either before it returns or later. If the
@@ -33,7 +34,7 @@ class ServiceBase {
   /// fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
-  /// Calls serve() and returns the answer as JSON, or an empty string if serve() has returned without an answer.
+  /// Calls serve() and returns the answer as JSON, or an empty string if serve() returns before there is an answer.
   std::string call(const std::string& json);
 
  protected:

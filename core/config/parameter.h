@@ -40,11 +40,10 @@ class ParameterBase {
   /// Returns the current value as JSON, in the form that assign() accepts.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the callback; a parameter has only one. It is called on the owner's thread after set_parameter() has changed
+  /// Sets the callback; a parameter has only one. The callback runs on the owner's thread after set_parameter() changes
   /// the value. An exception that it throws reaches the caller of set_parameter(), but the change is not undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
-  /// Calls the callback. assign() does not call it, because setting the first value, from the launch file, is not a
-  /// change.
+  /// Calls the callback. assign() does not, because setting the first value, from the launch file, is not a change.
   void notify_changed() const {
     if (changed_) changed_();
   }

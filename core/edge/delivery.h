@@ -16,7 +16,7 @@ namespace trainyard::core {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message. It is called on the receiver's loop once for every delivered message, even if the
+  /// Returns the credit of a message. Called on the receiver's loop once for every delivered message, even if the
   /// handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };

@@ -44,8 +44,8 @@ class Wakeup {
   /// Announces that the thread is awake again, and empties the pipe.
   void done();
 
-  /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
-  /// if the thread sleeps. If several threads call it, only one of them makes the system call.
+  /// Wakes the thread if it sleeps. Any thread may call this after making its work visible. The call makes a system
+  /// call only if the thread sleeps. If several threads call at the same time, only one of them makes the system call.
   void notify();
 
  private:

@@ -34,7 +34,7 @@ class MemoryFile {
   /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
   /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Returns a handle to the whole file behind `fd`, a descriptor that release() has returned. See handle().
+  /// Returns a handle to the whole file behind `fd`, a descriptor returned by release(). See handle().
   static SharedHandle handle_of(int fd);
 
  private:

@@ -18,7 +18,8 @@ struct PluginEntry {
   /// the kind. The pointers are untyped because the symbol is C; TRAINYARD_PLUGIN converts them. May throw.
   void* (*create)(void* context);
   /// Constructs the plugin only to read its declaration and its traits. `where` names the plugin in errors.
-  /// `parameters` is a JSON object, or empty to give no values. All other members of the plugin's context are unset.
+  /// `parameters` is a JSON object, or an empty string (not "{}") to give no values. All other members of the plugin's
+  /// context are unset.
   Configurable* (*describe)(const char* where, const char* parameters);
 };
 

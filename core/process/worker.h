@@ -35,7 +35,7 @@ class Worker {
   /// Stops the loop and waits until the thread has ended. Does nothing if the worker was never started.
   void stop();
 
-  /// Stops reading messages from a process that has died. It must be called on the loop.
+  /// Stops reading messages from a process that has died. Must be called on the loop.
   void retire_inlets(const std::string& process);
 
   /// Returns the publishing socket, after making it if it does not exist yet.

@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// A store of notes, with which the ranks of a run exchange data before they can communicate in another way: handles of
-/// shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
+/// A store of notes, which the ranks of a run use to exchange data before they can communicate in another way: handles
+/// of shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
 ///
 /// A rendezvous is meant for the start of a run and not for its steps, because a note can be a file. Thread-safe.
 class Rendezvous {

@@ -105,9 +105,9 @@ class Stateful {
   /// Stores the state in `into`. A tensor that may change afterwards must be copied.
   virtual void save_state(StateWriter& into) const = 0;
 
-  /// Restores what save_state() has stored. It is not called if the checkpoint contains no state of this object. If
-  /// there are more ranks than before, values of the scope kRank are missing on the new ranks, which must start with
-  /// initial values.
+  /// Restores what save_state() stored. Not called if the checkpoint contains no state of this object. If there are
+  /// more ranks than before, values of the scope kRank are missing on the new ranks, which must start with initial
+  /// values.
   virtual void restore_state(const StateReader& from) = 0;
 };
 

@@ -55,7 +55,7 @@ class Rig {
   /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
   /// their hooks are passed on.
   void start();
-  /// Deactivates and finalizes the components, and handles the messages that are still under way. It may also be called
+  /// Deactivates and finalizes the components, and handles the messages that are still under way. May also be called
   /// after a component has failed.
   void stop();
 

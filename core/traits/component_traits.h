@@ -16,8 +16,8 @@ struct ComponentTraits {
   /// namespace "rankN".
   bool per_rank = false;
 
-  /// The name of the event loop that runs the component in a composed run. Components with the same `thread` share one
-  /// event loop.
+  /// The name of the event loop that runs the component. Components of one process with the same `thread` share one
+  /// event loop. This matters most with `placement = "composed"`, where all components are in one process.
   std::string thread = "main";
 
   /// False if a run cannot continue with a new instance of this component, because other components rely on the state

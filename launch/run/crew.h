@@ -70,7 +70,7 @@ class Crew {
  private:
   SpawnOptions spawn_options(const ChildProcess& child) const;
   void print(const ChildProcess& child, std::string_view line, bool from_stderr);
-  // Handles one wait status that waitpid() has returned.
+  // Handles one wait status returned by waitpid().
   void note(ChildProcess& child, int status);
 
   PollLoop& loop_;

@@ -21,7 +21,7 @@ struct SpawnOptions {
   std::vector<std::uint32_t> cpus;                 ///< The process is pinned to these CPUs; empty if it is not pinned.
 };
 
-/// A process that spawn() has started. The caller must reap it.
+/// A process started by spawn(). The caller must reap it.
 struct Spawned {
   pid_t pid = 0;
   FileDescriptor out;  ///< The reading end of its stdout; non-blocking.
