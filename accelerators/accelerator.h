@@ -72,7 +72,7 @@ class Accelerator : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers an accelerator. It is the last line of the accelerator's .cpp, outside of any namespace.
+/// Registers an accelerator. Must be the last line of the accelerator's .cpp, outside of any namespace.
 #define TRAINYARD_ACCELERATOR(Class, name, description)                                                        \
   TRAINYARD_PLUGIN("accelerator", ::trainyard::Accelerator, ::trainyard::AcceleratorContext, Class, name, "1", \
                    description)

@@ -43,9 +43,9 @@ class ClaimedDevice {
   /// warning.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the flat block `from` to `to`, one of which is on the host and the other on the device. It is used only if
-  /// the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
-  /// before any later computation there.
+  /// Copies the flat block `from` to `to`, one of which is on the host and the other on the device. Called only if the
+  /// device has memory of its own. A copy to the host is complete on return. A copy to the device is complete before
+  /// any later computation there.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
   /// Waits until all work that was submitted to the device is done.
@@ -80,7 +80,8 @@ class ClaimedDevice {
   /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// Returns the context of the accelerator, with its name for errors, its log, the rank and the size of the world.
+  /// Returns the context of the accelerator, which contains its name for errors, its log, the rank and the size of the
+  /// world.
   const PluginContext& context() const;
 
  private:

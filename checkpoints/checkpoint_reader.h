@@ -29,15 +29,16 @@ struct CheckpointSummary {
   RunRecord run;
   SafetensorsHeader model;
   std::optional<SafetensorsHeader> optimizer;
-  std::optional<SafetensorsHeader> state;  ///< The tensors of RunRecord::states, and optimizer state of single ranks.
-  std::uint64_t bytes = 0;                 ///< The size of all listed files together.
+  std::optional<SafetensorsHeader>
+      state;                ///< The tensors of RunRecord::states, and any optimizer state of single ranks.
+  std::uint64_t bytes = 0;  ///< The size of all listed files together.
 };
 
 /// Reads the small files and the headers, without checking hashes. Throws kNotFound, kIo, kCorrupt or kUnsupported.
 CheckpointSummary read_checkpoint(const std::string& path);
 
 /// Returns what is wrong with a checkpoint, in one sentence per problem; the list is empty if the checkpoint is
-/// complete. This reads every byte. A broken checkpoint never makes it throw.
+/// complete. Reads every byte. Does not throw for a broken checkpoint.
 std::vector<std::string> verify_checkpoint(const std::string& path);
 
 /// Returns the name of a step's checkpoint, such as "step-00002000".
@@ -54,8 +55,8 @@ std::vector<std::string> list_checkpoints(const std::string& directory);
 /// pointer or it leads out of the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns the path of the checkpoint that a user means by `path`: the checkpoint itself, or the last one in a
-/// directory of checkpoints. Throws kNotFound.
+/// Returns the path of a checkpoint. `path` is either this path, or a directory of checkpoints, of which the last one
+/// is chosen. Throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

@@ -27,8 +27,8 @@ std::string format_manifest(const Manifest& manifest);
 /// and kUnsupported for a newer format.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
-/// files are unchanged. Files that the manifest does not name are ignored.
+/// Reads every file in the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
+/// files are unchanged. Files that are not in the manifest are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

@@ -13,8 +13,8 @@
 
 namespace trainyard::checkpoints {
 
-/// The position of a run, stored in `run.json`. A run needs only this, the weights and the optimizer's state to
-/// continue.
+/// The position and the state of a run, stored in `run.json`. To continue, a run needs only this record, the tensors of
+/// its states, the weights and the optimizer's state.
 struct RunRecord {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
@@ -25,7 +25,8 @@ struct RunRecord {
   std::uint32_t ranks = 0;           ///< The number of ranks of the run; 0 in format 1, which does not record it.
   std::vector<Scalar> metrics;       ///< The newest validation metrics.
   std::vector<Setting> settings;     ///< The parameters that were changed during the run.
-  /// The state of everything that has any. Of tensors, only the names are here; their data is in `state.safetensors`.
+  /// The state of every part of the run that has state. For tensors, only the names are stored here; the data is in
+  /// `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;      ///< The name of the model plugin.
@@ -37,7 +38,8 @@ struct RunRecord {
 /// Returns the text of run.json. Numbers read back exactly; those that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
-/// Parses the text of run.json, of this format or of format 1. Throws kCorrupt with a text that begins with `where`.
+/// Parses the text of run.json in the current format or in format 1. Throws kCorrupt with a text that begins with
+/// `where`.
 RunRecord parse_run_record(const std::string& text, const std::string& where);
 
 /// Returns the name of a state's tensor in `state.safetensors`: "strategy/diloco/velocity", or "rank1/..." if the state

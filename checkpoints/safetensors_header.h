@@ -24,7 +24,7 @@ struct SafetensorsEntry {
 
 /// The content of a safetensors file's header.
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> tensors;  ///< In the order of their bytes.
+  std::vector<SafetensorsEntry> tensors;  ///< The tensors, in the order of their bytes in the file.
   std::map<std::string, std::string> metadata;
 
   /// The index in `tensors` of each name; parse_safetensors_header() fills it.
@@ -37,10 +37,10 @@ struct SafetensorsHeader {
 /// The longest header that the format allows.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
-/// Reads the JSON of a header that is followed by `data_bytes` bytes. It checks all requirements of the format: the
-/// sizes fit shape and dtype without overflow, the tensors follow each other without gap or overlap up to the last
-/// byte, and no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have, with a text
-/// that begins with `where`.
+/// Reads the JSON of a header that is followed by `data_bytes` bytes. Checks all requirements of the format: the sizes
+/// fit shape and dtype without overflow, the tensors follow each other without gap or overlap up to the last byte, and
+/// no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have, with a text that
+/// begins with `where`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& where);
 
 /// Returns the JSON of a header, padded with spaces to a multiple of 8.

@@ -10,7 +10,7 @@
 
 namespace trainyard::checkpoints {
 
-/// Computes a SHA-256 incrementally, using OpenSSL, which uses the CPU's SHA instructions if there are any.
+/// An incremental computation of a SHA-256 hash with OpenSSL, which uses the CPU's SHA instructions if there are any.
 class Sha256 {
  public:
   Sha256();
@@ -43,8 +43,8 @@ FileDigest digest_file(const std::string& path);
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// Converts hexadecimal text to bytes. Throws kCorrupt, with `where`, for an odd number of digits or for another
-/// character.
+/// Converts hexadecimal text to bytes. Throws kCorrupt, with a text that contains `where`, for an odd number of digits
+/// or for any other character.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

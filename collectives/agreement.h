@@ -28,14 +28,14 @@ struct Pause {
   std::chrono::microseconds most{0};  ///< The maximum time that the member may sleep.
 };
 
-/// The part of a backend through which the members of a group learn about each other's operations and failures.
-/// MeshAgreement is an implementation over sockets. The engine calls all functions on one thread, except wake(), which
-/// any thread may call.
+/// The part of a backend that informs the members of a group about each other's operations and failures. MeshAgreement
+/// is an implementation over sockets. The engine calls all functions on one thread, except wake(), which any thread may
+/// call.
 class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Announces to all members that this member has reached `operation`, and what its request is. The engine announces
+  /// Announces to all members that this member has reached `operation`, together with its request. The engine announces
   /// the operations of the group in their order, each as soon as its memory may be used. Returns false if there is no
   /// room for the announcement yet; the engine then calls the function again.
   virtual bool announce(const Operation& operation) = 0;

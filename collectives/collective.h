@@ -35,7 +35,7 @@ struct CollectiveContext : PluginContext {
 
 class Collective;
 
-/// A handle to an operation under way. It is small and is passed by value. Call wait() before you discard it.
+/// A handle to an operation under way. Handles are small and passed by value. Call wait() before you discard one.
 class Work {
  public:
   Work() = default;
@@ -59,9 +59,9 @@ class Work {
 /// called. send() and recv() are exceptions: they involve only two ranks.
 ///
 /// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
-/// Operations are carried out in the order of the calls. If a rank has ended, or does not respond within the timeout of
-/// the context, all other ranks get an error that names it. The group can then no longer be used, and every call throws
-/// the same error.
+/// Operations are carried out in the order of the calls. If a rank ends, or does not respond within the timeout of the
+/// context, all other ranks get an error that names this rank. The group can then no longer be used, and every call
+/// throws the same error.
 ///
 /// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
 /// `zmq` this is the order of the ranks, for every element.
@@ -140,13 +140,13 @@ class Collective : public Configurable {
   /// The function waits for all members.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Returns the `parts` + 1 bounds that divide `count` elements into parts of equal size. The last parts may be
-  /// smaller or empty.
+  /// Returns the `parts` + 1 bounds that divide `count` elements into parts. All parts have the same size, except that
+  /// the last ones may be smaller or empty.
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls the function
-  /// before it waits for the other members. In a group of one, it is also called.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. Called by connect() before it
+  /// waits for the other members, and also in a group of one.
   virtual void check() const {}
 
   /// Connects to the other members and returns the parts of the backend. Called only in groups of at least two members.
@@ -186,6 +186,6 @@ std::unique_ptr<Collective> make_world(const PluginContext& context, const std::
 
 }  // namespace trainyard
 
-/// Registers a collective. It is the last line of the collective's .cpp, outside of any namespace.
+/// Registers a collective. Must be the last line of the collective's .cpp, outside of any namespace.
 #define TRAINYARD_COLLECTIVE(Class, name, description) \
   TRAINYARD_PLUGIN("collective", ::trainyard::Collective, ::trainyard::CollectiveContext, Class, name, "1", description)

@@ -14,7 +14,7 @@
 namespace trainyard::collectives {
 
 /// The core of every collective. It carries out the operations of one member of a group, lets the members compare their
-/// requests, and finds out which member is to blame when there is no progress. The backend supplies agreement,
+/// requests, and determines which member is to blame when there is no progress. The backend supplies agreement,
 /// attendance and transport. All functions are called by one thread, which the Driver chooses.
 ///
 /// After a failure no operation makes further progress, and failure() returns the reason.

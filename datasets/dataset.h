@@ -17,7 +17,7 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader takes care of
+/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader handles
 /// batches, shuffling, shards and threads.
 ///
 /// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
@@ -66,7 +66,7 @@ class Dataset : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. The macro is
-/// used in the last line of the dataset's .cpp, outside of any namespace.
+/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. Must be the last
+/// line of the dataset's .cpp, outside of any namespace.
 #define TRAINYARD_DATASET(Class, name, description) \
   TRAINYARD_PLUGIN("dataset", ::trainyard::Dataset, ::trainyard::DatasetContext, Class, name, "1", description)

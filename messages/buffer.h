@@ -9,7 +9,8 @@
 
 namespace trainyard {
 
-/// The location of a shared buffer, from which another process of the same user on the same host can map it.
+/// The location of a shared buffer. Another process of the same user on the same host can map the buffer from this
+/// location.
 ///
 /// The memory is a sealed memfd of process `pid`. A reader opens `/proc/<pid>/fd/<fd>` and checks `inode`, so that it
 /// notices a descriptor that has been reused. The struct is plain data and is sent in a payload frame

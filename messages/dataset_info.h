@@ -39,7 +39,7 @@ struct SplitInfo {
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
   /// The number of samples that one full batch has on all ranks together; 0 if the loader does not announce this
-  /// number. In that case its positions (LoaderCursor) count batches instead of samples.
+  /// number. In that case the loader's positions (LoaderCursor) count batches instead of samples.
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 

@@ -20,8 +20,8 @@ constexpr auto words_of(Reduction) { return words("way of merging values", "mean
 /// mean.
 using Reductions = std::map<std::string, Reduction>;
 
-/// A collector that merges named numbers from several sources. All values of a name are merged by the reduction that
-/// was given with the first value of this name. A source need not have a value for every name.
+/// A collector that merges named numbers from several sources. All values with the same name are merged by the
+/// reduction of the first of these values. A source need not have a value for every name.
 class ScalarMerger {
  public:
   /// Adds a value. `weight` must be >= 0 and matters only for means. In a mean, a value of weight 0 is ignored unless

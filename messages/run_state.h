@@ -88,8 +88,8 @@ struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The path of the checkpoint that was loaded; empty if none was loaded. If one was, the fields below have the values
-  /// from the checkpoint's run.json.
+  /// The path of the checkpoint that was loaded; empty if none was loaded. If a checkpoint was loaded, the fields below
+  /// have the values from its run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
@@ -100,7 +100,8 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed before; see Component::take_settings.
+  std::vector<Setting>
+      settings;  ///< The parameters that were changed before the checkpoint; see Component::take_settings.
 
   template <class Archive>
   void serialize(Archive& archive) {

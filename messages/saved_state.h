@@ -23,7 +23,7 @@ struct StateTensor {
   }
 };
 
-/// What one part of a run needs in order to continue after a resume, besides the arena and the optimizer's blocks: the
+/// The state that one part of a run needs to continue after a resume, besides the arena and the optimizer's blocks: the
 /// best value of early stopping, the momentum of a strategy, the random numbers of a rank.
 ///
 /// Use StateWriter and StateReader (core/state/state.h) to fill and read a SavedState.

@@ -8,11 +8,11 @@
 namespace trainyard {
 
 /// The message that tells the optimizer that the gradients of one update are in the arena, already reduced over the
-/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. It sets them to
-/// zero after the update.
+/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. The optimizer
+/// sets them to zero after the update.
 ///
-/// The message contains no gradients, because both components share the memory. The accelerator host sends it once for
-/// each update. It sends none for a step that is skipped or in which this rank has nothing to update.
+/// The message contains no gradients, because both components share the memory. The accelerator host sends one message
+/// for each update, and none for a step that is skipped or in which this rank has nothing to update.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 

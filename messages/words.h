@@ -22,11 +22,11 @@ namespace trainyard {
 ///     enum class Season : std::uint8_t { kSummer, kWinter };
 ///     constexpr auto words_of(Season) { return words("season", "summer", "winter"); }
 ///
-/// The enumeration can then be the type of a Parameter and of a message's field; such a field is encoded as a string. A
-/// word that the enumeration does not have is refused when it is read.
+/// The enumeration can then be the type of a Parameter and of a message's field; such a field is encoded as a string.
+/// Reading any other word throws an error.
 template <std::size_t N>
 struct Words {
-  std::string_view noun;                   ///< What a value is called in errors: "season", "kind of order".
+  std::string_view noun;                   ///< The name for a value in errors: "season", "kind of order".
   std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
@@ -47,7 +47,7 @@ concept Worded = std::is_enum_v<E> && requires(E value) {
 template <Worded E>
 inline constexpr auto kWords = words_of(E{});
 
-/// Returns the word that stands for `value`.
+/// Returns the word for `value`.
 template <Worded E>
 constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));

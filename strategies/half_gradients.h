@@ -8,8 +8,8 @@
 namespace trainyard {
 
 /// Gradients that ranks send to each other in 16 bits: they are rounded, added up, and widened again. This halves the
-/// bytes. Each of the two roundings causes an error of half a unit in the last of 11 bits (float16) or 8 bits
-/// (bfloat16).
+/// number of bytes that are sent. Each of the two roundings causes an error of half a unit in the last of 11 bits
+/// (float16) or 8 bits (bfloat16).
 ///
 /// The largest float16 number is 65504. Gradients are therefore divided by the number of ranks before they are added,
 /// so that only the mean has to fit. A value that does not fit becomes infinite, which loss scaling detects. Below

@@ -24,11 +24,11 @@ struct Bucket {
 
 /// The base of strategies whose ranks are replicas: each has the whole model and a part of the data, and the ranks
 /// reduce their gradients. A derived class determines how a bucket of gradients is reduced; this class determines when.
-/// It calls the hooks in this order:
+/// The hooks are called in this order:
 ///
 ///     prepare_reduction, then in every step: reduce for each bucket, finish for each bucket, complete_reduction
 ///
-/// In a run with a single rank it calls none of these hooks.
+/// In a run with a single rank, none of these hooks is called.
 class ReplicaStrategy : public Strategy {
  public:
   explicit ReplicaStrategy(StrategyContext& context);
@@ -36,7 +36,8 @@ class ReplicaStrategy : public Strategy {
 
  protected:
   /// Returns the size in bytes to which buckets are filled; the first bucket is filled to at most 1 MiB. A parameter is
-  /// never cut, so a bucket may become larger. 0 means one bucket with all gradients, which is reduced after backward.
+  /// never divided between two buckets, so a bucket may become larger. 0 means a single bucket with all gradients,
+  /// which is reduced after the backward pass.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Allocates the memory and makes the groups of ranks that the reduction needs.

@@ -16,7 +16,7 @@ namespace trainyard {
 /// alignment; if there are fewer units than ranks, some parts are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
-/// Restricts `bounds`, which shard_bounds() returned, to the `bytes` bytes at `offset`, for a collective operation over
+/// Restricts `bounds`, a result of shard_bounds(), to the `bytes` bytes at `offset`, for a collective operation over
 /// these bytes. The results are in elements of `element_bytes` bytes, counted from `offset`. Parts may be empty.
 std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t element_bytes);

@@ -16,7 +16,7 @@ namespace trainyard {
 /// The layout of an arena with all parameters and buffers. It is computed before any memory is allocated.
 struct ArenaLayout {
   std::vector<ArenaEntry> entries;    ///< The parameters, then the buffers.
-  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, padding included.
+  std::uint64_t parameter_bytes = 0;  ///< The size of all parameters, including padding.
   std::uint64_t buffer_bytes = 0;
   DType dtype = DType::kFloat32;  ///< The type of the parameters.
 
@@ -25,8 +25,8 @@ struct ArenaLayout {
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The part of the parameters that a rank has, in bytes of the whole block, and which of the rank's blocks hold only
-/// that part. By default a rank has everything.
+/// The part of the parameters that belongs to a rank, in bytes of the whole block, and flags that state which of the
+/// rank's blocks contain only this part. By default a rank has everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
@@ -63,12 +63,13 @@ class Arena {
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Return flat views of the blocks on which kernels work, with the dtype of the parameters. Only the optimizer and
+  /// Return flat views, with the dtype of the parameters, of the memory on which kernels work. Only the optimizer and
   /// the holders of an ArenaEdit may change parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 
-  /// Return the part of these blocks that belongs to this rank's shard. The optimizer works on it.
+  /// Return the part of the parameters and of the gradients that belongs to this rank's shard. The optimizer works only
+  /// on this part.
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
@@ -76,7 +77,7 @@ class Arena {
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
-  /// Return the host memory of the blocks, which other processes can map. The last one is empty if there are no
+  /// Return the host memory of the blocks, which other processes can map. buffer_memory() is empty if the model has no
   /// buffers.
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
@@ -87,7 +88,7 @@ class Arena {
 
   bool has_buffers() const { return !buffers_.empty(); }
 
-  /// Sets a callback that is called at the end of every ArenaEdit that has changed or fetched parameters.
+  /// Sets a callback that is called at the end of every ArenaEdit that changed or fetched parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
   /// Makes the gradients of a step visible to the optimizer, which sets them to zero after use. If the gradients are
@@ -98,7 +99,7 @@ class Arena {
   void publish_buffers() const { buffers_.to_host(); }
 
   /// Makes the optimizer update `parameters` instead of this rank's block. `parameters` is the memory of a parameter
-  /// server, which all ranks share and which has the layout of the parameters.
+  /// server: all ranks share it, and its layout is the same as in this rank's block.
   void serve_from(const Buffer& parameters) { server_ = parameters; }
 
   /// Returns the number of trainable values, without padding.
@@ -107,7 +108,7 @@ class Arena {
   /// Returns the size of all blocks in bytes.
   std::uint64_t bytes() const;
 
-  /// Returns the message that lets the optimizer and the checkpoint writer work on the same memory.
+  /// Returns the message that gives the optimizer and the checkpoint writer access to the memory.
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
@@ -130,9 +131,9 @@ class Arena {
   std::function<void()> on_change_;
 };
 
-/// Permits changes of the parameters while it exists. Its destructor makes the changes visible to the optimizer and the
-/// checkpoint writer, and calls the listener set by on_change. An edit without changes costs nothing. If the edit is
-/// destroyed because of an exception, the destructor does neither, because the run ends then.
+/// A guard that permits changes of the parameters while it exists. Its destructor makes the changes visible to the
+/// optimizer and the checkpoint writer, and calls the callback set by Arena::on_change. An edit without changes costs
+/// nothing. If an exception destroys the edit, the destructor does neither, because the run ends.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);
@@ -140,7 +141,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// Returns the flat parameters for changing them. They count as changed from then on.
+  /// Returns the flat parameters for changing them. From this call on they count as changed.
   const at::Tensor& parameters();
 
   /// Fetches the parameters that the optimizer has updated.
@@ -152,7 +153,7 @@ class ArenaEdit {
   Arena& arena_;
   int exceptions_;        ///< The number of exceptions in flight when the edit began.
   bool changed_ = false;  ///< True if parameters may have been changed through this edit.
-  bool fetched_ = false;  ///< True if parameters that others have changed were fetched.
+  bool fetched_ = false;  ///< True if fetch_parameters() or fetch_all() was called.
 };
 
 }  // namespace trainyard

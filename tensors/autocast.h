@@ -5,12 +5,12 @@
 
 namespace trainyard {
 
-/// While an Autocast exists, suitable LibTorch operations on its thread compute in `type`; those that need more
-/// precision stay in float32. Weights are converted once and cached until it is destroyed, so they must not be updated
-/// before that.
+/// A guard for autocast. While it exists, suitable LibTorch operations on its thread compute in `type`, and operations
+/// that need more precision compute in float32. Weights are converted once and cached until the guard is destroyed, so
+/// they must not be updated before that.
 ///
-/// It is meant for the forward pass and the loss. The backward pass does not need it, because each gradient has the
-/// type of its operation.
+/// Use it for the forward pass and the loss. The backward pass does not need it, because each gradient has the type of
+/// its operation.
 class Autocast {
  public:
   /// Starts autocast to `type`. Throws kUnsupported for a kind of device for which this LibTorch has no autocast.

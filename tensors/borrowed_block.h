@@ -9,8 +9,9 @@ namespace trainyard {
 
 /// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of it, including those that autograd has saved for the backward pass, always refer to the memory that is
-/// provided at the moment. While none is provided, they have sizes and a type, but must not be read or written.
+/// Views of the tensor, including views that autograd has saved for the backward pass, always refer to the memory that
+/// is provided at the moment. While no memory is provided, the views have sizes and a type, but must not be read or
+/// written.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
@@ -22,9 +23,9 @@ class BorrowedBlock {
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
   /// Provides the memory. `memory` must be flat and have the same type, device and number of elements. The block keeps
-  /// it alive until take_back().
+  /// `memory` alive until take_back().
   void lend(const at::Tensor& memory);
-  /// Withdraws the memory that was provided.
+  /// Stops using the memory passed to lend(), and releases it.
   void take_back();
   bool has_memory() const { return memory_.defined(); }
 

@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// Replaces autocast to float16 where LibTorch has no float16 kernels, that is, on the CPU before LibTorch 2.3.
+/// An emulation of autocast to float16 for the CPU before LibTorch 2.3, which has no float16 kernels for it.
 ///
 /// The model computes in float32, but with weights that have been rounded to float16, and each gradient of a weight is
 /// rounded to float16 before it is added to the arena. In this rounding, values of 65520 and more become infinite and

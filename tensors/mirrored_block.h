@@ -17,7 +17,8 @@ struct DeviceMemory {
   /// empty, LibTorch's own copy is used.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  std::optional<at::Device> device;  ///< Where kernels work; empty if they work on the host memory itself.
+  std::optional<at::Device>
+      device;  ///< The device whose memory kernels work on; empty if they work on the host memory.
   Copy copy;
 };
 
@@ -25,8 +26,8 @@ struct DeviceMemory {
 /// even from other processes, and the memory that kernels work on.
 ///
 /// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
-/// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied at
-/// once, as one contiguous transfer.
+/// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied in one
+/// contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;
@@ -59,7 +60,7 @@ class MirroredBlock {
   Buffer host_;
   DType dtype_ = DType::kUInt8;
   at::Tensor host_view_;
-  at::Tensor flat_;  ///< The same as `host_view_` if there is only host memory.
+  at::Tensor flat_;  ///< The side that kernels work on; the same as `host_view_` if there is only host memory.
   DeviceMemory own_;
 };
 

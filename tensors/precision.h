@@ -8,10 +8,10 @@
 
 namespace trainyard {
 
-/// What the parameter `precision` of a launch file means for tensors.
+/// The meaning of a launch file's parameter `precision` for tensors.
 ///
 /// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
-/// and gradients stay float32, while LibTorch's autocast lets the operations that gain from it compute in 16 bits.
+/// and gradients stay float32, while LibTorch's autocast runs suitable operations in 16 bits.
 struct Precision {
   std::string name;                         ///< "32-true", "bf16-mixed", ...
   at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
@@ -34,8 +34,8 @@ const std::vector<std::string>& precision_names_and_aliases();
 /// allowed ones.
 Precision parse_precision(const std::string& name);
 
-/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers, such
-/// as classes and tokens, and bytes are left as they are.
+/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers (such
+/// as classes and tokens) and bytes are left unchanged.
 at::Tensor with_precision(const at::Tensor& tensor, const Precision& precision);
 
 }  // namespace trainyard

@@ -9,14 +9,14 @@ namespace trainyard {
 
 /// The random numbers of a rank that shares its process with others. LibTorch has one generator for the CPU in a
 /// process. Ranks that are threads of one process would draw from it in whatever order they happen to run, and no run
-/// could be repeated. So each rank has its own sequence, and only one rank at a time runs a pass that draws random
-/// numbers.
+/// could be repeated. Each rank therefore has its own sequence, and only one rank at a time runs a pass that draws
+/// random numbers.
 ///
 /// A rank that is alone in its process has no overhead. A rank whose model has drawn no random numbers in its first
 /// passes is assumed never to draw, and no longer waits for the others.
 class RankGenerator {
  public:
-  /// Every rank of the process must have made its RankGenerator before the first rank draws.
+  /// Every rank of the process must construct its RankGenerator before the first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
@@ -31,7 +31,8 @@ class RankGenerator {
   /// Puts the state of the rank's own sequence into LibTorch's generator. Must be called under hold().
   void install() const;
 
-  /// While a Turn exists, its thread draws from the rank's own sequence, and the other ranks that draw must wait.
+  /// A guard for a rank's turn. While it exists, its thread draws from the rank's own sequence, and other ranks of the
+  /// process that draw must wait.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);

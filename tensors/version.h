@@ -21,8 +21,8 @@ inline constexpr bool kHalfOnCpu = TRAINYARD_TORCH_AT_LEAST(2, 3);
 /// 1 if LibTorch has one operation for attention, with its own kernels for GPUs.
 #define TRAINYARD_TORCH_HAS_SDPA TRAINYARD_TORCH_AT_LEAST(2, 1)
 
-/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before 2.4, std::optional
-/// from then on.
+/// The type that LibTorch's functions take for a tensor that may be missing: c10::optional before LibTorch 2.4,
+/// std::optional since 2.4.
 #if TRAINYARD_TORCH_AT_LEAST(2, 4)
 template <class T>
 using TorchOptional = std::optional<T>;

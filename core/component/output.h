@@ -58,14 +58,15 @@ class OutputBase {
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge. Meanwhile the owner receives no further input.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Records that messages have begun to wait at a blocking edge. room_again(true) records the end of this.
+  /// Records that messages have begun to wait at a blocking edge. When they no longer wait, room_again(true) must be
+  /// called.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends the message to every edge. It never waits for room: an edge without room keeps or drops the message,
-  /// depending on its policy.
+  /// Sends the message to every edge. Never waits for room: an edge without room keeps or drops the message, depending
+  /// on its policy.
   void send_erased(std::shared_ptr<const void> message);
 
  private:

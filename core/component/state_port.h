@@ -32,7 +32,8 @@ class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
   using Restore = std::function<void(const StateReader& from)>;
-  /// A function that takes its part of `restored` and returns the owners (SavedState::owner) whose state it has taken.
+  /// A function that restores the component from its part of `restored`, and returns the owners (SavedState::owner) of
+  /// this part.
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
   /// `save` is called for every checkpoint. `restore` is called once when a run resumes, but only if the checkpoint

@@ -46,7 +46,7 @@ class Configurable {
   const std::string& where() const { return where_; }
 
   /// Throws kInvalidArgument if the given parameters contradict each other even though each value is allowed by itself.
-  /// An override must not open data or use a device, because it is also called while a run is only planned.
+  /// An override must not open data or use a device, because planning a run calls this function, too.
   virtual void check_parameters() const {}
 
   /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.

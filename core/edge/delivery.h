@@ -11,7 +11,7 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. The runtime calls consumed() when a message has been handled, so that the receiver can
+/// The receiving end of an edge. The runtime calls consumed() after a message has been handled, so that the edge can
 /// return the credit.
 class Receiver {
  public:

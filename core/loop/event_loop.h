@@ -85,8 +85,8 @@ class EventLoop {
   /// Returns a handle that other processes can use to wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace (Header::trace) of the message that is being handled. The messages that its handler sends get
-  /// the same trace.
+  /// Returns the trace (Header::trace) of the message that is being handled. Messages that the handler sends get the
+  /// same trace.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 

@@ -34,8 +34,8 @@ class Wakeup {
   /// Returns the handle for another process of the same user. It is valid as long as this object exists.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and it must
-  /// call done() whether it then sleeps or not.
+  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and then
+  /// call done(), even if it does not sleep.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -14,7 +14,7 @@ namespace trainyard::core {
 ///
 /// A counted segment starts with a page that holds, for every process of the run, the number of references that the
 /// process has. A reader returns its references itself. If a reader dies, the launcher reports its death, and forget()
-/// removes the references of that reader. So no memory of the pool is leaked. Nor does anything remain in /dev/shm,
+/// removes the references of that reader. No memory of the pool is therefore leaked, and nothing remains in /dev/shm,
 /// because a memfd has no name.
 ///
 /// Thread-safe.

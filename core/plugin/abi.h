@@ -13,8 +13,8 @@
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
-/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that they can call
-/// C++ code of each other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
+/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that each can call
+/// C++ code of the other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
 /// version of LibTorch ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \
@@ -38,9 +38,9 @@ struct PluginLabel {
 PluginLabel read_plugin_label(const std::string& path);
 
 /// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG and of one word for the interface of
-/// each kind of plugin, such as "strategy-fd5132dae94b". The version of LibTorch in it is the one that the plugins of
-/// this build use. The number in a word is a hash of the headers that a plugin of this kind includes; the build
-/// computes it (cmake/TrainyardInterfaces.cmake).
+/// each kind of plugin, such as "strategy-fd5132dae94b". The tag contains the version of LibTorch that the plugins of
+/// this build use. The number at the end of a word is a hash of the headers that a plugin of this kind includes; the
+/// build computes this hash (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
 /// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the function's definition.

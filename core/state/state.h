@@ -67,15 +67,15 @@ class StateReader {
   bool has(const std::string& name) const { return values_.contains(name) || tensors_.contains(name); }
 
   /// These functions return the value stored under `name`. If the value is missing or has another type, they throw
-  /// kCorrupt, which names the checkpoint and the owner.
+  /// kCorrupt, naming the checkpoint and the owner.
   double number(const std::string& name) const;
   std::uint64_t count(const std::string& name) const;
   bool flag(const std::string& name) const;
   std::string text(const std::string& name) const;
   std::string json(const std::string& name) const;
   const Tensor& tensor(const std::string& name) const;
-  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch, which contains the
-  /// expected and the actual ones.
+  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch with the expected and
+  /// the actual dtype and shape.
   const Tensor& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
 
   /// Returns the step at which the checkpoint was made.
@@ -102,7 +102,7 @@ class Stateful {
  public:
   virtual ~Stateful() = default;
 
-  /// Stores the state in `into`. A tensor that may change afterwards must be copied.
+  /// Stores the state in `into`. An override must copy any tensor that may change afterwards.
   virtual void save_state(StateWriter& into) const = 0;
 
   /// Restores what save_state() stored. Not called if the checkpoint contains no state of this object. If there are

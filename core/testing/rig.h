@@ -84,7 +84,7 @@ class Rig {
   /// for them.
   void run_until_idle();
 
-  /// Returns the reason that a component gave to finish_run(), or an empty string if none has called it.
+  /// Returns the reason that a component passed to finish_run(), or an empty string if finish_run() was not called.
   const std::string& finished() const;
 
   /// Makes the outputs of `topic` block while `window` messages are unread. By default the rig reads every message

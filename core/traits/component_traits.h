@@ -24,7 +24,8 @@ struct ComponentTraits {
   /// of the old instance. The planner then refuses `respawn` for it.
   bool restartable = true;
 
-  /// True if its parameters must be checked together (Configurable::check_parameters) before a plan is accepted.
+  /// True if the planner must call Configurable::check_parameters, which checks the parameters together, before it
+  /// accepts a plan.
   bool checks_parameters = false;
 
   /// The minimum memory, in bytes, that a process needs to host one such component, apart from the model and the data.
