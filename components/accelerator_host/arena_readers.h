@@ -11,20 +11,21 @@
 
 namespace trainyard::host {
 
-/// The readers of the arena that have been told of a step and have not answered yet.
+/// The readers of the arena that were informed of a step and have not answered yet.
 ///
-/// Until all of them have answered, the next step may be computed but not applied; if the model has buffers, not even
-/// computed, because a forward pass would change them. Without readers, nothing is done.
+/// Until all readers have answered, the next step may be computed but not applied. If the model has buffers, the step
+/// may not even be computed, because a forward pass would change the buffers. Without readers, nothing is sent and
+/// nothing waits.
 class ArenaReaders {
  public:
-  /// Every sender that `answers` is connected to is a reader. Visitors that listen to `output` are not.
+  /// Every sender connected to `answers` is a reader. Visitors that listen to `output` are not readers.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Tells the readers that the arena holds the result of this step.
+  /// Informs the readers that the arena contains the result of this step.
   void show(std::uint64_t step);
 
-  /// Records one answer. Throws kInternal for one that was not asked for.
+  /// Records one answer. Throws kInternal for an answer that was not requested.
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }

@@ -15,8 +15,8 @@
 
 namespace trainyard {
 
-/// Copies batches to the device and converts them to the model's type. If the device has memory of its own, a batch can
-/// be requested before it is needed; everywhere else the model works on the memory of the message.
+/// The batches on the device, converted to the model's type. If the device has memory of its own, a batch can be copied
+/// before it is needed. Otherwise the model works on the memory of the message.
 class DeviceBatches {
  public:
   /// `own_memory` is true if kernels do not work on host memory.
@@ -33,7 +33,7 @@ class DeviceBatches {
   void release() { views_.release(); }
 
  private:
-  /// A batch that is being copied to the device. It is identified by its place in the run.
+  /// A batch that is being copied to the device. It is identified by its order, epoch and index.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

@@ -26,12 +26,13 @@ struct SkippedStep {
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };
 
-/// How a step ended. This is the same on every rank, unless the ranks have gradients of their own (GradientsOfRanks).
+/// The result of a step. It is the same on every rank, unless the ranks have different gradients (GradientsOfRanks).
 struct StepResult {
-  double scale = 1;  ///< The optimizer multiplies gradients by it: clipping, and the inverse of the loss scale.
-  /// The norm of all gradients before it is clipped, without the loss scale; 0 if it was not computed.
+  double scale =
+      1;  ///< The factor by which the optimizer multiplies gradients, for clipping and to remove the loss scale.
+  /// The norm of all gradients before clipping and without the loss scale; 0 if it was not computed.
   double norm = 0;
-  std::optional<SkippedStep> skipped;  ///< Set if there is no update to make; the gradients are discarded by then.
+  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped; the gradients have already been discarded.
 };
 
 /// Determines the factors by which gradients are multiplied: the loss scale while they are computed; then, in the
@@ -40,11 +41,12 @@ struct StepResult {
 class GradientScaling {
  public:
   struct Options {
-    std::string where;        ///< The beginning of error messages.
+    std::string where;        ///< The prefix of error messages.
     std::string accelerator;  ///< The name of the accelerator, for error messages.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
-    bool skips_not_finite = false;    ///< True to skip steps whose gradients are not finite even so.
+    bool skips_not_finite =
+        false;  ///< True to skip steps with gradients that are not finite, even if the loss is not scaled.
   };
 
   explicit GradientScaling(Options options);
@@ -59,16 +61,16 @@ class GradientScaling {
   /// Returns the loss scale and the number of skipped steps, for the training metrics; empty if the loss is not scaled.
   std::vector<Scalar> metrics() const;
 
-  /// Returns what scales the loss, which has state; null if nothing does.
+  /// Returns the loss scaler, whose state must be saved; null if the loss is not scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
-  /// Returns the steps skipped since the run began.
+  /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Continues to count the skipped steps of a run that is resumed. What scales the loss restores them by itself.
+  /// Sets the number of skipped steps of a resumed run. A loss scaler restores this number from its own state.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:
-  /// After so many skipped steps in a row nothing will be learnt any more.
+  /// After this number of skipped steps in a row, training has failed.
   static constexpr std::uint64_t kMostSkippedInARow = 100;
 
   void check_allowed(const Clipping& clipping) const;
@@ -76,8 +78,8 @@ class GradientScaling {
 
   Options options_;
   std::optional<LossScaler> scaler_;
-  std::uint64_t skipped_ = 0;           ///< The steps skipped since the run began, if the loss is not scaled ...
-  std::uint64_t skipped_in_a_row_ = 0;  ///< ... and since the last one that was not.
+  std::uint64_t skipped_ = 0;  ///< The number of steps skipped since the run began, if the loss is not scaled ...
+  std::uint64_t skipped_in_a_row_ = 0;  ///< ... and the number skipped since the last update.
 };
 
 }  // namespace trainyard

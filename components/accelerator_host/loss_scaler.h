@@ -7,14 +7,15 @@
 
 namespace trainyard {
 
-/// How the loss is scaled in 16-mixed.
+/// The settings of the loss scale in 16-mixed.
 struct LossScaling {
   double initial = 65536;             ///< The scale of the first step; > 0.
   std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
-/// Finds the largest factor for the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does:
-/// a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
+/// A search for the largest factor of the loss at which gradients still fit into float16, with the method of
+/// torch.cuda.amp.GradScaler: a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
+/// steps in a row double it.
 class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;
@@ -31,12 +32,12 @@ class LossScaler final : public Stateful {
   /// smallest scale was too large.
   void update(bool finite);
 
-  /// Under this name checkpoints keep the state. It is the same on all ranks, because they skip steps together; where
-  /// they do not, all go on with that of rank 0.
+  /// The name of the state in checkpoints. The state is the same on all ranks if they skip steps together. Otherwise
+  /// all ranks of a resumed run continue with the state of rank 0.
   static constexpr const char* kState = "loss_scale";
 
   void save_state(StateWriter& into) const override;
-  /// Throws kCorrupt for values that make no sense. Values that are missing stay as they are.
+  /// Throws kCorrupt for impossible values. Values that are missing from the state do not change.
   void restore_state(const StateReader& from) override;
 
  private:

@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The random numbers of a rank. Every rank draws the same initial parameters, and different numbers from then on, so
-/// that dropout differs between ranks.
+/// The random numbers of a rank. Every rank draws the same initial parameters. Afterwards the ranks draw different
+/// numbers, so that dropout differs between ranks.
 class RandomNumbers final : public Stateful {
  public:
   RandomNumbers(ClaimedDevice& device, std::uint64_t seed, std::uint32_t rank)
@@ -22,15 +22,16 @@ class RandomNumbers final : public Stateful {
   /// see only some of the draws.
   void draw_initial(const std::function<void()>& build);
 
-  /// Returns the generator in whose turns this rank runs the passes that may draw random numbers.
+  /// Returns the generator of this rank. Every pass that may draw random numbers must hold a turn of it.
   RankGenerator& generator() { return generator_; }
 
-  /// Under this name checkpoints keep the state of every rank.
+  /// The name of the state in checkpoints. Every rank has its own state.
   static constexpr const char* kState = "random_numbers";
 
   void save_state(StateWriter& into) const override;
   void restore_state(const StateReader& from) override;
-  /// Begins a sequence that depends on the step at which the run resumes, on a rank of which a checkpoint has no state.
+  /// Begins a new sequence, which depends on the step at which the run resumes. For a rank for which the checkpoint
+  /// contains no state.
   void begin_anew(std::uint64_t step);
 
  private:

@@ -18,15 +18,15 @@ namespace trainyard::host {
 
 /// The outcome of a training step that is reported.
 struct StepOutcome {
-  std::vector<at::Tensor> losses;  ///< The losses of those micro-batches that had samples, still on the device.
+  std::vector<at::Tensor> losses;  ///< The losses of all micro-batches that had samples, still on the device.
   std::uint64_t samples = 0;
   StepResult result;
   bool updated = false;  ///< True if the optimizer made an update, with this learning rate.
   double learning_rate = 0;
 };
 
-/// Reports the results of training and evaluations: as Metrics if this rank is the only one, otherwise as RankMetrics.
-/// It also measures the speed of training.
+/// The sender of the results of training and evaluations: as Metrics if this rank is the only one, otherwise as
+/// RankMetrics. The reporter also measures the speed of training.
 class Reporter {
  public:
   struct Outputs {
@@ -36,7 +36,7 @@ class Reporter {
   Reporter(Runner& runner, const RunPosition& position, Outputs outputs, const ComponentContext& context,
            const Parameter<bool>& device_stats);
 
-  /// Sets the unit of throughput, such as "token", and how many of them a sample has.
+  /// Sets the unit of throughput, such as "token", and the number of units in a sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
   /// Record that training continues, that a batch was used, or that training pauses. Pauses do not count as training
@@ -48,7 +48,7 @@ class Reporter {
   /// Reports a step. Waits for the device, because it reads the losses and measures the time.
   void report_step(const Order& order, const StepOutcome& step);
 
-  /// Reports the metrics of an evaluation, which are those in its answer `done`.
+  /// Reports the metrics of an evaluation, which are in its answer `done`.
   void report_evaluation(const Order& order, const OrderDone& done);
 
   /// Stops all reporting. Called when the run is ending.

@@ -11,7 +11,8 @@
 
 namespace trainyard::host {
 
-/// The copies of the arena that the checkpoint writer was asked for and has not made yet. There may be several.
+/// The copies of the arena that were requested from the checkpoint writer but have not been made yet. There may be
+/// several.
 ///
 /// Until all of them are made, the next step may be computed but not applied.
 class Snapshots {

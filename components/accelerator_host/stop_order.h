@@ -8,8 +8,8 @@
 
 namespace trainyard::host {
 
-/// Carries out a stop: gives up the order that is under way. The answer also stands for the orders that the stop
-/// discards, and gives the number of batches that the order under way had used.
+/// Carries out a stop: cancels the order that is under way. The answer also covers the orders that the stop discards,
+/// and contains the number of batches that the cancelled order had used.
 class StopOrder final : public ActiveOrder {
  public:
   /// `overtaken` is the order that is under way, if any.

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// Measures how many units, such as samples or tokens, are trained on per second. Time that goes into evaluations and
+/// A meter for the number of units, such as samples or tokens, that are trained on per second. Time for evaluations and
 /// checkpoints does not count.
 class Throughput {
  public:

@@ -31,7 +31,7 @@ class TrainOrder final : public ActiveOrder {
   enum class Phase {
     kAccumulating,  ///< The step needs another micro-batch.
     kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
-    kUpdating,      ///< The parameters belong to the optimizer until it answers.
+    kUpdating,      ///< The optimizer updates the parameters, and nothing else may access them until it answers.
   };
   /// Changes the phase. No other function changes it. Throws kInternal for a change that is not allowed.
   void enter(Phase next);
@@ -52,7 +52,7 @@ class TrainOrder final : public ActiveOrder {
   // These members describe the current step.
   std::uint64_t micro_batch_ = 0;    ///< The number of micro-batches done.
   std::uint64_t micro_batches_ = 0;  ///< The number of micro-batches that the step will have.
-  std::uint64_t batch_ = 0;          ///< The index of its newest micro-batch.
+  std::uint64_t batch_ = 0;          ///< The index of the step's newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the step ends with metrics.
   StepOutcome outcome_;       ///< The outcome, whose losses are kept only if the step will be reported.

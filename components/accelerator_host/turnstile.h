@@ -11,7 +11,7 @@
 
 namespace trainyard::host {
 
-/// Lets the ranks agree, without waiting for each other, after which unit of work they pause.
+/// A means for the ranks to agree, without waiting for each other, after which unit of work they pause.
 ///
 /// A unit is work that all ranks do together or not at all: a training step, a batch of an evaluation, a checkpoint.
 /// All ranks do the same units in the same order, though not at the same time. Each rank calls pass() before it begins
@@ -24,14 +24,15 @@ namespace trainyard::host {
 ///     reopen()               this rank has come to rest, and passes again from now on
 ///
 /// The ranks share two words of memory, so passing costs one atomic operation and no message. Between a reopen() and
-/// the next close() of any rank, every rank must have called reopen(); the strategy manager sees to that, because it
-/// pauses only when all ranks have answered the pause before.
+/// the next close() of any rank, every rank must have called reopen(). The strategy manager ensures this: it orders a
+/// pause only when all ranks have answered the previous pause.
 class Turnstile {
  public:
   /// The turnstile of a single rank.
   Turnstile();
 
-  /// Joins the turnstile of all ranks. Rank 0 makes it, the others wait for it. Throws kTimeout if rank 0 does not.
+  /// Joins the turnstile of all ranks. Rank 0 makes the shared memory, and the others wait for it. Throws kTimeout if
+  /// rank 0 does not make it in time.
   Turnstile(const PluginContext& context, std::chrono::milliseconds timeout);
 
   /// Returns true if this rank may begin its next unit, which then counts as begun.
@@ -47,21 +48,22 @@ class Turnstile {
   void reopen();
 
  private:
-  /// Words of two pauses in turn, because a rank may have passed one that another has still to come to. Each holds
-  /// which pause it is about, whether it is closed, and how many units the foremost rank has begun.
+  /// One word for each of two consecutive pauses, because one rank may have finished a pause that another rank has not
+  /// reached yet. A word contains the number of the pause, whether it is closed, and the number of units that the
+  /// foremost rank has begun.
   struct Words {
     std::atomic<std::uint64_t> of_pause[2];
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
   std::atomic<std::uint64_t>& word() const { return words_->of_pause[pause_ % 2]; }
-  /// Returns the word without what is left in it of the pause before the last one.
+  /// Returns `word`, or its initial value for this pause if it still contains an earlier pause.
   std::uint64_t current(std::uint64_t word) const;
 
   core::MemoryFile file_;
   core::Mapping mapping_;
   Words* words_;
-  std::uint64_t pause_ = 0;  ///< The number of pauses that this rank has come to.
+  std::uint64_t pause_ = 0;  ///< The number of pauses that this rank has reached.
   std::uint64_t begun_ = 0;  ///< The number of units that this rank has begun.
 };
 

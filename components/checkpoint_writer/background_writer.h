@@ -16,8 +16,9 @@
 
 namespace trainyard {
 
-/// Writes checkpoints on a separate thread, one after another. There is one thread because a second would only compete
-/// for the same disk, and because the store that names and deletes checkpoints serves one thread at a time.
+/// A writer of checkpoints, which works on a separate thread, one checkpoint after another. There is one thread because
+/// a second would only compete for the same disk, and because the store that names and deletes checkpoints serves one
+/// thread at a time.
 ///
 /// submit() and take_finished() are called on the component's loop. If a write fails, take_finished() returns the
 /// error, and the writer continues with the next checkpoint.
@@ -37,10 +38,10 @@ class BackgroundWriter {
   /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Submits a copy for writing and returns at once. take_finished() returns the copy afterwards.
+  /// Submits a copy for writing and returns immediately. take_finished() returns the copy afterwards.
   void submit(std::unique_ptr<StateCopy> state);
 
-  /// Returns the results that have been added since the last call, in the order of submission.
+  /// Returns the results that are new since the last call, in the order of submission.
   std::vector<Finished> take_finished();
 
   /// Blocks until every submitted checkpoint has been written or has failed.

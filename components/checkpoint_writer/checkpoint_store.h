@@ -10,8 +10,9 @@
 
 namespace trainyard {
 
-/// A directory of checkpoints and the rule by which they are kept. It deletes only what it wrote itself or was told to
-/// adopt. One thread may use it at a time: the component's until the first snapshot, the writer's from then on.
+/// A directory of checkpoints, with the rule that decides which ones are kept. The store deletes only checkpoints that
+/// it wrote itself or that adopt() took over. Only one thread at a time may use it: the component's until the first
+/// snapshot, and the writer's afterwards.
 class CheckpointStore {
  public:
   /// The options are fixed for the run. The directory must exist.
@@ -24,8 +25,8 @@ class CheckpointStore {
   };
   explicit CheckpointStore(Options options) : options_(std::move(options)) {}
 
-  /// Takes over the checkpoints that are in the directory as an earlier part of this run. Those of later steps than
-  /// `resumed_step` are no longer part of the run, and are deleted first.
+  /// Takes over the checkpoints in the directory as an earlier part of this run. First deletes the checkpoints of steps
+  /// after `resumed_step`, because they are no longer part of the run.
   void adopt(std::uint64_t resumed_step);
 
   /// Sets the values that are written into every run.json and stay the same during the run.
@@ -35,7 +36,7 @@ class CheckpointStore {
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;
-    std::vector<std::string> warnings;  ///< What failed after the checkpoint was safely on disk.
+    std::vector<std::string> warnings;  ///< The problems that occurred after the checkpoint was safely on disk.
   };
 
   /// Writes, syncs and names a checkpoint, then moves the pointers ("last" and "best") and deletes what the rule does

@@ -16,26 +16,27 @@
 
 namespace trainyard {
 
-/// What the checkpoint writer and the components that have state say to each other. It brings the ports for this with
-/// it, the counterparts of those of a StatePort.
+/// The messages between the checkpoint writer and the components that have state. This class contains the ports for
+/// these messages, which are the counterparts of the ports of a StatePort.
 class ComponentStates {
  public:
-  /// How long components may take to give their state or to take it back. They do it between two messages, so only one
-  /// that hangs takes longer.
+  /// The maximum time in which components must send or restore their state. They do so between two messages, so only a
+  /// component that hangs takes longer.
   static constexpr std::chrono::seconds kDeadline{30};
 
   explicit ComponentStates(Component& owner);
 
-  /// Gives the components their state, and calls `done` when all have taken it, with the owners whose state nobody has
-  /// taken. The owner of this object fails if a component does not answer in time.
+  /// Sends the states to the components, and calls `done` when all components have answered. `left` contains the owners
+  /// whose state no component has taken. The owner of this object fails if a component does not answer in time.
   void give_back(RestoredStates states, std::function<void(const std::set<std::string>& left)> done);
 
-  /// Asks the components for their state, and calls `done` when all have given it or one has not in time. It may call
-  /// it before it returns.
+  /// A function that receives the states of all components, or an error; `error` is empty if there is none.
   using Collected = std::function<void(std::vector<SavedState> states, const std::string& error)>;
+  /// Requests the state of the components. Calls `done` when all have answered, or with an error if one does not answer
+  /// in time. `done` may be called before collect() returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
-  /// Ends a collection that is under way, with this error.
+  /// Cancels the collection under way, and passes `error` to its callback.
   void give_up(const std::string& error);
 
  private:
@@ -52,7 +53,7 @@ class ComponentStates {
 
   std::optional<core::EventLoop::TimerId> clock_;
   std::set<std::string> answered_;  ///< The components that have answered.
-  std::set<std::string> left_;      ///< The owners whose state nobody has taken yet.
+  std::set<std::string> left_;      ///< The owners whose state no component has taken yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
   std::uint64_t order_ = 0;  ///< The order of the collection under way.
   std::vector<SavedState> states_;

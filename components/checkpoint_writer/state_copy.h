@@ -19,10 +19,10 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// Lets go of the states, whose tensors may be memory of others.
+  /// Releases the states, whose tensors may refer to memory of other components.
   void forget_states() { snapshot_.states.clear(); }
 
-  /// Adds state that came after the snapshot.
+  /// Adds state that arrived after the snapshot.
   void add(std::vector<SavedState> states);
 
   /// Returns the tensors of a file as views on the copy.

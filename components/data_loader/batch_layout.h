@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// The places of a batch's fields in its buffer. The fields follow one another, and each starts at a multiple of 64
+/// The layout of a batch's fields in its buffer. The fields follow one another, and each starts at a multiple of 64
 /// bytes.
 class BatchLayout {
  public:

@@ -16,23 +16,26 @@ namespace trainyard {
 struct Job {
   const BatchPlan* plan = nullptr;
   LoaderCursor place;          ///< The place of the batch in the plan.
-  LoaderCursor next;           ///< Where training continues after this batch.
+  LoaderCursor next;           ///< The position at which training continues after this batch.
   bool last_in_epoch = false;  ///< True for the last batch of the epoch or the evaluation.
 };
 
-/// Turns orders into the sequence of batches to read, and determines to which order each sent batch belongs.
+/// The sequence of batches to read, which results from the orders. It also determines the order to which each sent
+/// batch belongs.
 ///
 /// When the batches of all orders have been read, it continues with the training stream, because a train order most
-/// likely follows, and its first batches are then ready. An order that needs other batches makes these useless.
+/// likely follows, and its first batches are then ready. If an order needs other batches, the batches read ahead are
+/// discarded.
 class BatchSequence {
  public:
-  /// `train` may be null if there is no such split. `evaluate` has every split. Both must outlive the sequence.
+  /// `train` is null if there is no split for training. `evaluate` contains a plan for every split. Both must outlive
+  /// the sequence.
   BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
-  /// Adds the next order. Returns how many of the newest jobs are now invalid and will never be sent; after a stop this
-  /// is kEverything. Throws kInvalidArgument for an order that cannot be served.
+  /// Adds the next order. Returns the number of newest jobs that are now invalid and will never be sent; after a stop
+  /// this is kEverything. Throws kInvalidArgument for an order that cannot be served.
   std::uint64_t add(const Order& order);
 
   /// Returns the next batch to read; empty if no order needs a batch and none can be read ahead.
@@ -46,7 +49,7 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
   };
-  /// Records that the oldest unsent job is now sent. `job` must be that one.
+  /// Records that `job`, which must be the oldest unsent job, is now sent.
   Stamp send(const Job& job);
 
   /// Returns where training continues after the last batch that was sent.
@@ -59,7 +62,7 @@ class BatchSequence {
     std::uint64_t epoch = 0;
     const BatchPlan* plan = nullptr;
     LoaderCursor place;  ///< The next batch to read.
-    LoaderCursor next;   ///< For an evaluation: where training continues.
+    LoaderCursor next;   ///< For an evaluation: the position at which training continues.
     std::uint64_t to_read = 0;
     std::uint64_t to_send = 0;
   };

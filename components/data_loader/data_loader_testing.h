@@ -23,7 +23,7 @@ namespace trainyard::testing {
 /// stop readers, and one sample can be broken.
 class Numbers final : public Dataset {
  public:
-  /// What a test shares with the dataset after it has handed the dataset over.
+  /// The data that a test and the dataset share after the loader owns the dataset.
   struct Control {
     std::map<std::string, std::uint64_t> splits{{"train", 100}, {"validate", 25}};
     std::uint64_t broken = ~std::uint64_t{0};

@@ -19,7 +19,7 @@
 
 namespace trainyard {
 
-/// Reads batches ahead on worker threads and returns them in the order in which they were requested.
+/// A reader that reads batches ahead on worker threads, and returns them in the order in which they were requested.
 ///
 /// It is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes the
 /// results at the head. A slot is reused when its result has been removed, so memory is bounded and the order never
@@ -37,8 +37,8 @@ class Prefetcher {
     std::atomic<bool> discarded{false};
   };
 
-  /// `layout` is that of the reader's fields; both must outlive the prefetcher. `wake` is called on a worker's thread
-  /// when `head` has returned null for a job that is now done.
+  /// `layout` is the layout of the reader's fields; `layout` and `reader` must outlive the prefetcher. `wake` is called
+  /// on a worker's thread when `head` has returned null for a job that is now done.
   Prefetcher(const SampleReader& reader, const BatchLayout& layout, core::SharedPool& pool, std::size_t slots,
              std::size_t workers, std::function<void()> wake);
 
@@ -58,7 +58,8 @@ class Prefetcher {
   /// Frees the slot that `head` returned.
   void pop();
 
-  /// Frees the slots of discarded jobs at the head. `wake` will be called when one that is still being read is done.
+  /// Frees the slots of discarded jobs at the head. If a worker is still reading a discarded job, `wake` will be called
+  /// when this job is done.
   void skip_discarded();
 
   /// Discards the newest `count` jobs, or all if there are fewer, so that their results are not returned.

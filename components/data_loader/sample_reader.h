@@ -15,7 +15,7 @@
 
 namespace trainyard {
 
-/// Identifies the sample to read, and holds the values on which its random transforms depend.
+/// The sample to read, and the values on which its random transforms depend.
 struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
@@ -23,17 +23,19 @@ struct SampleChoice {
   bool random = false;  ///< True if random transforms draw; otherwise they behave as in an evaluation.
 };
 
-/// Reads samples of a dataset and passes their fields through the transforms, in the order in which these were added.
+/// A reader of the samples of a dataset. It passes their fields through the transforms, in the order in which the
+/// transforms were added.
 ///
-/// The transformed sample depends only on the seed and the SampleChoice. Several threads may read at once, each with
-/// its own scratch memory. The first read with it allocates; later ones allocate nothing themselves.
+/// The transformed sample depends only on the seed and the SampleChoice. Several threads may read concurrently, each
+/// with its own scratch memory. The first read allocates this memory; later reads allocate nothing themselves.
 class SampleReader {
  public:
   /// `dataset` must be open and outlive the reader.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
   /// Appends a transform, which is prepared for the output of the earlier transforms of its field. Throws
-  /// kInvalidArgument, with the nearest known name, if there is no such field, and whatever the transform throws.
+  /// kInvalidArgument, with the nearest known name, if there is no such field. Exceptions of the transform are passed
+  /// on.
   void add(std::unique_ptr<Transform> transform);
 
   /// Returns the fields of a sample after all transforms.
@@ -52,9 +54,10 @@ class SampleReader {
   struct Step {
     std::unique_ptr<Transform> transform;
     std::size_t field = 0;
-    std::size_t input_offset = 0;  ///< The place in the scratch memory.
+    std::size_t input_offset = 0;  ///< The offset in the scratch memory.
     std::size_t input_bytes = 0;
-    std::optional<std::size_t> next{};  ///< The step that takes the result; empty if the result goes into the batch.
+    std::optional<std::size_t>
+        next{};  ///< The step that uses the result; empty if the result is written into the batch.
   };
 
   std::size_t field_named(const Transform& transform) const;
@@ -66,7 +69,7 @@ class SampleReader {
   std::uint64_t key_;
   std::vector<DatasetField> fields_;
   std::vector<Step> steps_;
-  std::vector<std::optional<std::size_t>> first_;  ///< For each field, the step that takes what the dataset writes.
+  std::vector<std::optional<std::size_t>> first_;  ///< For each field, the step that uses the output of the dataset.
   std::size_t scratch_bytes_ = 0;
 };
 

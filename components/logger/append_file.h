@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// A file that grows at its end. What is appended stays in memory until flush(), so that logging a step makes no system
-/// call. The file is opened with O_APPEND, so two processes that log into one file do not overwrite each other.
+/// A file to which text is only appended. The text stays in memory until flush(), so that logging a step makes no
+/// system call. The file is opened with O_APPEND, so two processes that log into one file do not overwrite each other.
 class AppendFile {
  public:
   /// Opens `path`; if it does not exist, makes it and its folders. Throws kIo.
@@ -31,8 +31,8 @@ class AppendFile {
   std::string buffer_;
 };
 
-/// Cuts off an incomplete last line, which a killed run may have left, so that the next line is not appended to it.
-/// Does nothing if there is no file.
+/// Removes an incomplete last line, which a killed run may have left, so that the next line is not appended to it. Does
+/// nothing if there is no file.
 void drop_torn_line(const std::string& path);
 
 }  // namespace trainyard

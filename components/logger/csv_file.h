@@ -16,7 +16,7 @@ namespace trainyard {
 /// cells for the rows that did not have it. An existing file is continued, and its columns keep their order.
 class CsvFile {
  public:
-  /// Opens or makes the file, and cuts off an incomplete last line. Throws kIo.
+  /// Opens or makes the file, and removes an incomplete last line. Throws kIo.
   explicit CsvFile(std::string path);
 
   /// Sets a cell of the current row. If a cell is set twice, the first value counts.
@@ -41,7 +41,7 @@ class CsvFile {
   std::vector<std::string> columns_;
   std::vector<std::string> cells_;  ///< The cells of the current row, one for each column. Their memory is reused.
   std::size_t columns_in_file_ = 0;
-  std::size_t next_column_ = 0;  ///< Where the next name is likely to be: rows repeat their order.
+  std::size_t next_column_ = 0;  ///< The likely column of the next name, because rows usually have the same order.
 };
 
 /// Returns the text, with quotes around it if it needs them.

@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// Writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are step, epoch,
 /// time (in seconds since 1970), samples, the unit that is counted ("tokens"), and one for every value. Numbers are
-/// exact; those that are not finite are written as "nan", "inf" or "-inf".
+/// exact; numbers that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
   /// A file is made when its stage first appears.
@@ -26,7 +26,7 @@ class CsvSink final : public Sink {
   CsvFile& table_of(const std::string& stage);
 
   std::string directory_;
-  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< Indexed by file name.
+  std::map<std::string, std::unique_ptr<CsvFile>> tables_;  ///< The tables, indexed by file name.
   std::map<std::string, CsvFile*> by_stage_;                ///< Two stages whose file names are equal share a table.
   std::string scratch_;
 };

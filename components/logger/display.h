@@ -10,19 +10,19 @@
 
 namespace trainyard {
 
-/// Shows the run to a person. On a terminal there is one live line, redrawn ten times a second at most, and above it a
-/// line for every validation, checkpoint and prediction. Elsewhere training steps have lines, too, but only one in
-/// every interval, because steps may take microseconds.
+/// The text that the user sees of a run. On a terminal there is one live line, redrawn at most ten times a second, and
+/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps also have lines, but at
+/// most one in every interval, because a step can be as short as a few microseconds.
 class Display final : public Sink {
  public:
-  /// Either lines alone, or one live line with the most important lines above it.
+  /// Either only lines, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // This interval is shorter than anyone needs, and long enough to cost almost nothing.
+  // The time between two redraws: short enough for every user, and long enough to cost almost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
-  /// `fd` belongs to the caller and stays open. In the mode kLines there is at most one line of a training step in
-  /// every `interval`, that of the newest step; if it is 0, every step has one.
+  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one line for a training step is shown in
+  /// every `interval`, for the newest step; if `interval` is 0, every step has a line.
   Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
       : console_(fd, colour), mode_(mode), interval_(interval) {}
 

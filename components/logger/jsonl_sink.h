@@ -9,9 +9,9 @@
 
 namespace trainyard {
 
-/// Writes all messages to one file, as JSON lines. `kind` says what a line contains: metrics, model, dataset,
-/// prediction, checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN and no infinity:
-/// such a value is null, and `not_finite` says what it was, as in {"loss":"NaN"}.
+/// Writes all messages to one file, as JSON lines. `kind` is the kind of a line: metrics, model, dataset, prediction,
+/// checkpoint or log; `time` is in seconds since 1970. Numbers are exact. JSON has no NaN and no infinity: such a value
+/// is null, and `not_finite` contains the value as text, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
   /// Continues an existing file.

@@ -18,7 +18,7 @@ std::uint32_t crc32c(std::string_view bytes);
 /// little-endian.
 void append_record(std::string& out, std::string_view data);
 
-/// Returns the event with which every file begins. It names the version of the format, and a reader refuses a file
+/// Returns the event with which every file begins. The event contains the version of the format; readers refuse a file
 /// without it.
 std::string version_event(double wall_time);
 

@@ -39,10 +39,10 @@ struct Coefficients {
   T gradient_scale = 1;  ///< Multiplies the gradient before anything else; negative to maximise.
   T weight_decay = 0;    ///< This times the parameter is added to the gradient.
   T keep = 1;            ///< The factor by which adamw multiplies the parameter first.
-  T step_size = 0;       ///< The learning rate, already divided by what the rule divides it by.
-  T decay1 = 0;          ///< What is left of the old momentum or first average ...
+  T step_size = 0;       ///< The learning rate, already divided by the divisors of the rule.
+  T decay1 = 0;          ///< The factor of the old momentum or first average ...
   T gain1 = 1;           ///< ... and the weight of the new value.
-  T decay2 = 0;          ///< What is left of the old average of squares ...
+  T decay2 = 0;          ///< The factor of the old average of squares ...
   T gain2 = 1;           ///< ... and the weight of the new value.
   T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;

@@ -12,9 +12,9 @@
 // parameter.
 //
 // In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
-// multiply-adds. So a run in 64-true is bit-identical to one of torch.optim. In single precision nothing is fused.
-// Results are then bit-identical on processors with and without such instructions, and the kernels are no slower,
-// because memory limits their speed.
+// multiply-adds. A run in 64-true is therefore bit-identical to a run of torch.optim. In single precision nothing is
+// fused. Results are then bit-identical on processors with and without such instructions, and the kernels are no
+// slower, because memory limits their speed.
 
 #include "components/optimizer/kernels.h"
 
@@ -32,7 +32,7 @@ inline double multiply_add(double a, double b, double c) { return __builtin_fma(
 inline float add_square(float gain, float g, float c) { return c + gain * (g * g); }
 inline double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
 
-/// Returns what adam divides by, without eps.
+/// Returns the divisor of adam, without eps.
 inline float corrected_root(float square, const Coefficients<float>& c) { return square_root(square) * c.root_scale; }
 inline double corrected_root(double square, const Coefficients<double>& c) {
   return square_root(square) / c.root_divisor;
@@ -65,7 +65,7 @@ struct Sgd {
 };
 
 /// m and v are running means of g and g^2, and p -= lr / bias1 * m / (sqrt(v / bias2) + eps). Adam adds the weight
-/// decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v so far.
+/// decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v up to this step.
 template <bool kDecoupled, bool kAmsgrad>
 struct Adam {
   static constexpr int kStates = kAmsgrad ? 3 : 2;
@@ -118,8 +118,8 @@ struct Adagrad {
   }
 };
 
-/// Applies a formula to the slices. The pointers refer to separate memory, which ivdep tells the vectoriser. T is the
-/// stored type, A the type of the calculation.
+/// Applies a formula to the slices. The pointers refer to separate memory, and the pragma ivdep informs the vectoriser
+/// of this. T is the stored type, A the type of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

@@ -22,8 +22,8 @@ namespace trainyard {
 /// Updates the parameters from the gradients, by one fused pass over the arena of its rank in every step. It allocates
 /// state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
-/// The rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it
-/// by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
+/// The rules and their options are the same as in torch.optim, with the same names. One pass reads a gradient,
+/// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
 /// Input      gradients   all buckets of a step; answered with `parameters` when the last one has arrived

@@ -16,8 +16,8 @@ namespace trainyard::optimizer {
 enum class RuleKind : std::uint8_t { kSgd, kAdam, kAdamW, kRmsprop, kAdagrad };
 constexpr auto words_of(RuleKind) { return words("update rule", "sgd", "adam", "adamw", "rmsprop", "adagrad"); }
 
-/// A rule of torch.optim and its options, under the names and with the meanings that they have there. Each rule uses
-/// its own options and ignores the others.
+/// A rule of torch.optim and its options, with the same names and meanings as in torch.optim. Each rule uses its own
+/// options and ignores the others.
 struct Rule {
   RuleKind kind = RuleKind::kAdamW;
   double momentum = 0;                   ///< Used by sgd and rmsprop.
@@ -39,7 +39,7 @@ double default_lr(RuleKind rule);
 double default_eps(RuleKind rule);
 double default_weight_decay(RuleKind rule);
 
-/// Throws kInvalidArgument for options that torch.optim refuses as well.
+/// Throws kInvalidArgument for options that torch.optim also refuses.
 void check(const Rule& rule);
 
 /// Returns true if the rule has a momentum (or beta1) that a learning-rate schedule can change.
@@ -48,7 +48,7 @@ bool has_momentum(const Rule& rule);
 /// Returns the kernel for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the state blocks, in the order in which the kernel expects them. The names are those of
+/// Returns the names of the state blocks, in the order in which the kernel expects them. The names are the same as in
 /// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 

@@ -18,12 +18,12 @@ constexpr auto words_of(ScheduleKind) {
 /// for a resumed run.
 struct ScheduleSettings {
   ScheduleKind kind = ScheduleKind::kConstant;
-  std::uint64_t warmup_steps = 0;  ///< Used by all schedules except one_cycle, which has a warm-up of its own.
-  /// The learning rate at which cosine and linear end, and which is the lower limit of step.
+  std::uint64_t warmup_steps = 0;  ///< Used by all schedules except one_cycle, which has its own warm-up.
+  /// The last learning rate of cosine and linear, and the lower limit of step.
   double min_lr = 0;
   std::uint64_t step_size = 0;    ///< step: the steps between two drops.
   double gamma = 0.1;             ///< step: the factor of a drop.
-  std::uint64_t total_steps = 0;  ///< The number of steps of the schedule; 0 = those of the run.
+  std::uint64_t total_steps = 0;  ///< The number of steps of the schedule; 0 = the number of steps of the run.
   double pct_start = 0.3;         ///< one_cycle: the part of the steps during which the rate rises.
   double div_factor = 25;         ///< one_cycle: it starts at lr / div_factor ...
   double final_div_factor = 1e4;  ///< ... and ends at that value divided by final_div_factor.
@@ -47,7 +47,7 @@ void check(const ScheduleSettings& settings);
 /// After the last step, cosine, linear and one_cycle keep their final value.
 double learning_rate(const ScheduleSettings& settings, double lr, std::uint64_t index, std::uint64_t run_steps);
 
-/// Returns the momentum of update `index`; empty if the schedule does not change the rule's own.
+/// Returns the momentum of update `index`; empty if the schedule does not change the rule's momentum.
 std::optional<double> momentum(const ScheduleSettings& settings, std::uint64_t index, std::uint64_t run_steps);
 
 }  // namespace trainyard::optimizer

@@ -12,31 +12,33 @@
 
 namespace trainyard::manager {
 
-/// What of a checkpoint may differ from the run that resumes it, if the user says so.
+/// A property in which a checkpoint may differ from the run that resumes it, if the user allows this.
 enum class Difference : std::uint8_t {
   kSeed,        ///< The seed of the order of the samples.
-  kSampling,    ///< The way in which they are ordered.
+  kSampling,    ///< The way in which the samples are ordered.
   kDataset,     ///< The dataset, or the number of its training samples.
   kVocabulary,  ///< The classes or tokens, or their texts.
   kLearnt,      ///< Other facts that the dataset has learnt from its data.
-  kPosition,    ///< The checkpoint says the position in batches, whose size it does not know.
+  kPosition,    ///< The checkpoint contains the position in batches, but not the batch size.
 };
 constexpr auto words_of(Difference) {
   return words("difference from the checkpoint", "seed", "sampling", "dataset", "vocabulary", "learnt", "position");
 }
 
-/// Under this name checkpoints keep what they say about the data.
+/// The name of the facts about the data in checkpoints.
 inline constexpr const char* kDataState = "data";
 
-/// Returns what a checkpoint has to say about the data, so that a run that resumes it can be compared.
+/// Returns the facts about the data that a checkpoint must contain, for comparison with the data of a run that resumes
+/// it.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
-/// Compares the data of a checkpoint with that of this run. A fit must have the same order of the same number of
-/// samples, because only then the position in the epoch means the same samples. Every mode must have what the dataset
-/// has learnt from its data, because the model's outputs are numbers that stand for these classes and tokens.
+/// Compares the data of a checkpoint with the data of this run. In mode fit, the number and the order of the samples
+/// must be the same, because otherwise the position in the epoch would refer to other samples. In every mode, the facts
+/// that the dataset has learnt from its data must be the same, because the model's outputs are numbers of these classes
+/// or tokens.
 ///
-/// Calls `accepted` with a sentence for every difference that is in `may_differ`. Throws kInvalidArgument with all
-/// others, and with the setting that would accept them.
+/// Calls `accepted` with a sentence for every difference that is in `may_differ`. If there are other differences,
+/// throws kInvalidArgument; the text lists them and the setting that would allow them.
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 

@@ -14,14 +14,14 @@
 
 namespace trainyard::manager {
 
-/// Merges the metrics of the ranks for the same stage and step. A rank need not report every step: the merger waits for
-/// a rank only until that rank has passed the step.
+/// A collector that merges the metrics of the ranks for the same stage and step. A rank need not report every step: the
+/// merger waits for a rank only until this rank has passed the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
 ///
-/// Values are merged over the ranks that have them. Totals (samples, units) are those of all ranks; for a missing rank,
-/// its last totals are used.
+/// Values are merged over the ranks that have them. Totals (samples, units) are added up over all ranks; for a missing
+/// rank, its last totals are used.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
@@ -30,8 +30,8 @@ class MetricsMerger {
   void add(const RankMetrics& metrics);
 
   /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics may overtake each
-  /// other, so the answer before the previous one is used: only two orders are open at a time, so that order was done
-  /// before the order of this answer was sent.
+  /// other, so the merger uses the rank's last answer but two. Only two orders are open at a time, so that earlier
+  /// order was already done when the order of this answer was sent.
   void answered(const OrderDone& done);
 
   /// Declares that no more metrics will arrive; every open entry then counts as complete.
@@ -40,7 +40,8 @@ class MetricsMerger {
   /// Returns the entries that have become complete, sorted by step. For each stage, steps never decrease.
   std::vector<Metrics> take();
 
-  /// Returns the number of messages that arrived after their step had been returned without them. They were dropped.
+  /// Returns the number of messages that were dropped, because they arrived after their step had been returned without
+  /// them.
   std::uint64_t late() const { return late_; }
 
  private:

@@ -8,8 +8,7 @@
 
 namespace trainyard::manager {
 
-/// Brings all ranks to rest after a step on which they agree, and lets them go on. What they were doing is continued or
-/// dropped afterwards.
+/// A pause of all ranks after a step on which they agree. Afterwards the interrupted orders are continued or dropped.
 ///
 ///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
 class Pause {
@@ -18,9 +17,10 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Asks for a pause, unless there is one.
+  /// Requests a pause, unless there already is one.
   void want();
-  /// Ends the pause, or withdraws the wish. A pause that is under way ends when all ranks have come to rest.
+  /// Ends the pause, or withdraws the request if no order was sent. If the ranks have not all come to rest, the pause
+  /// ends when they have.
   void end();
   /// Records that the pause is over because the orders were dropped.
   void drop() { state_ = State::kWorking; }
@@ -40,8 +40,8 @@ class Pause {
  private:
   std::uint32_t ranks_;
   State state_ = State::kWorking;
-  bool ends_at_once_ = false;  ///< True if it was ended before all ranks had come to rest.
-  std::uint64_t id_ = 0;       ///< The order that asked for the last pause.
+  bool ends_at_once_ = false;  ///< True if end() was called before all ranks had come to rest.
+  std::uint64_t id_ = 0;       ///< The id of the order that requested the last pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;
 };

@@ -11,20 +11,20 @@
 
 namespace trainyard::manager {
 
-/// What the other components have announced before the run begins. It is fixed from then on.
+/// The facts that the other components announce before the run begins. They do not change during the run.
 struct RunFacts {
-  /// The epochs of training; without batches if there is no such split.
+  /// The split for training; it has no batches if the dataset has no such split.
   SplitInfo train;
-  /// The number of batches of an evaluation or prediction, indexed by split: the smallest one that any rank has
+  /// The number of batches of an evaluation or prediction, indexed by split: the smallest number that any rank has
   /// announced.
   std::map<std::string, std::uint64_t> batches;
-  std::vector<SavedState> data;  ///< What checkpoints say about the data.
+  std::vector<SavedState> data;  ///< The facts about the data that checkpoints contain.
   std::uint32_t ranks = 1;       ///< The number of accelerator hosts that will answer.
   bool writes_checkpoints = false;
 };
 
-/// Adds what a rank has announced of a split. Ranks step together, so the rank that has the fewest batches ends
-/// everybody's epoch.
+/// Adds a rank's announcement of a split. All ranks make their steps together, so the rank with the fewest batches ends
+/// the epoch of all ranks.
 void add_split(RunFacts& facts, const SplitInfo& split);
 
 /// Returns the number of batches of a split that an evaluation uses, under a limit (-1 if there is none). Throws

@@ -26,7 +26,7 @@ struct RunRequest {
 struct GoOnRequest {
   static constexpr const char* kTypeName = "GoOnRequest";
 
-  std::vector<Setting> settings;  ///< What was changed during the pause, for the record.
+  std::vector<Setting> settings;  ///< The parameters that were changed during the pause; checkpoints record them.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -12,14 +12,14 @@
 
 namespace trainyard::manager {
 
-/// Tracks the position of training in steps, epochs and batches, and how far training may continue before a validation
-/// or checkpoint is due. It counts ordered steps, which may be ahead of the finished ones.
+/// The position of training in steps, epochs and batches, and the distance to the next validation or checkpoint. The
+/// timeline counts ordered steps, which may be ahead of the finished steps.
 class Timeline {
  public:
   /// `train` describes an epoch without the limits of `settings`. It has no batches if no training is wanted.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
-  /// A piece of training that lies within one epoch and ends where something may be due.
+  /// A piece of training within one epoch. It ends where a validation or a checkpoint may be due.
   struct Stretch {
     std::uint64_t batches = 0;
     std::uint64_t steps = 0;
@@ -35,7 +35,7 @@ class Timeline {
   /// Returns which limit was reached, with its value. Valid only when over().
   std::string why_over() const;
 
-  /// Return whether a validation or a checkpoint is due now, after the last piece. Both return false before the first
+  /// Return true if a validation or a checkpoint is due now, after the last piece. Both return false before the first
   /// piece.
   bool validation_due() const;
   bool checkpoint_due() const;
@@ -47,16 +47,16 @@ class Timeline {
   std::uint64_t total_steps() const { return total_steps_; }  ///< The steps of the whole run; 0 if unknown.
 
  private:
-  // The number of batches that an epoch has left when so many samples of it have been used.
+  // Returns the number of batches that remain in an epoch after `used` of its samples.
   std::uint64_t batches_from(std::uint64_t used) const;
-  // The number of samples of a batch, or 1 if the loader counts batches.
+  // Returns the number of samples in a batch, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
   void begin_epoch(std::uint64_t epoch);
   // Returns the number of steps that `batches` make, rounded up because the last step of an epoch may have fewer
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;
-  // Returns how many steps the next piece may have.
+  // Returns the maximum number of steps of the next piece.
   std::uint64_t steps_until_due() const;
   bool due(std::int64_t every_steps, std::int64_t every_epochs) const;
 
@@ -66,7 +66,7 @@ class Timeline {
   std::uint64_t step_ = 0;
   std::uint64_t epoch_ = 0;
   std::uint64_t used_ = 0;  ///< The samples of this epoch that have been ordered.
-  std::uint64_t left_ = 0;  ///< The batches that it has left.
+  std::uint64_t left_ = 0;  ///< The number of batches that remain in this epoch.
   std::uint64_t trained_epoch_ = 0;
   std::uint64_t total_steps_ = 0;
   bool moved_ = false;  ///< True once a piece has been trained.
