@@ -29,8 +29,8 @@ struct CheckpointSummary {
   RunRecord run;
   SafetensorsHeader model;
   std::optional<SafetensorsHeader> optimizer;
-  std::optional<SafetensorsHeader>
-      state;                ///< The tensors of RunRecord::states, and any optimizer state of single ranks.
+  /// The tensors of RunRecord::states, and any optimizer state of single ranks.
+  std::optional<SafetensorsHeader> state;
   std::uint64_t bytes = 0;  ///< The size of all listed files together.
 };
 

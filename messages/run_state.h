@@ -100,8 +100,8 @@ struct RunState {
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting>
-      settings;  ///< The parameters that were changed before the checkpoint; see Component::take_settings.
+  /// The parameters that were changed before the checkpoint; see Component::take_settings.
+  std::vector<Setting> settings;
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -38,8 +38,8 @@ struct NamedMetric {
 /// The input of a model for one micro-batch.
 struct ModelBatch {
   std::string split;  ///< The split that the samples belong to.
-  std::vector<at::Tensor>
-      tensors;  ///< One tensor for each of DatasetInfo::fields, in the same order, on the model's device.
+  /// One tensor for each of DatasetInfo::fields, in the same order, on the model's device.
+  std::vector<at::Tensor> tensors;
 };
 
 /// The base class of all models. A model consists of its layers and its loss, and does not depend on optimizers,

@@ -50,8 +50,8 @@ class Passes {
     at::DeviceType device = at::kCPU;
     std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, the type of the parameters.
     OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
-    RankGenerator* generator =
-        nullptr;                 ///< Controls this rank's turns to draw random numbers; null if no turns are needed.
+    /// Controls this rank's turns to draw random numbers; null if no turns are needed.
+    RankGenerator* generator = nullptr;
     StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.
   };
 

@@ -17,8 +17,8 @@ struct DeviceMemory {
   /// empty, LibTorch's own copy is used.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  std::optional<at::Device>
-      device;  ///< The device whose memory kernels work on; empty if they work on the host memory.
+  /// The device whose memory kernels work on; empty if they work on the host memory.
+  std::optional<at::Device> device;
   Copy copy;
 };
 

@@ -28,8 +28,8 @@ struct SkippedStep {
 
 /// The result of a step. It is the same on every rank, unless the ranks have different gradients (GradientsOfRanks).
 struct StepResult {
-  double scale =
-      1;  ///< The factor by which the optimizer multiplies gradients, for clipping and to remove the loss scale.
+  /// The factor by which the optimizer multiplies gradients, for clipping and to remove the loss scale.
+  double scale = 1;
   /// The norm of all gradients before clipping and without the loss scale; 0 if it was not computed.
   double norm = 0;
   std::optional<SkippedStep> skipped;  ///< Set if the step is skipped; the gradients have already been discarded.
@@ -45,8 +45,8 @@ class GradientScaling {
     std::string accelerator;  ///< The name of the accelerator, for error messages.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
-    bool skips_not_finite =
-        false;  ///< True to skip steps with gradients that are not finite, even if the loss is not scaled.
+    /// True to skip steps with gradients that are not finite, even if the loss is not scaled.
+    bool skips_not_finite = false;
   };
 
   explicit GradientScaling(Options options);

@@ -131,9 +131,9 @@ class Optimizer final : public Component {
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
   bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
-  std::uint64_t step_ =
-      0;               ///< The number of the last update; with shared state, the number of this rank's last update.
-  Gradients pending_;  ///< The most recent message for the next step.
+  /// The number of the last update; with shared state, the number of this rank's last update.
+  std::uint64_t step_ = 0;
+  Gradients pending_;          ///< The most recent message for the next step.
   std::uint32_t arrived_ = 0;  ///< The number of buckets of the next step that have arrived.
 };
 

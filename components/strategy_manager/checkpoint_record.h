@@ -52,8 +52,8 @@ class CheckpointRecord {
   std::uint64_t planned_;
   Place taken_;
   std::set<std::uint64_t> unwritten_;  ///< The orders that were carried out, but whose checkpoints are not on disk yet.
-  std::set<std::uint64_t>
-      written_early_;  ///< The orders whose checkpoints are on disk, but for which take() was not called yet.
+  /// The orders whose checkpoints are on disk, but for which take() was not called yet.
+  std::set<std::uint64_t> written_early_;
   std::string error_;
 };
 

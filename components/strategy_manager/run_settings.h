@@ -49,8 +49,8 @@ struct RunSettings {
 
   std::vector<Difference> may_differ;  ///< The properties in which a resumed checkpoint may differ from this run.
 
-  std::int64_t steps_per_order =
-      32;  ///< The maximum number of steps in one order; requests take effect between orders.
+  /// The maximum number of steps in one order; requests take effect between orders.
+  std::int64_t steps_per_order = 32;
 };
 
 /// Returns the settings after applying fast_dev_run, overfit_batches and the defaults that depend on other settings.

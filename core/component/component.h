@@ -129,8 +129,8 @@ class Component : public Configurable {
   ComponentContext context_;
   ComponentTraits traits_;
   State state_ = State::kUnconfigured;
-  bool was_active_ =
-      false;  ///< False until the component first becomes active; messages that arrive earlier are held back.
+  /// False until the component first becomes active; messages that arrive earlier are held back.
+  bool was_active_ = false;
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
