@@ -55,8 +55,8 @@ std::vector<std::string> list_checkpoints(const std::string& directory);
 /// pointer or it leads out of the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns the path of a checkpoint. `path` is either this path, or a directory of checkpoints, of which the last one
-/// is chosen. Throws kNotFound.
+/// Returns `path` if it is a checkpoint, or the path of the last checkpoint in it if it is a directory of checkpoints.
+/// Otherwise throws kNotFound.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

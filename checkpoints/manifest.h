@@ -9,7 +9,7 @@
 
 namespace trainyard::checkpoints {
 
-/// The version of the checkpoint format. A reader refuses a newer one.
+/// The version of the checkpoint format. Readers refuse a checkpoint with a newer version.
 constexpr std::uint64_t kCheckpointFormat = 2;
 
 /// The list of a checkpoint's files, `manifest.json`, which is written last. A directory without it is not a

@@ -35,7 +35,7 @@ struct RunRecord {
   std::string time;  ///< When the checkpoint was saved, in UTC: "2024-05-31T12:00:00Z".
 };
 
-/// Returns the text of run.json. Numbers read back exactly; those that are not finite are stored as strings.
+/// Returns the text of run.json. Numbers read back exactly; numbers that are not finite are stored as strings.
 std::string format_run_record(const RunRecord& record);
 
 /// Parses the text of run.json in the current format or in format 1. Throws kCorrupt with a text that begins with

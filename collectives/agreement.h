@@ -61,7 +61,8 @@ class Agreement {
   /// yielded the processor.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Wakes this member if it sleeps in rest(). Any thread may call this. Only an engine on a separate thread needs it.
+  /// Wakes this member if it sleeps in rest(). Any thread may call this. Needed only if the engine runs on a separate
+  /// thread.
   virtual void wake() {}
 
   /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`

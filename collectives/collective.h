@@ -174,7 +174,7 @@ std::string host_identity();
 
 /// Makes the collective of a group and connects it. `plugin` is a plugin with its parameters, or "auto" for the fastest
 /// suitable plugin: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise zmq.
-/// Errors of the plugin, such as those of connect(), are passed on.
+/// Errors of the plugin and of connect() are passed on.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be

@@ -45,7 +45,7 @@ struct Configured {
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
-  /// The addresses of all event loops, including those of the receiving process. The keys have the form
+  /// The addresses of all event loops, including the loops of the receiving process. The keys have the form
   /// "process/thread".
   std::map<std::string, std::string> endpoints;
 

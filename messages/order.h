@@ -49,7 +49,7 @@ struct Order {
   std::uint64_t epoch = 0;
   /// The number of steps of the whole run, for learning-rate schedules and time estimates; 0 if it is unknown.
   std::uint64_t total_steps = 0;
-  LoaderCursor cursor;            ///< For training: the position in the training stream at which this order begins.
+  LoaderCursor cursor;            ///< For training: the position in the training stream where this order begins.
   std::string reason;             ///< For checkpoint and stop: the reason, such as "interval", "best" or "interrupted".
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.

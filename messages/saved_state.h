@@ -82,7 +82,7 @@ struct RestoredStates {
 
   std::string path;         ///< The path of the checkpoint.
   std::uint64_t step = 0;   ///< The step at which the checkpoint was made.
-  std::uint32_t ranks = 0;  ///< The number of ranks of the run that made it; 0 if this is not recorded.
+  std::uint32_t ranks = 0;  ///< The number of ranks when the checkpoint was made; 0 if this is not recorded.
   std::vector<SavedState> states;
 
   template <class Archive>

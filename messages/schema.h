@@ -34,7 +34,7 @@ enum class FieldKind : std::uint8_t {
 /// The type of a field, including the types inside it.
 struct FieldType {
   FieldKind kind = FieldKind::kBool;
-  std::string struct_name;         ///< Set for kStruct only.
+  std::string struct_name;         ///< The name of the struct; empty for all other kinds.
   std::vector<FieldType> element;  ///< One entry for kList, kMap and kOptional; otherwise empty.
 
   friend bool operator==(const FieldType&, const FieldType&) = default;

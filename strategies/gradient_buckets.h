@@ -64,7 +64,7 @@ class GradientBuckets {
   std::vector<std::size_t> unfinished_;  ///< The number of parameters in each bucket that have no gradient yet.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
-  std::vector<std::shared_ptr<void>> accumulators_;  ///< Autograd's nodes, to which the hooks are attached.
+  std::vector<std::shared_ptr<void>> accumulators_;  ///< The nodes of autograd to which the hooks are attached.
   /// A pointer to this object that the hooks share. It is null for hooks that outlive this object.
   std::shared_ptr<GradientBuckets*> self_;
 };

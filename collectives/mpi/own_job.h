@@ -31,9 +31,8 @@ void refuse_shared_process(const CollectiveContext& context);
 /// MPI is initialised. Throws kIo if mpirun fails, and kTimeout if mpirun offers no place in time.
 void take_place(const CollectiveContext& context);
 
-/// The way in which rank 0 ends its mpirun, which the other ranks need until MPI has ended for them, too. With
-/// kTogether, rank 0 waits for the other ranks for at most a few seconds. With kAtOnce it does not wait; this is for a
-/// group that has failed.
+/// How rank 0 ends its mpirun. The other ranks need mpirun until they have ended MPI. With kTogether, rank 0 waits for
+/// the other ranks for at most a few seconds. With kAtOnce it does not wait; this is for a group that has failed.
 enum class Farewell : std::uint8_t { kTogether, kAtOnce };
 
 /// Releases the place, after MPI has ended in this process. If the process ends without this call, mpirun still ends,

@@ -77,7 +77,7 @@ class OutputBase {
   OutputOptions options_;
   std::vector<core::Edge*> edges_;
   std::uint64_t sequence_ = 0;
-  core::Envelope last_;    ///< Kept only if the output is latched.
+  core::Envelope last_;    ///< The last message that was sent; kept only if the output is latched.
   int blocked_edges_ = 0;  ///< The number of blocking edges whose messages wait for credit.
   std::function<void()> on_ready_;
 };

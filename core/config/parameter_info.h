@@ -61,7 +61,7 @@ ParameterRules positive();
 ParameterRules at_least(double minimum);
 /// Returns the rule that the value must be >= `minimum` and <= `maximum`.
 ParameterRules between(double minimum, double maximum);
-/// Returns the rule that the value must be one of these words.
+/// Returns the rule that the value must be one of `choices`.
 ParameterRules one_of(std::vector<std::string> choices);
 /// Returns a rule that sets the unit for display. No value is converted.
 ParameterRules in_unit(std::string unit);

@@ -59,7 +59,7 @@ class Wakeup {
 /// The counterpart of a Wakeup in another process.
 class PeerWakeup {
  public:
-  /// Opens the handle. Throws kPeerLost if the process that made it has ended.
+  /// Opens the handle. Throws kPeerLost if the process that made the Wakeup has ended.
   explicit PeerWakeup(const WakeupHandle& handle);
   ~PeerWakeup();
   PeerWakeup(const PeerWakeup&) = delete;

@@ -47,11 +47,11 @@ std::string_view host_abi_tag();
 std::string_view interface_words();
 
 /// Returns true if a process with the tag `host` may load a plugin with the tag `plugin`. All parts must be equal, with
-/// two exceptions: a plugin need not use LibTorch, and only the interfaces that the plugin names are compared.
+/// two exceptions: a plugin need not use LibTorch, and only the interfaces in the plugin's tag are compared.
 bool abi_matches(std::string_view plugin, std::string_view host);
 
-/// Returns the tag `host` without the interfaces that the tag `plugin` does not name, for an error message that shows
-/// both tags.
+/// Returns the tag `host` without the interfaces that are missing from the tag `plugin`, for an error message that
+/// shows both tags.
 std::string comparable_abi_tag(std::string_view plugin, std::string_view host);
 
 }  // namespace trainyard

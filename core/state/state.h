@@ -47,7 +47,7 @@ class StateWriter {
 
  private:
   struct Part {
-    std::map<std::string, std::string> values;  ///< As JSON.
+    std::map<std::string, std::string> values;  ///< The JSON text of each value, by name.
     std::vector<StateTensor> tensors;
   };
 
@@ -89,7 +89,7 @@ class StateReader {
   std::string path_, owner_;
   std::uint64_t step_;
   std::uint32_t ranks_;
-  std::map<std::string, std::string> values_;  ///< As JSON.
+  std::map<std::string, std::string> values_;  ///< The JSON text of each value, by name.
   std::map<std::string, Tensor> tensors_;
 };
 

@@ -41,7 +41,7 @@ class Crew {
   Crew(PollLoop& loop, RunConsole& console, const Plan& plan, CrewOptions options, Reports reports);
   ~Crew();
 
-  /// Returns all processes of the plan, in the order of the plan, including those that are not running.
+  /// Returns all processes of the plan, in the order of the plan, whether they are running or not.
   const std::vector<std::unique_ptr<ChildProcess>>& children() const { return children_; }
 
   /// Returns the process with this name, or null if there is none.
