@@ -43,7 +43,7 @@ class ClaimedDevice {
   /// warning.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies the flat block `from` to `to`, one of which is on the host and the other on the device. Called only if the
+  /// Copies the flat block `from` to `to`. One of the two is on the host, the other on the device. Called only if the
   /// device has memory of its own. A copy to the host is complete on return. A copy to the device is complete before
   /// any later computation there.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
@@ -55,7 +55,7 @@ class ClaimedDevice {
   /// map.
   Buffer allocate_host_block(std::size_t bytes);
 
-  /// Seeds every random generator from which kernels of this device draw.
+  /// Seeds every random generator that kernels of this device use.
   void seed(std::uint64_t seed);
 
   /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
@@ -76,7 +76,7 @@ class ClaimedDevice {
   /// Prepares a block that allocate_host_block() returns, for instance by page-locking it. The default does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
-  /// Returns the generators from which kernels of this device draw. The default is LibTorch's generator for the CPU. A
+  /// Returns the random generators that kernels of this device use. The default is LibTorch's generator for the CPU. A
   /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 

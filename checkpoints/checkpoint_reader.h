@@ -51,8 +51,8 @@ std::optional<std::uint64_t> step_of_name(std::string_view name);
 /// empty if there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the checkpoint to which the pointer "last" or "best" of a directory refers, or nothing if there is no such
-/// pointer or it leads out of the directory.
+/// Returns the checkpoint that the pointer "last" or "best" of a directory refers to. Returns nothing if the pointer
+/// does not exist or leads out of the directory.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
 /// Returns `path` if it is a checkpoint, or the path of the last checkpoint in it if it is a directory of checkpoints.

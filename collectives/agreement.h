@@ -81,7 +81,7 @@ enum class Presence : std::uint8_t {
 /// The answer of a member to a request for a sign of life.
 struct Answer {
   bool waits = false;  ///< True if the member's caller waits for an operation, false if it does something else.
-  std::optional<std::uint32_t> waits_for;  ///< The member for which the caller waits, if this is known.
+  std::optional<std::uint32_t> waits_for;  ///< The member that the caller waits for, if this is known.
 };
 
 /// The part of a backend that reports which members are still there and which of them merely wait for others. Blame

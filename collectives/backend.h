@@ -8,7 +8,7 @@
 
 namespace trainyard::collectives {
 
-/// The thread on which operations are carried out.
+/// The thread that carries out the operations.
 enum class Thread : std::uint8_t {
   /// The thread that calls the collective, during its calls. This is fastest, because nothing is passed between
   /// threads.

@@ -24,8 +24,8 @@ struct Backend;
 class Driver;
 }  // namespace collectives
 
-/// The arguments from which a collective is constructed. Every member of the group constructs a collective with the
-/// same name and the same ranks.
+/// The arguments of a collective's constructor. Every member of the group constructs a collective with the same name
+/// and the same ranks.
 struct CollectiveContext : PluginContext {
   std::string name;  ///< The name of the group, such as "world"; unique within the run.
   /// The ranks of the run that belong to the group, in ascending order, including the member's own rank.

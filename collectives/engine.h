@@ -45,7 +45,7 @@ class Engine {
   /// If another member has reported a failure, makes this engine fail with it.
   void look_for_news();
   /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
-  /// `waited` is the operation for which the caller waits, if any. The engine also fails if this operation has made no
+  /// `waited` is the operation that the caller waits for, if any. The engine also fails if this operation has made no
   /// progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.

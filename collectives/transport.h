@@ -31,12 +31,12 @@ class Transfer {
   /// agreed.
   virtual Progress advance(Effort effort) = 0;
 
-  /// Returns the members for which the transfer waits: an empty list if this member must act, or nothing if the members
+  /// Returns the members that the transfer waits for: an empty list if this member must act, or nothing if the members
   /// are unknown.
   virtual std::optional<std::vector<std::uint32_t>> missing() const { return {}; }
 };
 
-/// The moment at which a transport begins an operation of the group.
+/// When a transport begins an operation of the group.
 enum class Begins : std::uint8_t {
   kWhenAgreed,  ///< After all members have called the same operation.
   /// As soon as this member has announced the operation. The transport may then already send, although other members

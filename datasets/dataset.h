@@ -21,8 +21,8 @@ using DatasetContext = PluginContext;
 /// batches, shuffling, shards and threads.
 ///
 /// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
-/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes directly
-/// into the memory from which the accelerator host reads them.
+/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes, directly
+/// into memory that the accelerator host reads.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";

@@ -43,8 +43,8 @@ struct SplitInfo {
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 
-  /// Returns the number of training batches that remain in an epoch of which `used` samples have been used. If
-  /// `batch_samples` is 0, `used` is a number of batches.
+  /// Returns the number of training batches that remain in an epoch after `used` of its samples. If `batch_samples` is
+  /// 0, `used` is a number of batches.
   std::uint64_t batches_from(std::uint64_t used) const {
     if (used == 0) return batches;
     if (batch_samples == 0) return batches - std::min(batches, used);

@@ -22,7 +22,7 @@ enum class Code {
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.
-  kPeerLost,         ///< A process or client with which this process communicates has ended.
+  kPeerLost,         ///< A process or client that this process communicates with has ended.
   kCancelled,        ///< The user asked to stop.
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };

@@ -6,7 +6,7 @@
 
 namespace trainyard {
 
-/// The kind of memory in which a block of elements is stored.
+/// The kind of memory that holds a block of elements.
 enum class MemoryKind : std::uint8_t {
   kHost,        ///< Memory that only this process can access.
   kSharedHost,  ///< Memory behind a file descriptor (a memfd), which other processes of the host can map.

@@ -25,7 +25,7 @@ enum class OrderKind : std::uint8_t {
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
   /// still lacks micro-batches is discarded.
   kStop,
-  /// Pause after a step, or another unit of work, on which the ranks agree. A pause overtakes all earlier orders, which
+  /// Pause after a step, or another unit of work, that the ranks agree on. A pause overtakes all earlier orders, which
   /// continue after kGoOn or are discarded by kStop.
   kPause,
   kGoOn,  ///< Continue after a pause.
@@ -75,7 +75,7 @@ struct OrderDone {
   std::uint32_t rank = 0;
   OrderKind kind = OrderKind::kTrain;
   std::string split;
-  /// The number of steps that the run has completed, including the steps before the checkpoint from which it resumed.
+  /// The number of steps that the run has completed. In a resumed run, this includes the steps before the checkpoint.
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   /// The number of batches that this order has used; in the answer to a stop, the number that the interrupted order had

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// The way in which values with the same name, from several batches or ranks, are merged into one. A mean is weighted,
-/// usually by the number of samples.
+/// How values with the same name, from several batches or ranks, are merged into one. A mean is weighted, usually by
+/// the number of samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
@@ -31,7 +31,7 @@ class ScalarMerger {
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }
-  /// Returns the merged values, in the order in which their names were first added.
+  /// Returns the merged values, in the order of the first value of each name.
   std::vector<Scalar> values() const;
   /// Returns the reductions other than the mean, so that the result of values() can be merged again.
   Reductions reductions() const;

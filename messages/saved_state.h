@@ -81,7 +81,7 @@ struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 
   std::string path;         ///< The path of the checkpoint.
-  std::uint64_t step = 0;   ///< The step at which the checkpoint was made.
+  std::uint64_t step = 0;   ///< The step of the checkpoint.
   std::uint32_t ranks = 0;  ///< The number of ranks when the checkpoint was made; 0 if this is not recorded.
   std::vector<SavedState> states;
 

@@ -48,7 +48,7 @@ struct Field {
   friend bool operator==(const Field&, const Field&) = default;
 };
 
-/// A struct and its fields, in the order in which they are written.
+/// A struct and its fields, in the order of the binary form.
 struct StructType {
   std::string name;
   std::vector<Field> fields;

@@ -16,7 +16,7 @@ namespace trainyard {
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
-  std::uint64_t step = 0;  ///< The number of the update for which these gradients are used, counted from 1.
+  std::uint64_t step = 0;  ///< The number of the update that uses these gradients, counted from 1.
   /// The step of the run that these gradients complete, for learning-rate schedules; 0 if it equals `step`. Ranks that
   /// update the same parameters one after another make several updates in one step of the run.
   std::uint64_t run_step = 0;

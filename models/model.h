@@ -65,8 +65,7 @@ class Model : public Configurable, public Stateful {
   /// the error states what the model needs and what the dataset has.
   virtual void build(const DatasetInfo& data) = 0;
 
-  /// Returns the trainable tensors, in the order in which the forward pass uses them. They are leaves that require a
-  /// gradient.
+  /// Returns the trainable tensors, in the order of the forward pass. They are leaves that require a gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
   /// Returns the tensors that are saved in checkpoints but not trained, such as running means.

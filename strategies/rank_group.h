@@ -49,8 +49,8 @@ class RankGroup {
   /// Lets operations under way make progress; see Collective::progress.
   void progress();
 
-  /// Returns a flat tensor of `elements` undefined values. If the collective has memory on which operations need no
-  /// copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
+  /// Returns a flat tensor of `elements` undefined values. If the collective has memory that operations can use without
+  /// a copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
   /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead

@@ -35,8 +35,8 @@ class ReplicaStrategy : public Strategy {
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the size in bytes to which buckets are filled; the first bucket is filled to at most 1 MiB. A parameter is
-  /// never divided between two buckets, so a bucket may become larger. 0 means a single bucket with all gradients,
+  /// Returns the intended size of a bucket, in bytes; the first bucket is intended to have at most 1 MiB. A parameter
+  /// is never divided between two buckets, so a bucket may become larger. 0 means a single bucket with all gradients,
   /// which is reduced after the backward pass.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 

@@ -22,8 +22,8 @@ class StepTrace {
   /// `rank` is used as the process id of the events, so that the files of several ranks can be viewed together.
   explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
 
-  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` names the row
-  /// in which the event is shown, such as "compute" or "communication".
+  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` is the name of
+  /// the event's row in the viewer, such as "compute" or "communication".
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
   /// Writes the events to the file `path`. Throws kIo if it cannot be written.

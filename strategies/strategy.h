@@ -26,7 +26,7 @@ namespace trainyard {
 
 class Accelerator;
 
-/// The arguments from which a strategy is constructed. Its rank is in the PluginContext.
+/// The arguments of a strategy's constructor. Its rank is in the PluginContext.
 struct StrategyContext : PluginContext {
   /// The accelerator of this rank; null if only the declaration is read.
   Accelerator* accelerator = nullptr;
@@ -34,7 +34,7 @@ struct StrategyContext : PluginContext {
   Model* model = nullptr;
 };
 
-/// The parts of a rank on which its strategy works. They exist as long as the strategy does.
+/// The parts of a rank that its strategy works on. They exist as long as the strategy does.
 struct RankParts {
   Model* model = nullptr;
   Arena* arena = nullptr;
@@ -58,8 +58,8 @@ struct StepSummary {
   double norm = 0;     ///< The L2 norm of all gradients. It is meaningful only if StepEnd::norm was set.
 };
 
-/// The way in which ranks train one model together. A strategy is part of the accelerator host, because it works in
-/// place on the host's arena. It handles only tensors and does not depend on the hardware.
+/// A plugin that determines how ranks train one model together. A strategy is part of the accelerator host, because it
+/// works in place on the host's arena. It handles only tensors and does not depend on the hardware.
 ///
 /// There are two kinds of strategies. If every rank has the whole model and only the reduction of gradients differs, a
 /// strategy derives from ReplicaStrategy and implements little besides `reduce`. Other strategies derive from this

@@ -25,8 +25,8 @@ struct ArenaLayout {
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
-/// The part of the parameters that belongs to a rank, in bytes of the whole block, and flags that state which of the
-/// rank's blocks contain only this part. By default a rank has everything.
+/// The part of the parameters that belongs to a rank, in bytes of the whole block. The flags state which of the rank's
+/// blocks contain only this part. By default a rank has everything.
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
@@ -63,8 +63,8 @@ class Arena {
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
-  /// Return flat views, with the dtype of the parameters, of the memory on which kernels work. Only the optimizer and
-  /// the holders of an ArenaEdit may change parameters.
+  /// Return flat views of the memory that kernels work on, with the dtype of the parameters. Only the optimizer and the
+  /// holders of an ArenaEdit may change parameters.
   const at::Tensor& parameters() const { return parameters_.flat(); }
   const at::Tensor& gradients() const { return gradients_.flat(); }
 

@@ -13,7 +13,7 @@ namespace trainyard {
 /// its operation.
 class Autocast {
  public:
-  /// Starts autocast to `type`. Throws kUnsupported for a kind of device for which this LibTorch has no autocast.
+  /// Starts autocast to `type`. Throws kUnsupported if this LibTorch has no autocast for devices of this type.
   Autocast(at::DeviceType device, at::ScalarType type);
   ~Autocast();
   Autocast(const Autocast&) = delete;

@@ -21,7 +21,7 @@ class SharedImports {
 
   /// Returns the buffer behind a handle that was lent to this process. Each call of SharedPool::lend() permits one call
   /// of open(). The reference is returned when the last copy of the buffer is destroyed. Throws kPeerLost if the owner
-  /// has ended, and kCorrupt if the handle does not fit the memory to which it points.
+  /// has ended, and kCorrupt if the handle does not fit the memory that it refers to.
   Buffer open(const SharedHandle& handle);
 
  private:

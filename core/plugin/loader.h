@@ -60,7 +60,7 @@ class PluginLoader {
   /// result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
-  /// Returns the directories, in the order in which they are searched.
+  /// Returns the directories, in the order of the search.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:

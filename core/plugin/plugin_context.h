@@ -27,7 +27,7 @@ struct PluginContext {
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string output_directory;  ///< The folder into which the run writes its results.
+  std::string output_directory;  ///< The folder for the results of the run.
   std::shared_ptr<spdlog::logger> log;
   core::PluginLoader* plugins = nullptr;   ///< Loads and creates further plugins, such as a model.
   core::SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.

@@ -78,7 +78,7 @@ class StateReader {
   /// the actual dtype and shape.
   const Tensor& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
 
-  /// Returns the step at which the checkpoint was made.
+  /// Returns the step of the checkpoint.
   std::uint64_t step() const { return step_; }
   /// Returns the number of ranks of the run that made the checkpoint; 0 if the checkpoint does not record it.
   std::uint32_t ranks() const { return ranks_; }

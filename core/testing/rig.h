@@ -90,7 +90,7 @@ class Rig {
   /// Makes the outputs of `topic` block while `window` messages are unread. By default the rig reads every message
   /// immediately.
   void set_window(const std::string& topic, std::size_t window);
-  /// Reads up to `count` messages on a topic for which set_window() was called.
+  /// Reads up to `count` messages on a topic that has a window; see set_window().
   void take(const std::string& topic, std::size_t count);
 
  private:
