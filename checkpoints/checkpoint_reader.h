@@ -44,7 +44,7 @@ std::vector<std::string> verify_checkpoint(const std::string& path);
 /// Returns the name of a step's checkpoint, such as "step-00002000".
 std::string checkpoint_name(std::uint64_t step);
 
-/// Returns the step of "step-00002000" or "step-00002000.2", or nothing for other names.
+/// Returns the step in a name such as "step-00002000" or "step-00002000.2", or nothing for other names.
 std::optional<std::uint64_t> step_of_name(std::string_view name);
 
 /// Returns the paths of the checkpoints in a directory, smallest step first. Only their names are read. The list is

@@ -16,7 +16,7 @@ constexpr std::uint64_t kCheckpointFormat = 2;
 /// checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
-  std::string trainyard;                    ///< The version of Trainyard that wrote it.
+  std::string trainyard;                    ///< The version of Trainyard that wrote the checkpoint.
   std::map<std::string, FileDigest> files;  ///< The digests of the files. The keys are plain file names.
 };
 

@@ -12,7 +12,7 @@
 
 namespace trainyard::checkpoints {
 
-/// A tensor to be written. It does not own `data`, which must remain valid until the file is written.
+/// A tensor to be written. `data` is not owned and must remain valid until the file is written.
 struct SafetensorsTensor {
   std::string name;
   DType dtype = DType::kFloat32;

@@ -66,7 +66,7 @@ class OperationQueue {
   auto end() { return operations_.end(); }
 
  private:
-  std::deque<QueuedOperation> operations_;  ///< Ascending by number, without a gap.
+  std::deque<QueuedOperation> operations_;  ///< The operations, in ascending order of their numbers, without gaps.
   std::vector<std::uint64_t> last_orders_;  ///< The latest Operation::order of each lane.
   std::uint64_t last_number_ = 0;
   std::uint32_t members_;

@@ -15,8 +15,8 @@ namespace trainyard {
 /// The division of a dataset into samples for training and samples for validation, for data that has no splits of its
 /// own.
 struct Partition {
-  std::vector<std::uint64_t> train;     ///< Sample numbers, ascending.
-  std::vector<std::uint64_t> validate;  ///< The other sample numbers, ascending.
+  std::vector<std::uint64_t> train;     ///< The samples for training, in ascending order.
+  std::vector<std::uint64_t> validate;  ///< The samples for validation, in ascending order.
 };
 
 /// Returns a partition with round(fraction * samples) of the samples, drawn at random, for validation. The result

@@ -37,7 +37,7 @@ struct LoaderCursor {
 struct Batch {
   static constexpr const char* kTypeName = "Batch";
 
-  std::uint64_t order = 0;  ///< The id of the Order that asked for this batch.
+  std::uint64_t order = 0;  ///< The id of the order that this batch belongs to.
   std::string split;        ///< The name of the split, such as "train" or "validate".
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.

@@ -66,8 +66,8 @@ struct Order {
 
 /// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
 /// which it answers as soon as its rank pauses. It answers neither kGoOn nor the orders that a stop discarded, because
-/// the answer to the stop covers those. Every rank sends its own answer, and the strategy manager merges the metrics of
-/// all ranks.
+/// the answer to the stop covers these orders. Every rank sends its own answer, and the strategy manager merges the
+/// metrics of all ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 

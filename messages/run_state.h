@@ -33,7 +33,7 @@ struct Snapshot {
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
   std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients overflowed.
-  /// The newest validation metrics, taken from the order. They determine which checkpoints are the best.
+  /// The newest validation metrics, taken from the order. These metrics determine which checkpoints are the best.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
   /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the

@@ -56,7 +56,7 @@ struct Parameters {
 
 /// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
 /// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
-/// reader is any component with an input for this message; it maps the memory by means of ArenaInfo.
+/// reader is any component with an input for this message; the reader maps the memory that ArenaInfo describes.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 

@@ -24,9 +24,9 @@ enum class OnNan : std::uint8_t {
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
-/// A guard that exists while a forward pass runs. It switches autocast on, if the run uses autocast, and holds the
-/// rank's turn to draw random numbers (RankGenerator::Turn), if the pass may draw any. While it exists, the rank must
-/// not wait for another rank.
+/// A guard that exists while a forward pass runs. It switches on autocast if the run uses it, and holds the rank's turn
+/// to draw random numbers (RankGenerator::Turn) if the pass may draw any. While it exists, the rank must not wait for
+/// another rank.
 class ForwardScope {
  public:
   /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
@@ -48,8 +48,9 @@ class Passes {
   struct Options {
     std::string where;  ///< The prefix of error messages.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, the type of the parameters.
-    OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
+    std::optional<at::ScalarType>
+        autocast;                   ///< The type of computation under autocast; if empty, there is no autocast.
+    OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
     /// Controls this rank's turns to draw random numbers; null if no turns are needed.
     RankGenerator* generator = nullptr;
     StepTrace* trace = nullptr;  ///< The record of the rank's activity; null to record nothing.

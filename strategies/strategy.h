@@ -26,7 +26,7 @@ namespace trainyard {
 
 class Accelerator;
 
-/// The arguments of a strategy's constructor. Its rank is in the PluginContext.
+/// The arguments of a strategy's constructor. The rank is in the PluginContext.
 struct StrategyContext : PluginContext {
   /// The accelerator of this rank; null if only the declaration is read.
   Accelerator* accelerator = nullptr;

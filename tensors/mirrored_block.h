@@ -50,7 +50,7 @@ class MirroredBlock {
   /// Returns the kernels' view of one entry.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy to the other side. They return false if there is nothing to copy, because both sides are the same bytes.
+  /// Copy the block to the other side. Return false if there is nothing to copy, because both sides are the same bytes.
   bool to_host() const;
   bool to_device() const;
 

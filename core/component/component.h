@@ -142,6 +142,6 @@ class Component : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a component. It must be the last line of the component's .cpp, outside of any namespace.
+/// Registers a component. Must be the last line of the component's .cpp, outside of any namespace.
 #define TRAINYARD_COMPONENT(Class, name, description) \
   TRAINYARD_PLUGIN("component", ::trainyard::Component, ::trainyard::ComponentContext, Class, name, "1", description)

@@ -29,7 +29,7 @@ class OutputBase {
   const MessageType& type() const { return type_; }
   const OutputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
-  /// Returns the number of edges that start here, including those to visitors.
+  /// Returns the number of edges that start here, including the edges to visitors.
   std::size_t connections() const { return edges_.size(); }
   /// Returns the number of messages sent, including messages that no input received. The next message has this number
   /// as its sequence number.
@@ -114,7 +114,7 @@ class Output final : public OutputBase {
 
   /// Sends the message, which must not be changed afterwards.
   void send(std::shared_ptr<const T> message) { send_erased(std::move(message)); }
-  /// Allocates a copy of the message and sends it. This suits messages that are sent rarely.
+  /// Sends the message, in newly allocated memory. Use this for messages that are sent rarely.
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:

@@ -25,9 +25,9 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. It is requested while all ranks wait between two steps. Meanwhile the
-/// ranks send no new messages to the component, but earlier messages may still be under way. The state is restored
-/// before the first order.
+/// The state is saved under the component's name. The checkpoint writer requests the state while all ranks wait between
+/// two steps. Meanwhile the ranks send no new messages to the component, but earlier messages may still be under way.
+/// The state is restored before the first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;

@@ -21,7 +21,7 @@ struct WakeupHandle {
 /// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
 /// visible and then calls notify(). The sequentially consistent fences in prepare() and notify() make a lost wake-up
 /// impossible. The flag is in shared memory and the signal is a byte in a pipe, because other processes can open both
-/// through /proc. They could not open an eventfd.
+/// through /proc, but could not open an eventfd in this way.
 class Wakeup {
  public:
   Wakeup();

@@ -14,8 +14,8 @@ namespace trainyard {
 /// The scope of a value in a state: the whole run, or one rank.
 enum class StateScope : std::uint8_t {
   kRun,  ///< The value is the same on every rank. It is saved once, and every rank of a resumed run gets it.
-  /// Every rank has its own value. A rank of a resumed run gets the value that the rank with the same number had, if
-  /// there was such a rank.
+  /// Every rank has its own value. In a resumed run, a rank gets the value of the earlier rank with the same number, if
+  /// there was one.
   kRank,
 };
 
