@@ -57,7 +57,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Waits until the names in a directory are on disk; only then is a rename durable.
+/// Waits until the names in a directory are on disk. A rename is durable only after this.
 void sync_directory(const std::string& path);
 
 /// Throws kIo with "cannot <what> <path>: <reason of errno>".

@@ -48,8 +48,8 @@ class Passes {
   struct Options {
     std::string where;  ///< The prefix of error messages.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType>
-        autocast;                   ///< The type of computation under autocast; if empty, there is no autocast.
+    /// The type of computation under autocast; if empty, there is no autocast.
+    std::optional<at::ScalarType> autocast;
     OnNan on_nan = OnNan::kIgnore;  ///< What happens when a loss is not finite.
     /// Controls this rank's turns to draw random numbers; null if no turns are needed.
     RankGenerator* generator = nullptr;

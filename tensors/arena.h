@@ -30,8 +30,8 @@ struct ArenaLayout {
 struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
-  std::uint64_t begin = 0;   ///< A multiple of Arena::kAlignment.
-  std::uint64_t end = kEnd;  ///< A multiple of Arena::kAlignment, or kEnd.
+  std::uint64_t begin = 0;   ///< The first byte; a multiple of Arena::kAlignment.
+  std::uint64_t end = kEnd;  ///< The byte after the last one; a multiple of Arena::kAlignment, or kEnd.
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
   /// True if autograd adds directly to the block of gradients, for every parameter that is completely in that block.
@@ -127,7 +127,7 @@ class Arena {
   MirroredBlock parameters_;
   MirroredBlock gradients_;
   MirroredBlock buffers_;  ///< A block of bytes, because buffers may have different dtypes.
-  Buffer server_;          ///< The memory given to serve_from(); empty if there is none.
+  Buffer server_;          ///< The memory passed to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };
 
@@ -141,7 +141,7 @@ class ArenaEdit {
   ArenaEdit(const ArenaEdit&) = delete;
   ArenaEdit& operator=(const ArenaEdit&) = delete;
 
-  /// Returns the flat parameters for changing them. From this call on they count as changed.
+  /// Returns the flat parameters, which the caller may change. After this call they count as changed.
   const at::Tensor& parameters();
 
   /// Fetches the parameters that the optimizer has updated.

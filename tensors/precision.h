@@ -30,8 +30,8 @@ const std::vector<std::string>& precision_names();
 /// bf16-mixed and 16-mixed.
 const std::vector<std::string>& precision_names_and_aliases();
 
-/// Returns the precision with this name or short name. For other names throws kInvalidArgument with a list of the
-/// allowed ones.
+/// Returns the precision with this name or short name. Throws kInvalidArgument, with a list of the allowed names, for
+/// any other name.
 Precision parse_precision(const std::string& name);
 
 /// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers (such

@@ -111,7 +111,7 @@ class Component : public Configurable {
   /// file and logs a warning.
   void take_settings(const std::vector<Setting>& settings);
 
-  /// Returns the component's log. Every line carries the component's name, and any thread may write to it.
+  /// Returns the component's log. Every line contains the component's name. Any thread may write to the log.
   spdlog::logger& log() const { return *context_.log; }
   /// Tells the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
   /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
