@@ -27,8 +27,9 @@ struct Holdings {
   std::uint64_t gradients = 0;   ///< The gradients kept between steps.
   /// The largest number of bytes of parameters at any time, including parameters that are gathered only temporarily.
   std::uint64_t peak_parameters = 0;
-  std::uint64_t peak_gradients =
-      0;  ///< The same for gradients, including those that autograd holds or that are being sent.
+  /// The largest number of bytes of gradients at any time, including gradients that autograd holds or that are being
+  /// sent.
+  std::uint64_t peak_gradients = 0;
   std::uint64_t whole_parameters = 0;  ///< The size of all parameters of the model, divided or not.
 
   /// Returns a human-readable description: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
