@@ -61,7 +61,7 @@ class ClaimedDevice {
   /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state that rng_state() returned. Throws kCorrupt for the state of other generators.
+  /// Restores a state returned by rng_state(). Throws kCorrupt for the state of other generators.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
   /// Returns measurements such as the memory in use. Each name ends with the unit: "memory_bytes",

@@ -36,7 +36,7 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A file for reading. Its size is determined once; if the file shrinks afterwards, read() throws.
+/// A file for reading. Its size is determined when it is opened; if the file shrinks afterwards, read() throws.
 class InputFile {
  public:
   /// Opens the file. Throws kNotFound if it does not exist, and kIo if it is not a regular file or cannot be opened.

@@ -21,8 +21,8 @@ struct SafetensorsTensor {
 };
 
 /// Writes a new file and waits until it is on disk. Tensors of wide dtypes come first, so that all are aligned. The
-/// format is that of https://github.com/huggingface/safetensors, so other programs can read it. Throws kIo, and
-/// kInvalidArgument if two tensors have the same name or a name is not valid UTF-8.
+/// format is defined at https://github.com/huggingface/safetensors, so other programs can read the file. Throws kIo,
+/// and kInvalidArgument if two tensors have the same name or a name is not valid UTF-8.
 FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTensor> tensors,
                              const std::map<std::string, std::string>& metadata);
 

@@ -21,7 +21,7 @@ class Sha256 {
   /// Adds the next bytes. The result does not depend on how the bytes are divided among calls.
   void add(std::span<const std::byte> bytes);
 
-  /// Returns 64 lower-case hexadecimal digits. Nothing may be added afterwards.
+  /// Returns the hash as 64 lower-case hexadecimal digits. No bytes may be added afterwards.
   std::string finish();
 
  private:

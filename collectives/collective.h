@@ -50,7 +50,7 @@ class Work {
   bool done();
 
  private:
-  Collective* collective_ = nullptr;  ///< Null if there was nothing to do.
+  Collective* collective_ = nullptr;  ///< Null if the operation needs no work, as in a group of one.
   std::uint64_t number_ = 0;
 };
 

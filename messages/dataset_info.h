@@ -35,7 +35,7 @@ struct SplitInfo {
 
   std::string name;
   std::uint64_t samples = 0;
-  std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch, with this batch size.
+  std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch.
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
   /// The number of samples that one full batch has on all ranks together; 0 if the loader does not announce this

@@ -45,8 +45,8 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// messages of all ranks for one stage and step. It does not wait for a rank that has passed this step without sending
-/// any.
+/// messages of all ranks for one stage and step. It does not wait for a rank that has passed this step without a
+/// message for it.
 ///
 /// In `metrics`, `samples` and `units` are the totals of this rank alone; the manager adds up the totals of all ranks.
 struct RankMetrics {

@@ -49,7 +49,7 @@ class ReplicaStrategy : public Strategy {
   /// the step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work that reduce() returned.
+  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work returned by reduce().
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
   /// Called at the end of a step, after finish() for every bucket. A strategy that starts reductions independently of

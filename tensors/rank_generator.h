@@ -41,7 +41,7 @@ class RankGenerator {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    RankGenerator* generator_ = nullptr;  ///< Null if there is nothing to do.
+    RankGenerator* generator_ = nullptr;  ///< Null if this rank does not need a turn.
     std::unique_lock<std::mutex> lock_;
   };
 
