@@ -197,7 +197,7 @@ class Strategy : public Configurable, public Stateful {
   Passes& passes() const { return *parts_.passes; }
   StepTrace* trace() const { return parts_.trace; }
 
-  /// Returns the number of samples that this rank was given in the current step.
+  /// Returns the number of samples that this rank received in the current step.
   std::uint64_t step_samples() const { return step_samples_; }
   /// Returns true if end_step() was called for the current step.
   bool step_has_ended() const { return step_has_ended_; }

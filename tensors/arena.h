@@ -31,7 +31,7 @@ struct ArenaShard {
   static constexpr std::uint64_t kEnd = ~std::uint64_t{0};
 
   std::uint64_t begin = 0;   ///< The first byte; a multiple of Arena::kAlignment.
-  std::uint64_t end = kEnd;  ///< The byte after the last one; a multiple of Arena::kAlignment, or kEnd.
+  std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of Arena::kAlignment, or kEnd.
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
   /// True if autograd adds directly to the block of gradients, for every parameter that is completely in that block.
@@ -39,7 +39,7 @@ struct ArenaShard {
   bool in_place = true;
 };
 
-/// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third.
+/// The parameters of one rank and their gradients, each in one flat block, and the model's buffers in a third block.
 ///
 /// Every entry starts at a multiple of 64 bytes. The bytes between entries are padding and stay zero, so norms,
 /// optimizers and reductions may process whole blocks. The model's tensors become views of the blocks: values are

@@ -13,7 +13,7 @@ namespace trainyard {
 /// An emulation of autocast to float16 for the CPU before LibTorch 2.3, which has no float16 kernels for it.
 ///
 /// The model computes in float32, but with weights that were rounded to float16. Each gradient of a weight is also
-/// rounded to float16 before it is added to the arena. In this rounding, values of 65520 and more become infinite and
+/// rounded to float16 before it is added to the arena. By this rounding, values of 65520 and more become infinite and
 /// values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This saves
 /// neither time nor memory: its purpose is to test a run without the hardware.
 class HalfEmulation {

@@ -22,8 +22,8 @@ struct DeviceMemory {
   Copy copy;
 };
 
-/// One flat block of an arena, with its two sides: the host memory, which the optimizer and the checkpoint writer map
-/// even from other processes, and the memory that kernels work on.
+/// One flat block of an arena, with its two sides: the host memory, which other components can map in their processes,
+/// and the memory that kernels work on.
 ///
 /// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
 /// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied in one

@@ -49,7 +49,7 @@ class RankGenerator {
   bool takes_turns() const;
 
   at::Tensor state_;    ///< The state of the rank's sequence; undefined before adopt().
-  int idle_turns_ = 0;  ///< The number of turns without a draw, counted from the first turn.
+  int idle_turns_ = 0;  ///< The number of turns without a draw; a large negative number once the rank has drawn.
 };
 
 }  // namespace trainyard
