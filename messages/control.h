@@ -9,7 +9,7 @@
 namespace trainyard {
 
 /// The first message of a process to the launcher, which answers with a ProcessPlan. The messages in this file are the
-/// control protocol between the launcher and the processes, roughly in the order in which they are sent.
+/// control protocol between the launcher and the processes, roughly in the order of sending.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 

@@ -30,8 +30,8 @@ class RandomNumbers final : public Stateful {
 
   void save_state(StateWriter& into) const override;
   void restore_state(const StateReader& from) override;
-  /// Begins a new sequence, which depends on the step at which the run resumes. For a rank for which the checkpoint
-  /// contains no state.
+  /// Begins a new sequence, which depends on the step of the checkpoint. Called on a rank if the checkpoint contains no
+  /// state for it.
   void begin_anew(std::uint64_t step);
 
  private:

@@ -20,8 +20,8 @@ namespace trainyard {
 /// these messages, which are the counterparts of the ports of a StatePort.
 class ComponentStates {
  public:
-  /// The maximum time in which components must send or restore their state. They do so between two messages, so only a
-  /// component that hangs takes longer.
+  /// The maximum time that components may need to send or restore their state. They do so between two messages, so only
+  /// a component that hangs takes longer.
   static constexpr std::chrono::seconds kDeadline{30};
 
   explicit ComponentStates(Component& owner);

@@ -28,7 +28,7 @@ struct StatePiece {
 /// A flat block as a checkpoint contains it: the block of one rank, or the parts of all ranks one after another.
 struct StateBlock {
   std::size_t bytes = 0;
-  std::vector<StatePiece> pieces;  ///< The live memory from which the block is saved, in ascending pieces.
+  std::vector<StatePiece> pieces;  ///< The live memory that the block is saved from, in ascending pieces.
   /// The same bytes in the memory of other ranks, which are also filled when a run resumes.
   std::vector<StatePiece> replicas;
 };
@@ -46,7 +46,7 @@ struct StateLayout {
   std::size_t bytes() const;  ///< The size of all blocks, each counted once.
 };
 
-/// The messages in which one rank has announced its memory.
+/// The messages that announced the memory of one rank.
 struct RankState {
   const ArenaInfo* arena = nullptr;
   const OptimizerState* optimizer = nullptr;  ///< Null if the run has no optimizer.

@@ -19,7 +19,7 @@
 
 namespace trainyard {
 
-/// A reader that reads batches ahead on worker threads, and returns them in the order in which they were requested.
+/// A reader that reads batches ahead on worker threads, and returns them in the order of the requests.
 ///
 /// It is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes the
 /// results at the head. A slot is reused when its result has been removed, so memory is bounded and the order never

@@ -18,8 +18,8 @@ std::uint32_t crc32c(std::string_view bytes);
 /// little-endian.
 void append_record(std::string& out, std::string_view data);
 
-/// Returns the event with which every file begins. The event contains the version of the format; readers refuse a file
-/// without it.
+/// Returns the first event of every file. The event contains the version of the format; readers refuse a file without
+/// it.
 std::string version_event(double wall_time);
 
 /// Returns an event with one number.

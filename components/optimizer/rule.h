@@ -48,7 +48,7 @@ bool has_momentum(const Rule& rule);
 /// Returns the kernel for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the state blocks, in the order in which the kernel expects them. The names are the same as in
+/// Returns the names of the state blocks, in the order that the kernel expects. The names are the same as in
 /// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 

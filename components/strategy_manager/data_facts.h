@@ -15,7 +15,7 @@ namespace trainyard::manager {
 /// A property in which a checkpoint may differ from the run that resumes it, if the user allows this.
 enum class Difference : std::uint8_t {
   kSeed,        ///< The seed of the order of the samples.
-  kSampling,    ///< The way in which the samples are ordered.
+  kSampling,    ///< The way the samples are ordered.
   kDataset,     ///< The dataset, or the number of its training samples.
   kVocabulary,  ///< The classes or tokens, or their texts.
   kLearnt,      ///< Other facts that the dataset has learnt from its data.

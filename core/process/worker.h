@@ -27,7 +27,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Returns the key "process/thread", under which other processes find this worker's endpoint.
+  /// Returns the key "process/thread", which other processes use to find this worker's endpoint.
   const std::string& key() const { return key_; }
 
   /// Starts the thread, which is pinned to `cpus` (if there are any) and runs the loop until stop().

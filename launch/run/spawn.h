@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// The settings with which a process is started.
+/// The settings for starting a process.
 struct SpawnOptions {
   std::vector<std::string> command;                ///< The program, which is looked up in PATH, and its arguments.
   std::map<std::string, std::string> environment;  ///< Variables that are added to this process's own environment.

@@ -39,8 +39,8 @@ class Subscriber {
   /// one breaks the format.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
-  /// Returns true once every publisher has sent Ended. By that time, next() has returned all messages that they sent
-  /// before it.
+  /// Returns true once every publisher has sent Ended. By that time, next() has returned all messages that were sent
+  /// before Ended.
   bool ended() const;
 
  private:
