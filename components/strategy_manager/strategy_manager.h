@@ -110,9 +110,9 @@ class StrategyManager final : public Component {
   Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
                                           [this](const RunRequest&) { return validate(); }};
   DeferredService<RunRequest, RunReply> pause_{
-      *this, "pause", "let all ranks rest after a step; answered when they do, and ended by go_on",
+      *this, "pause", "make all ranks wait after a step; answers when all ranks wait, and lasts until go_on",
       [this](const RunRequest&, auto answer) { pause(std::move(answer)); }};
-  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each pause needs one",
+  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each call of pause needs one call of go_on",
                                         [this](const GoOnRequest& request) { return go_on(request); }};
 
   Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
