@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// Gives `tensor` the memory, the device and the type of `data`, while all references to it (of a model or autograd)
-/// remain valid. The autograd history and `requires_grad` of `tensor` stay as they are.
+/// Gives `tensor` the memory, the device and the type of `data`, while all references to it, such as those held by a
+/// model or by autograd, remain valid. The autograd history and `requires_grad` of `tensor` stay as they are.
 ///
 /// This does what LibTorch's `set_data` does, but for every device: LibTorch's own refuses to change between device
 /// types that are not on its list (ipu, xla, PrivateUse1). Throws kUnsupported if the device's tensors have a C++ class
