@@ -9,14 +9,15 @@ class App;
 
 namespace trainyard::tools {
 
-/// The action of the chosen verb, which returns the exit code. A verb sets it while the command line is parsed. It runs
-/// afterwards, so that `launch` does not fork during parsing.
+/// The action of the chosen verb, which returns the exit code. A verb sets the action while the command line is parsed.
+/// The action runs afterwards, so that `launch` does not fork during parsing.
 using Action = std::function<int()>;
 
-/// Adds one verb, or one small family of verbs, to the command: its options, its help, its action.
+/// A function that adds one verb, or one small family of verbs, to the command, with its options, its help and its
+/// action.
 using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
-/// `launch FILE [name=value...]` runs until the run ends, and returns its exit code.
+/// `launch FILE [name=value...]` launches a run, waits until the run ends, and returns its exit code.
 void add_launch(CLI::App& app, Action& chosen);
 /// `plan FILE` shows what a launch would start, as text or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
@@ -24,7 +25,7 @@ void add_plan(CLI::App& app, Action& chosen);
 void add_check(CLI::App& app, Action& chosen);
 /// `plugin list|info` shows what is installed. It needs no run.
 void add_plugin(CLI::App& app, Action& chosen);
-/// `topic list|info|echo|hz` shows the streams of a run. It subscribes as a visitor.
+/// `topic list|info|echo|hz` shows the topics of a run and their messages. It subscribes as a visitor.
 void add_topic(CLI::App& app, Action& chosen);
 /// `node list|info` shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
