@@ -30,7 +30,8 @@ struct CheckpointSummary {
   SafetensorsHeader model;
   /// Empty if the run did not save the optimizer's state.
   std::optional<SafetensorsHeader> optimizer;
-  /// The tensors of RunRecord::states, and optimizer state that belongs to one rank; empty if there are none.
+  /// The tensors of RunRecord::states, and optimizer state that belongs to single ranks. Empty if the checkpoint has
+  /// neither.
   std::optional<SafetensorsHeader> state;
   std::uint64_t bytes = 0;  ///< The size of all listed files together.
 };

@@ -26,8 +26,7 @@ struct RunRecord {
   std::uint32_t ranks = 0;          ///< The number of ranks of the run; 0 in format 1, which does not record it.
   std::vector<Scalar> metrics;      ///< The newest validation metrics.
   std::vector<Setting> settings;    ///< The parameters that were changed during the run.
-  /// The state of every part of the run that has any. For tensors it contains only their names; the data is in
-  /// `state.safetensors`.
+  /// The saved states. They contain only the names of tensors; the tensors' data is in `state.safetensors`.
   std::vector<SavedState> states;
   std::string reason;     ///< Why the checkpoint was saved: "interval", "best", "interrupted", ...
   std::string model;      ///< The name of the model plugin.

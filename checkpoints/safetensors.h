@@ -27,7 +27,7 @@ FileDigest write_safetensors(const std::string& path, std::vector<SafetensorsTen
                              const std::map<std::string, std::string>& metadata);
 
 /// A safetensors file from any source, open for reading. The file is not trusted: everything in it is checked before
-/// use, and no allocation is larger than the file.
+/// use, and memory is allocated only for sizes that do not exceed the size of the file.
 class SafetensorsFile {
  public:
   /// Opens the file, and reads and checks its header. Throws kNotFound, kIo, kCorrupt or kUnsupported.

@@ -55,7 +55,7 @@ class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
 
-  /// Allocates zeroed host memory, aligned to kAlignment.
+  /// A function that allocates `bytes` bytes of zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
   /// Copies all parameters and buffers into the arena. All parameters must have one dtype and be leaves that require a
@@ -135,9 +135,9 @@ class Arena {
   std::function<void()> on_change_;
 };
 
-/// A scope in which its owner may change the parameters. Its destructor makes the changes visible to the optimizer and
-/// the checkpoint writer, and calls the listener that on_change() has set. An edit without changes costs nothing. If an
-/// exception destroys the edit, the destructor does nothing, because the run ends anyway.
+/// The scope in which its owner may change the parameters of an arena. Its destructor makes the changes visible to the
+/// optimizer and the checkpoint writer, and calls the listener that on_change() has set. An edit without changes costs
+/// nothing. If an exception destroys the edit, the destructor does nothing, because the run ends anyway.
 class ArenaEdit {
  public:
   explicit ArenaEdit(Arena& arena);

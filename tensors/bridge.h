@@ -15,9 +15,9 @@ at::Tensor view_of(const Tensor& tensor);
 /// memory alive; nothing is copied. Throws kUnsupported for any other tensor.
 Tensor message_of(const at::Tensor& tensor);
 
-/// Returns LibTorch's name of an element type. Throws kCorrupt for a value that is not a DType.
+/// Returns the LibTorch type that corresponds to `dtype`. Throws kCorrupt for a value that is not a DType.
 at::ScalarType scalar_type_of(DType dtype);
-/// Returns Trainyard's name of an element type. Throws kUnsupported if messages cannot carry it.
+/// Returns the DType that corresponds to `type`. Throws kUnsupported if messages cannot carry this type.
 DType dtype_of(at::ScalarType type);
 
 }  // namespace trainyard

@@ -11,22 +11,22 @@
 
 namespace trainyard {
 
-/// The separate memory of a device that an arena uses.
+/// The separate memory of a device, in which an arena has its blocks.
 struct DeviceMemory {
-  /// Copies a whole block between host and device, and returns when the copy is complete.
+  /// A function that copies a whole block between host and device, and returns when the copy is complete.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  std::optional<at::Device> device;  ///< Where kernels work; empty if they work on the host memory itself.
-  /// Empty to use LibTorch's own copy.
+  std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
+  /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
 };
 
-/// One flat block of an arena, with its two sides: the host memory, which the optimizer and the checkpoint writer map
-/// even from other processes, and the memory that kernels work on.
+/// One flat block of an arena, which has two sides: the host memory, which the optimizer and the checkpoint writer can
+/// map in other processes, and the memory that kernels work on.
 ///
 /// On a processor both are the same bytes, and nothing is ever copied. For a device with memory of its own, there is a
 /// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole
-/// block is copied at once, as one contiguous transfer.
+/// block is copied, in one contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;

@@ -35,7 +35,7 @@ class RankGenerator {
   /// process. The caller must hold the lock.
   void install() const;
 
-  /// A scope in which the current thread draws from the rank's own sequence. The other ranks that draw wait until it
+  /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
   /// ends.
   class Turn {
    public:
@@ -45,7 +45,7 @@ class RankGenerator {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    RankGenerator* generator_ = nullptr;  ///< Null if there is nothing to do.
+    RankGenerator* generator_ = nullptr;  ///< Null if the Turn does nothing.
     std::unique_lock<std::mutex> lock_;
   };
 

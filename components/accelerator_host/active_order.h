@@ -18,7 +18,8 @@
 
 namespace trainyard::host {
 
-/// References to the objects that all orders of a run share. The accelerator host owns it, and it outlives every order.
+/// References to the objects that all orders of a run share. The accelerator host owns the Workplace, which outlives
+/// every order.
 struct Workplace {
   const ComponentContext& context;
   Runner& runner;
@@ -32,7 +33,7 @@ struct Workplace {
   /// Returns true while a snapshot or another component still reads the arena, so that the optimizer must wait.
   bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
 
-  /// The parameters below are read again in every step, because they may be changed during the run.
+  /// Parameters that are read again in every step, because they can be changed during the run.
   const Parameter<double>& clip_norm;
   const Parameter<double>& clip_value;
   const Parameter<std::int64_t>& log_every_steps;
@@ -42,8 +43,8 @@ struct Workplace {
 ///
 ///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///
-/// Between two batches the order can be busy: it waits for the optimizer or the checkpoint writer, and receives no
-/// batch. If a stop overtakes the order, abandon() is called instead of finish().
+/// Between two batches the order can be busy: it waits for the optimizer, or until the arena is no longer being read,
+/// and receives no batch. If a stop overtakes the order, abandon() is called instead of finish().
 class ActiveOrder {
  public:
   /// `batches` is the number of batches that the order consumes.
@@ -60,7 +61,7 @@ class ActiveOrder {
   /// batch of another order.
   void consume(const Batch& batch);
 
-  /// Returns true while the order waits for the optimizer or the checkpoint writer.
+  /// Returns true while the order waits for the optimizer, or until the arena is no longer being read.
   virtual bool busy() const { return false; }
   /// Returns true if all batches have been used and the order is not busy.
   bool complete() const { return used_ == batches_ && !busy(); }

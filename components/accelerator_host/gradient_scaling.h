@@ -20,7 +20,7 @@ struct Clipping {
 
 /// A step that must not be applied, because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled, so that its scale is the likely cause.
+  bool overflow = false;       ///< True if the loss is scaled, so that the loss scale is the likely cause.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
@@ -28,7 +28,7 @@ struct SkippedStep {
 
 /// The result of a step. It is the same on every rank, unless each rank uses its own gradients (GradientsOfRanks).
 struct StepResult {
-  /// The factor by which the optimizer multiplies gradients: it clips them and undoes the loss scale.
+  /// The factor by which the optimizer multiplies the gradients, in order to clip them and to undo the loss scale.
   double scale = 1;
   /// The norm of all gradients before clipping, without the loss scale; 0 if it was not computed.
   double norm = 0;
@@ -81,8 +81,9 @@ class GradientScaling {
 
   Options options_;
   std::optional<LossScaler> scaler_;
-  std::uint64_t skipped_ = 0;           ///< The steps skipped since the run began; used only if the loss is not scaled.
-  std::uint64_t skipped_in_a_row_ = 0;  ///< The steps skipped since the last step that was not skipped; used likewise.
+  std::uint64_t skipped_ = 0;  ///< The steps skipped since the run began; used only if the loss is not scaled.
+  /// The steps skipped since the last step that was not skipped; used only if the loss is not scaled.
+  std::uint64_t skipped_in_a_row_ = 0;
 };
 
 }  // namespace trainyard

@@ -13,7 +13,7 @@ namespace trainyard::host {
 
 /// The orders that wait to be carried out, and one batch that was received before it was needed.
 ///
-/// Further batches wait in their edge: the input is paused while a batch is stored here, and the edge's credits hold
+/// Further batches wait on their edge: the input is paused while a batch is stored here, and the edge's credits hold
 /// the loader back. A batch of an order that has already been answered is dropped, which returns its credit.
 class OrderQueue {
  public:

@@ -53,14 +53,14 @@ class Runner {
   /// been restored into the arena before this call.
   void start();
 
-  /// Begins to copy a batch that will be needed later to the device. Does nothing if the device has no memory of its
+  /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no memory of its
   /// own.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
-  /// Computes forward and backward of one micro-batch of a step, and adds the gradients times `weight` to the arena.
-  /// `last` is true for the last micro-batch of the step. Returns the loss. For a batch of zero rows, the rank only
-  /// takes part in the communication, and the loss is an undefined tensor. Throws kInvalidArgument if the loss is not
-  /// finite, unless that is allowed (OnNan).
+  /// Runs the forward and the backward pass of one micro-batch of a step, and adds the gradients times `weight` to the
+  /// arena. `last` is true for the last micro-batch of the step. Returns the loss. For a batch of zero rows, the rank
+  /// only takes part in the communication, and the loss is an undefined tensor. Throws kInvalidArgument if the loss is
+  /// not finite, unless that is allowed (OnNan).
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
@@ -137,8 +137,8 @@ class Runner {
     Stateful* state;
   };
   std::vector<Part> parts();
-  /// Returns the owner under which checkpoints keep the buffers of each rank, such as running means of the samples that
-  /// the rank has seen. Their meaning depends on the strategy, so the name contains it.
+  /// Returns the name under which checkpoints keep the buffers of each rank, such as running means of the samples that
+  /// the rank has seen. The meaning of the buffers depends on the strategy, so the name contains the strategy's name.
   std::string buffer_state() const { return "buffers/" + options_.strategy.plugin; }
   bool has_own_buffers() const { return context_.world_size > 1 && arena_->has_buffers(); }
   void restore_buffers(const StateReader& from);

@@ -21,7 +21,7 @@ struct StateSlice {
 
 /// A range of a block, and the memory in which its bytes are.
 struct StatePiece {
-  Tensor data;             ///< The live memory of one rank.
+  Tensor data;             ///< The memory of one rank, in which it trains.
   std::size_t offset = 0;  ///< The offset of the first byte of `data` in the block, in bytes.
 };
 

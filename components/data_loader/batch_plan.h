@@ -15,7 +15,7 @@ namespace trainyard {
 /// The order in which the samples of a split are read.
 enum class Sampling : std::uint8_t {
   kShuffle,     ///< No sample is read twice in an epoch, and every epoch has a different order.
-  kSequential,  ///< No sample is read twice in an epoch, and the order is that of the dataset.
+  kSequential,  ///< No sample is read twice in an epoch, and the samples are in the order of the dataset.
   /// Samples are drawn independently and uniformly. An epoch has as many full batches as the samples would fill, but at
   /// least one.
   kReplacement,
@@ -31,9 +31,9 @@ constexpr auto words_of(Purpose) { return words("purpose", "train", "evaluate");
 /// directly.
 ///
 /// An epoch is a list of samples, whose order depends only on the seed and the epoch. The batch of all ranks together
-/// is a range of this list, whose samples are dealt to the ranks in turn. The batch is identified by the position in
-/// the list at which it begins, which is called `place` here and equals the number of samples before it. So training
-/// can continue at any place with any number of ranks and any batch size, and each sample is used exactly once.
+/// is a range of this list, whose samples are dealt to the ranks one by one. The batch is identified by its place,
+/// which is the number of samples before it in the list. So training can continue at any place with any number of ranks
+/// and any batch size, and each sample is used exactly once.
 ///
 /// Every rank has the same number of batches, so that no rank has to wait for a rank that has no batches left. With
 /// `drop_last` all batches are full, and the samples left over are skipped in this epoch. Without `drop_last`, the last

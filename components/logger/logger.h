@@ -48,7 +48,7 @@ class Logger final : public Component {
   // Chooses the console and its style by the parameter `console` and by the kind of the descriptor.
   void open_console();
   void open_files();
-  // Applies every_steps, then calls tell().
+  // Applies the parameter `every_steps`, then calls tell().
   void on_metrics(const Metrics& metrics);
   // Passes the message to the display and every sink.
   template <class T>

@@ -14,8 +14,8 @@ namespace trainyard {
 /// Returns the CRC-32C (Castagnoli) of `bytes`, as in RFC 3720.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Appends one record: the length of `data` as u64, the masked CRC-32C of the length, `data`, and its masked CRC-32C.
-/// Numbers are little-endian.
+/// Appends one record: the length of `data` as u64, the masked CRC-32C of this length, `data` itself, and the masked
+/// CRC-32C of `data`. Numbers are little-endian.
 void append_record(std::string& out, std::string_view data);
 
 /// Returns the event with which every file begins. It contains the version of the format; a reader refuses a file

@@ -124,7 +124,8 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
-  bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
+  /// True if the optimizers of several ranks update the same parameters, one after another.
+  bool shared_state_ = false;
   /// The number of the last update; with shared state, the number of this rank's last update.
   std::uint64_t step_ = 0;
   Gradients pending_;          ///< The most recent message for the next step.

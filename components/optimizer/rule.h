@@ -48,8 +48,8 @@ bool has_momentum(const Rule& rule);
 /// Returns the formula for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
-/// Returns the names of the state blocks, in the order in which the kernel expects them. The names are those of
-/// torch.optim.
+/// Returns the names of the state blocks, in the order in which the kernel expects them. torch.optim uses the same
+/// names.
 std::vector<std::string> state_names(Formula formula);
 
 /// Returns the options that matter to this rule, for checkpoints.

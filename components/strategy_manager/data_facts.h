@@ -33,9 +33,9 @@ inline constexpr const char* kDataState = "data";
 /// that resumes.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
-/// Compares the data of a checkpoint with that of this run. In the mode `fit`, the number and the order of the samples
-/// must be the same, because otherwise the position in the epoch would refer to other samples. In every mode, the
-/// classes, tokens and other facts that the dataset has learnt from its data must be the same, because the model's
+/// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the
+/// samples must be the same, because otherwise the position in the epoch would refer to other samples. In every mode,
+/// the classes, tokens and other facts that the dataset has learnt from its data must be the same, because the model's
 /// inputs and outputs are numbers that stand for them.
 ///
 /// Calls `accepted` with a sentence for every difference that RunSettings::may_differ permits. Throws kInvalidArgument

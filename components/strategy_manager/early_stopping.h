@@ -16,7 +16,7 @@ class EarlyStopping {
   EarlyStopping(bool larger_is_better, std::int64_t patience, double min_delta)
       : larger_is_better_(larger_is_better), patience_(patience), min_delta_(min_delta) {}
 
-  /// Records the next value. Returns true if it is the best so far.
+  /// Records the next value. Returns true if it is better than all earlier values.
   bool update(double value);
 
   /// Continues from the state of an earlier run: the best value, and the number of validations since.

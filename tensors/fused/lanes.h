@@ -54,7 +54,7 @@ TRAINYARD_INLINE Lanes<T> fill(T value) {
 }
 
 /// Returns the sum of the lanes in a fixed order: halves are added to halves, so the result does not depend on the
-/// register width of the clone that runs.
+/// register width for which the kernel is compiled.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   T half[kLanes<T>];

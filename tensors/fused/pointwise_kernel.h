@@ -10,7 +10,7 @@ namespace trainyard::fused {
 // different rows.
 
 /// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both need the same exponential, so computing
-/// them together leaves one multiplication for the backward pass. The float version is exact to 2e-7, the double
+/// them together leaves one multiplication for the backward pass. The float version is accurate to 2e-7, and the double
 /// version to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
