@@ -16,8 +16,8 @@
 
 namespace trainyard {
 
-/// The checkpoint writer's side of the exchange of state with other components. It adds the ports that are needed to
-/// its owner; the other component has a StatePort.
+/// The checkpoint writer's side of the exchange of state with other components. It adds the necessary ports to its
+/// owner. Each of the other components has a StatePort.
 class ComponentStates {
  public:
   /// The time within which all components must have sent or restored their state. A component does this between two

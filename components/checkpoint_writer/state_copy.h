@@ -31,7 +31,7 @@ class StateCopy {
   /// Returns the layout of the last take(). There must have been one.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
-  /// Returns the tensors of all states as views, which are valid as long as this object.
+  /// Returns the tensors of all states as views, which are valid as long as this object exists.
   std::vector<checkpoints::SafetensorsTensor> state_tensors() const;
 
  private:

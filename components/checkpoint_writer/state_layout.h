@@ -21,7 +21,7 @@ struct StateSlice {
 
 /// A range of a block, and the memory in which its bytes are.
 struct StatePiece {
-  Tensor data;             ///< The memory of one rank, in which it trains.
+  Tensor data;             ///< The bytes, in memory that one rank uses for training.
   std::size_t offset = 0;  ///< The offset of the first byte of `data` in the block, in bytes.
 };
 

@@ -18,7 +18,7 @@ class TemporaryCheckpoint {
 
   const std::string& path() const { return path_; }
 
-  /// Makes the checkpoint durable under its name and returns the path. If the name exists already and `replace` is
+  /// Makes the checkpoint durable under its name and returns its new path. If the name exists already and `replace` is
   /// true, the new checkpoint replaces the old one. If `replace` is false, the name of the new checkpoint gets a
   /// suffix: ".2", ".3", ... path() must not be used afterwards. Throws kIo.
   std::string publish(bool replace);

@@ -31,6 +31,7 @@ class BatchSequence {
   /// evaluating every split. Both must outlive the sequence.
   BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
+  /// The result of add() if all jobs have become invalid.
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
   /// Adds the next order. Returns how many of the newest jobs have become invalid and must not be sent; for a stop this
@@ -61,7 +62,7 @@ class BatchSequence {
     std::uint64_t order = 0;
     std::uint64_t epoch = 0;
     const BatchPlan* plan = nullptr;
-    LoaderCursor place;  ///< The next batch to read.
+    LoaderCursor place;  ///< The position of the next batch to read.
     LoaderCursor next;   ///< For an evaluation: the position at which training continues.
     std::uint64_t to_read = 0;
     std::uint64_t to_send = 0;

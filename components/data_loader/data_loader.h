@@ -22,8 +22,8 @@ namespace trainyard {
 /// The component that reads a dataset and sends the batches that orders request. The samples are shuffled and
 /// distributed over the ranks, and worker threads read batches ahead.
 ///
-/// Transforms may change fields of the samples. Random transforms act only on the splits that `random_splits` names (by
-/// default "train"), and never when training samples are evaluated.
+/// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits that
+/// `random_splits` names (by default "train"), and never when training samples are evaluated.
 ///
 /// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
 /// workers, prefetching or timing. A cursor (the epoch, and how many of its samples are used) can start training at any

@@ -69,7 +69,8 @@ class SampleReader {
   std::uint64_t key_;
   std::vector<DatasetField> fields_;
   std::vector<Step> steps_;
-  std::vector<std::optional<std::size_t>> first_;  ///< For each field, the step that takes what the dataset writes.
+  /// For each field, the first step that transforms it; empty if there is none.
+  std::vector<std::optional<std::size_t>> first_;
   std::size_t scratch_bytes_ = 0;
 };
 

@@ -44,7 +44,7 @@ class CsvFile {
   std::size_t next_column_ = 0;  ///< The column that set() tries first, because all rows usually have the same order.
 };
 
-/// Returns the text, with quotes around it if it needs them.
+/// Returns the text as a field of a CSV file, in quotes if necessary.
 std::string csv_quoted(std::string_view text);
 
 /// Returns the fields of the first record of `text`.

@@ -18,7 +18,7 @@ class Progress {
   /// Records the metrics of any stage.
   void update(const Metrics& metrics);
 
-  /// Returns true if the metrics of a training step have been recorded. Before, there is nothing to draw.
+  /// Returns true if the metrics of a training step have been recorded. Before that, there is nothing to draw.
   bool has_steps() const { return step_ != 0; }
   /// Returns true if the last step of a run whose length is known has been recorded.
   bool complete() const { return total_ != 0 && step_ >= total_; }

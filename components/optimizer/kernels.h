@@ -42,12 +42,12 @@ struct Coefficients {
   T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
   T step_size = 0;       ///< The learning rate with the rule's own corrections, such as Adam's for the first steps.
   T decay1 = 0;          ///< The weight of the old momentum or first average.
-  T gain1 = 1;           ///< The weight of the new momentum or first average.
+  T gain1 = 1;           ///< The weight of the new gradient in the momentum or first average.
   T decay2 = 0;          ///< The weight of the old average of squares.
-  T gain2 = 1;           ///< The weight of the new average of squares.
-  T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
+  T gain2 = 1;           ///< The weight of the new squared gradient in the average of squares.
+  T root_scale = 1;      ///< adam in single precision: the factor 1 / sqrt(1 - beta2^step).
   T eps = 0;
-  T root_divisor = 1;  ///< adam in double precision: sqrt(1 - beta2^step), which is used as a divisor, as in LibTorch.
+  T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
 };
 
 /// A contiguous part of the flat blocks. `state` contains one pointer for each state block of the formula, in the order

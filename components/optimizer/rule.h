@@ -39,7 +39,7 @@ double default_lr(RuleKind rule);
 double default_eps(RuleKind rule);
 double default_weight_decay(RuleKind rule);
 
-/// Throws kInvalidArgument for options that torch.optim refuses, too.
+/// Throws kInvalidArgument for options that torch.optim also refuses.
 void check(const Rule& rule);
 
 /// Returns true if the rule has a momentum (or beta1) that a learning-rate schedule can change.
@@ -52,7 +52,7 @@ Formula formula_of(const Rule& rule, bool moving_momentum = false);
 /// names.
 std::vector<std::string> state_names(Formula formula);
 
-/// Returns the options that matter to this rule, for checkpoints.
+/// Returns the options that affect this rule, indexed by name, for checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 
 /// The inputs of an update that depend on the step and the segment.

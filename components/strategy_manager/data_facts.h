@@ -29,8 +29,7 @@ constexpr auto words_of(Difference) {
 /// The name under which checkpoints keep the description of the data.
 inline constexpr const char* kDataState = "data";
 
-/// Returns the description of the data that a checkpoint contains, so that it can be compared with the data of a run
-/// that resumes.
+/// Returns a description of the data for checkpoints. A run that resumes compares it with its own data.
 std::vector<SavedState> data_state(const DatasetInfo& data);
 
 /// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the

@@ -6,8 +6,8 @@
 
 namespace trainyard::manager {
 
-/// The decision when to stop training because one metric no longer improves from validation to validation. The rules
-/// are taken from Lightning's EarlyStopping: a value counts as better if it beats the best value by more than
+/// A rule that decides after every validation whether training should stop, because one metric no longer improves. It
+/// is the rule of Lightning's EarlyStopping: a value counts as better if it beats the best value by more than
 /// `min_delta`. Training should stop after `patience` validations without a better value, or at a value that is not
 /// finite.
 class EarlyStopping {

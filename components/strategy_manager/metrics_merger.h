@@ -30,8 +30,8 @@ class MetricsMerger {
   void add(const RankMetrics& metrics);
 
   /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics can overtake each
-  /// other, so an answer takes effect only two answers later. All metrics from before it must have arrived then,
-  /// because at most two orders are open at a time.
+  /// other, so an answer takes effect only when the second answer after it arrives. All metrics from before the first
+  /// of these answers have then arrived, because at most two orders are open at a time.
   void answered(const OrderDone& done);
 
   /// Declares that no more metrics will arrive. Every open entry then counts as complete.

@@ -15,7 +15,7 @@ namespace trainyard::manager {
 struct RunFacts {
   /// The split to train on; it has no batches if there is no such split.
   SplitInfo train;
-  /// The number of batches of an evaluation or prediction, indexed by split: the smallest one that any rank has
+  /// The number of batches of an evaluation or prediction, indexed by split: the smallest number that any rank has
   /// announced.
   std::map<std::string, std::uint64_t> batches;
   std::vector<SavedState> data;  ///< The description of the data for checkpoints (data_facts.h).

@@ -46,7 +46,7 @@ class Validation final : public Stateful {
   /// named "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// Returns true if the last judged validation was the best so far.
+  /// Returns true if the last planned validation was better than all earlier ones.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 

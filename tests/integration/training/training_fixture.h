@@ -66,8 +66,8 @@ bool has_pyzmq();
 /// Returns the path of examples/external_logger/external_logger.py.
 std::string external_logger_path();
 
-/// Returns the median of the times between neighbouring steps, in microseconds, for the steps reported between the
-/// times `from` and `until`; 0 if there are none.
+/// Returns the median time between consecutive steps, in microseconds, for the steps reported between the times `from`
+/// and `until`; 0 if there are none.
 double median_step_us(const std::vector<TrainedStep>& steps, double from, double until);
 
 /// Returns the current time by the clock of TrainedStep::time, in seconds since 1970.
