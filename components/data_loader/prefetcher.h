@@ -99,7 +99,7 @@ class Prefetcher {
   std::uint64_t published_ = 0;  ///< Guarded by `mutex_`, like `claimed_` and `idle_`.
   std::uint64_t claimed_ = 0;
   std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
-  std::atomic<bool> waited_for_{false};  ///< True if `wake` must be called when the next job is done.
+  std::atomic<bool> waited_for_{false};  ///< True if a worker must call `wake` when it has done a job.
 
   std::vector<std::jthread> workers_;  // The workers come last, so that they end before the members that they use.
 };

@@ -18,7 +18,7 @@ class Display final : public Sink {
   /// The style of the display: lines only, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // This interval looks smooth to the eye, and drawing costs almost nothing.
+  // This interval is short enough for a reader, and long enough that drawing costs almost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
   /// `fd` belongs to the caller and stays open. In the mode kLines, at most one training step in every `interval` has a

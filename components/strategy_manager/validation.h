@@ -21,9 +21,9 @@ class Validation final : public Stateful {
   /// The name under which checkpoints keep the state.
   static constexpr const char* kState = "early_stopping";
 
-  /// `known` contains the metrics that the checkpoint of a resumed run has stored. They count as the best if the
-  /// checkpoint has no state of early stopping. Throws kNotFound for a split that the dataset lacks; a fit without a
-  /// split "validate" has no validation.
+  /// `known` contains the metrics that the checkpoint of a resumed run has stored. If the checkpoint has no state of
+  /// early stopping, they count as the best results. Throws kNotFound for a split that the dataset lacks; a fit without
+  /// a split "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   void save_state(StateWriter& into) const override;
