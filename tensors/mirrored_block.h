@@ -21,8 +21,8 @@ struct DeviceMemory {
   Copy copy;
 };
 
-/// One flat block of an arena, which has two sides: the host memory, which the optimizer and the checkpoint writer can
-/// map in other processes, and the memory that kernels work on.
+/// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
+/// and the checkpoint writer can map the host memory in other processes.
 ///
 /// On a processor both are the same bytes, and nothing is ever copied. For a device with memory of its own, there is a
 /// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole

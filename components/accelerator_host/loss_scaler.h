@@ -13,9 +13,9 @@ struct LossScaling {
   std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
-/// The loss scale of a run. It stays close to the largest factor at which gradients still fit into float16, as in
-/// torch.cuda.amp.GradScaler: a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
-/// steps in a row double it.
+/// The loss scale of a run. It stays close to the largest factor at which gradients still fit into float16. As in
+/// torch.cuda.amp.GradScaler, a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
+/// steps in a row double the scale.
 class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;

@@ -97,8 +97,8 @@ class Runner {
   /// Makes the model's buffers visible to the components that read the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides the arena: the state of the random numbers, the
-  /// model, the strategy and the loss scaler, and the rank's own buffers.
+  /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
+  /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states();
   /// Keeps the states of a checkpoint until start() restores them. Returns the names of all owners whose state this
   /// function accepts.

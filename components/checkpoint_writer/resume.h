@@ -25,7 +25,7 @@ std::vector<std::string> resume_candidates(const std::string& what, const std::s
 
 /// Fills the blocks of `layout` from the first candidate that is complete. Calls `warn` with the reason for every
 /// broken candidate. Also calls `warn` if the checkpoint has no optimizer state but the run has an optimizer, or the
-/// other way round, or if the checkpoint lacks optimizer state that a single rank needs.
+/// other way round. Finally, calls `warn` if the checkpoint lacks separate optimizer state that some of the ranks need.
 ///
 /// Throws kCorrupt with all reasons if no candidate is complete. If a complete candidate belongs to another model,
 /// throws kShapeMismatch, naming the tensor and both shapes, or kTypeMismatch, naming both dtypes.

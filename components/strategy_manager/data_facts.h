@@ -34,8 +34,8 @@ std::vector<SavedState> data_state(const DatasetInfo& data);
 
 /// Compares the data of a checkpoint with the data of this run. In the mode `fit`, the number and the order of the
 /// samples must be the same, because otherwise the position in the epoch would refer to other samples. In every mode,
-/// the classes, tokens and other facts that the dataset has learnt from its data must be the same, because the model's
-/// inputs and outputs are numbers that stand for them.
+/// the classes, tokens and other facts that the dataset has learnt from its data must be the same. The model's inputs
+/// and outputs are numbers that stand for them.
 ///
 /// Calls `accepted` with a sentence for every difference that RunSettings::may_differ permits. Throws kInvalidArgument
 /// if there are other differences; the text names all of them, and the setting that would permit them.

@@ -19,8 +19,8 @@ namespace trainyard::fused {
 /// are accurate to 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
-/// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias,
-/// where the variance is the mean, over D, of the squared deviations. `bias` may be an undefined tensor.
+/// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias. The
+/// variance is the mean of the squared deviations over D. `bias` may be an undefined tensor.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 

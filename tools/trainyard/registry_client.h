@@ -23,8 +23,8 @@ class RegistryClient {
   nlohmann::json ask(const std::string& op);
 
   /// Calls a method of a component: a service, or param.list, param.get or param.set. Returns the result. Throws
-  /// kNotFound if the component does not exist, kInvalidArgument, with the reason, if the component refuses the call
-  /// (for example because it has no such method), and kTimeout if no answer arrives.
+  /// kNotFound if the component does not exist, and kTimeout if no answer arrives. Throws kInvalidArgument, with the
+  /// reason, if the component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 
