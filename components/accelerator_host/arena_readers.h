@@ -22,7 +22,7 @@ class ArenaReaders {
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Sends the readers a message that the arena holds the result of this step.
+  /// Sends ArenaReadable to the readers, because the arena contains the result of this step.
   void show(std::uint64_t step);
 
   /// Records one answer. Throws kInternal for an answer that is not expected.

@@ -20,7 +20,7 @@ namespace trainyard {
 /// model works on the memory of the message.
 class DeviceBatches {
  public:
-  /// `own_memory` is true if the device has memory of its own.
+  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has memory of its own.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 

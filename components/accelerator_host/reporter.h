@@ -40,7 +40,7 @@ class Reporter {
   /// Sets the unit in which throughput is measured, such as "token", and the number of units in a sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Record that training continues, that a batch with `samples` samples was used, and that training pauses. Pauses do
+  /// Record that training continues, that a batch of `samples` samples was used, and that training pauses. Pauses do
   /// not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }

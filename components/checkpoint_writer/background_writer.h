@@ -31,7 +31,8 @@ class BackgroundWriter {
     double seconds = 0;
   };
 
-  /// `notify` is called on the writing thread after each checkpoint; take_finished() then returns its result.
+  /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
+  /// this checkpoint.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
 
   /// Finishes all submitted writes.

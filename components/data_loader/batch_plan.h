@@ -52,7 +52,7 @@ class BatchPlan {
     bool random_transforms = false;  ///< Does not affect the plan; it is passed on to the SampleReader.
   };
 
-  /// `purpose` makes training and evaluation on the same split use independent random numbers.
+  /// Makes the plan of a split. Plans with different `purpose` use independent random numbers, even for the same split.
   BatchPlan(Settings settings, Purpose purpose);
 
   const std::string& split() const { return settings_.split; }

@@ -47,7 +47,7 @@ class DataLoader : public Component {
   explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
 
  protected:
-  /// Tests override this to provide their own dataset.
+  /// Makes the dataset that the parameter `dataset` names. Tests override this function.
   virtual std::unique_ptr<Dataset> make_dataset();
 
  private:

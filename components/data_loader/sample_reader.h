@@ -30,7 +30,7 @@ struct SampleChoice {
 /// each with its own Scratch. Only the first read with a Scratch allocates memory.
 class SampleReader {
  public:
-  /// `dataset` must be open and outlive the reader.
+  /// `dataset` must be open and must outlive the reader. Random transforms depend on `seed`.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
   /// Appends a transform, and prepares it for the output of the earlier transforms of its field. Throws

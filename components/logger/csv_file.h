@@ -28,7 +28,7 @@ class CsvFile {
   /// Passes the finished rows to the operating system. Throws kIo.
   void flush();
 
-  /// Returns the columns, in the order of the file.
+  /// Returns the names of the columns, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:

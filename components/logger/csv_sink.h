@@ -12,7 +12,7 @@ namespace trainyard {
 
 /// A sink that writes metrics as one table per stage: `metrics_train.csv`, `metrics_validate.csv`, ... The columns are
 /// step, epoch, time (in seconds since 1970), samples, the units trained on (such as "tokens"), and one for every
-/// value. Numbers are exact; those that are not finite are written as "nan", "inf" or "-inf".
+/// value. Numbers are exact; values that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
   /// Writes into `directory`. A file is created when its stage first appears.

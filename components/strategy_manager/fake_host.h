@@ -17,7 +17,8 @@
 
 namespace trainyard::manager {
 
-/// Returns a description of an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
+/// Returns a description of an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final". Here
+/// e is the epoch, b is the number of samples of the epoch that are used already, and n is the number of batches.
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.samples, order.batches);

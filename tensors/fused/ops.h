@@ -36,8 +36,9 @@ std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const 
 /// operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
-/// Returns, for every token of `index_BT`, its row of `tokens_VD` plus row t of `positions_TD`; the result is (N, D).
-/// `positions_TD` must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
+/// Returns, for every token of `index_BT`, the sum of its row in `tokens_VD` and the row of its position, 0 to T - 1,
+/// in `positions_TD`. The result is (N, D). `positions_TD` must have at least T rows. Throws kCorrupt for a token that
+/// is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
 /// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class

@@ -17,8 +17,8 @@ namespace trainyard::testing {
 /// data loaders of all ranks and the strategy manager. A real collective connects the ranks.
 class ManyRanks {
  public:
-  /// `host` holds the parameters of every accelerator host, including the strategy, as JSON without braces. `optimizer`
-  /// is a JSON object.
+  /// `host` contains the parameters of every accelerator host, including the strategy, as JSON without braces.
+  /// `optimizer` is a JSON object with the parameters of every optimizer.
   ManyRanks(std::uint32_t ranks, const std::string& host, const std::string& optimizer, const DatasetInfo& data,
             std::uint64_t seed = 1);
   ~ManyRanks();

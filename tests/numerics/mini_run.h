@@ -19,8 +19,8 @@ namespace trainyard::testing {
 /// manager.
 class MiniRun {
  public:
-  /// `host` holds the parameters of the accelerator host, as JSON without braces; log_every_steps is 1. `optimizer` is
-  /// a JSON object.
+  /// `host` contains the parameters of the accelerator host as JSON without braces; log_every_steps is always 1.
+  /// `optimizer` is a JSON object with the parameters of the optimizer.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed = 1);
 
   /// Makes one of several ranks, each of which runs on a separate thread; see many_ranks.h.

@@ -30,7 +30,7 @@ class Subscriber {
   /// `endpoints` are the addresses of the publishers' gateways; duplicates are ignored. Throws kIo.
   Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints);
 
-  /// Unsubscribes, so that nothing more is sent here.
+  /// Unsubscribes, so that the publishers send nothing more.
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
