@@ -11,8 +11,8 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo, with
-/// the path and the system's reason.
+/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo and
+/// contain the path and the reason.
 class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.

@@ -9,8 +9,8 @@ namespace trainyard {
 /// more precision stay in float32. Converted weights are cached until the outermost Autocast is destroyed, so weights
 /// must not be updated before.
 ///
-/// It is meant for the forward pass and the loss. The backward pass does not need it, because each operation computes
-/// its gradient in the type of its forward pass.
+/// An Autocast is meant for the forward pass and the loss. The backward pass does not need an Autocast, because each
+/// operation computes its gradient in the type of its forward pass.
 class Autocast {
  public:
   /// Starts autocast to `type`. Throws kUnsupported for a kind of device for which this LibTorch has no autocast.

@@ -41,7 +41,7 @@ class Turnstile {
   /// Fixes the last unit before the pause, unless another rank has done so.
   void close();
 
-  /// Returns true if a pause is wanted and this rank has begun the last unit before it.
+  /// Returns true if the turnstile is closed and this rank has begun the last unit before the pause.
   bool at_rest() const;
 
   /// Ends the pause for this rank.

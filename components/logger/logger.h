@@ -13,7 +13,7 @@
 
 namespace trainyard {
 
-/// What the logger shows on the console: a choice by the kind of console, a live line, lines only, or nothing.
+/// What the logger shows on the console: what suits the console, a live line, lines only, or nothing.
 enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
 constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
 
