@@ -29,27 +29,23 @@ RunnerOptions AcceleratorHost::runner_options() const {
 
 void AcceleratorHost::on_configure() {
   runner_ = std::make_unique<Runner>(runner_options(), context());
-  snapshots_.emplace(*runner_, snapshot_, context().rank);
-  readers_.emplace(*runner_, arena_readable_, arena_read_, context().rank);
-  reporter_.emplace(*runner_, position_, host::Reporter::Outputs{metrics_, rank_metrics_}, context(),
-                    log_device_stats_);
-  workplace_.emplace(host::Workplace{.context = context(),
-                                     .runner = *runner_,
-                                     .position = position_,
-                                     .snapshots = *snapshots_,
-                                     .readers = *readers_,
-                                     .reporter = *reporter_,
-                                     .gradients = gradients_,
-                                     .predictions = predictions_,
-                                     .clip_norm = clip_norm_,
-                                     .clip_value = clip_value_,
-                                     .log_every_steps = log_every_steps_});
+  workplace_.emplace(context(), *runner_,
+                     host::Workplace::Ports{.snapshot = snapshot_,
+                                            .arena_readable = arena_readable_,
+                                            .arena_read = arena_read_,
+                                            .gradients = gradients_,
+                                            .predictions = predictions_,
+                                            .reports = {metrics_, rank_metrics_}},
+                     host::Workplace::Settings{.clip_norm = clip_norm_,
+                                               .clip_value = clip_value_,
+                                               .log_every_steps = log_every_steps_,
+                                               .log_device_stats = log_device_stats_});
 }
 
 /// Whoever ended the run has given up the orders that are still open. Messages that still arrive must not block their
 /// senders.
 void AcceleratorHost::on_deactivate() {
-  if (reporter_) reporter_->mute();
+  if (workplace_) workplace_->reporter.mute();
   queue_.close();
 }
 
@@ -60,12 +56,12 @@ void AcceleratorHost::on_finalize() {
 /// All heavy work happens here and not in the constructor: the device is claimed, the model is built, and the arena is
 /// filled.
 void AcceleratorHost::on_dataset(const DatasetInfo& data) {
-  reporter_->count_in(data.unit, data.units_per_sample);
+  workplace_->reporter.count_in(data.unit, data.units_per_sample);
   runner_->build(data);
   if (context().world_size == 1) {
-    turnstile_.emplace();
+    pause_.emplace();
   } else {
-    turnstile_.emplace(context(), runner_options().collective_timeout);
+    pause_.emplace(context(), runner_options().collective_timeout);
   }
   arena_.send(runner_->arena_info());
 }
@@ -73,7 +69,7 @@ void AcceleratorHost::on_dataset(const DatasetInfo& data) {
 /// The arena holds the restored parameters already, and all state is back. What is left is where the run stands.
 void AcceleratorHost::on_run_state(const RunState& state) {
   take_settings(state.settings);
-  position_ = host::position_of(state, context().rank);
+  workplace_->position = host::position_of(state, context().rank);
   runner_->restore_skipped_steps(state.skipped_steps);
   restored_.arrived();
 }
@@ -86,11 +82,9 @@ void AcceleratorHost::become_ready() {
 
 void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
   if (order->kind == OrderKind::kPause) {
-    // From here on no rank begins a unit that none has begun yet.
-    turnstile_->close();
-    pause_ = order;
+    pause_->want(order->id);
   } else if (order->kind == OrderKind::kGoOn) {
-    resting_ = false;
+    pause_->go_on();
   } else {
     queue_.push(order);
   }
@@ -98,8 +92,7 @@ void AcceleratorHost::on_order(const std::shared_ptr<const Order>& order) {
 }
 
 void AcceleratorHost::on_batch(const std::shared_ptr<const Batch>& batch) {
-  if (!queue_.offer(batch)) return;
-  offered_trace_ = loop().trace();
+  if (!queue_.offer({.batch = batch, .trace = loop().trace()})) return;
   // Nothing is computed until the optimizer or the checkpoint writer is done, so there is time to move the batch to the
   // device.
   if (ready_.open() && !can_compute() && batch->samples > 0) runner_->prefetch(*batch);
@@ -118,13 +111,13 @@ void AcceleratorHost::on_parameters(const Parameters& message) {
 }
 
 void AcceleratorHost::on_snapshot_taken() {
-  snapshots_->taken();
+  workplace_->snapshots.taken();
   loop().set_trace(trace_);
   use_free_arena();
 }
 
 void AcceleratorHost::on_arena_read(const ArenaRead& answer) {
-  readers_->read(answer);
+  workplace_->readers.read(answer);
   use_free_arena();
 }
 
@@ -141,20 +134,20 @@ void AcceleratorHost::proceed() {
   if (queue_.closed()) return;
   while (can_compute()) {
     if (stop_if_asked() || pause_if_asked()) continue;
-    if (resting_ || !(order_ ? consume_batch() : begin_order())) break;
+    if (pause_->resting() || !(order_ ? consume_batch() : begin_order())) break;
     finish_order_if_complete();
   }
   queue_.regulate_batches();
 }
 
 bool AcceleratorHost::can_compute() const {
-  if (!ready_.open() || snapshots_->hold_computing() || readers_->hold_computing()) return false;
-  return order_ ? !order_->busy() : queue_.has_orders() || pause_;
+  if (!ready_.open() || workplace_->hold_computing()) return false;
+  return order_ ? !order_->busy() : queue_.has_orders() || pause_->wanted();
 }
 
 /// Returns false if there is no order, or if the ranks pause before it.
 bool AcceleratorHost::begin_order() {
-  if (!queue_.has_orders() || (host::is_one_unit(queue_.front()) && !turnstile_->pass())) return false;
+  if (!queue_.has_orders() || (host::is_one_unit(queue_.front()) && !pause_->pass())) return false;
   order_ = host::make_active(queue_.pop(), *workplace_);
   order_->begin();
   return true;
@@ -163,25 +156,27 @@ bool AcceleratorHost::begin_order() {
 /// Returns false if there is no batch, or if the ranks pause before it. A rank that has not heard of the pause yet
 /// will.
 bool AcceleratorHost::consume_batch() {
-  if (!queue_.has_batch() || (order_->between_units() && !turnstile_->pass())) return false;
-  trace_ = offered_trace_;
+  if (!queue_.has_batch() || (order_->between_units() && !pause_->pass())) return false;
+  const host::ReceivedBatch received = queue_.take_batch();
+  trace_ = received.trace;
   loop().set_trace(trace_);
-  order_->consume(*queue_.take_batch());
+  order_->consume(*received.batch);
   return true;
 }
 
 /// Comes to rest when the last unit before the pause is done. The orders stay where they are.
 bool AcceleratorHost::pause_if_asked() {
-  if (!pause_ || !turnstile_->at_rest() || (order_ && !order_->between_units())) return false;
-  turnstile_->reopen();
-  resting_ = true;
-  order_done_.send(OrderDone{.order = std::exchange(pause_, nullptr)->id,
+  if (order_ && !order_->between_units()) return false;
+  const std::optional<std::uint64_t> asked = pause_->come_to_rest();
+  if (!asked) return false;
+  const host::RunPosition& position = workplace_->position;
+  order_done_.send(OrderDone{.order = *asked,
                              .rank = context().rank,
                              .kind = OrderKind::kPause,
                              .split = {},
-                             .step = position_.step,
-                             .epoch = position_.epoch,
-                             .cursor = position_.cursor,
+                             .step = position.step,
+                             .epoch = position.epoch,
+                             .cursor = position.cursor,
                              .metrics = {},
                              .reductions = {}});
   return true;
@@ -191,7 +186,7 @@ bool AcceleratorHost::pause_if_asked() {
 bool AcceleratorHost::stop_if_asked() {
   const std::shared_ptr<const Order> stop = queue_.pop_stop();
   if (!stop) return false;
-  resting_ = false;
+  pause_->go_on();
   order_ = std::make_unique<host::StopOrder>(stop, *workplace_, std::move(order_));
   order_->begin();
   finish_order_if_complete();

@@ -6,13 +6,10 @@
 #include <string>
 
 #include "components/accelerator_host/active_order.h"
-#include "components/accelerator_host/arena_readers.h"
 #include "components/accelerator_host/order_queue.h"
-#include "components/accelerator_host/reporter.h"
-#include "components/accelerator_host/run_position.h"
+#include "components/accelerator_host/rank_pause.h"
 #include "components/accelerator_host/runner.h"
-#include "components/accelerator_host/snapshots.h"
-#include "components/accelerator_host/turnstile.h"
+#include "components/accelerator_host/workplace.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
 #include "core/component/state_port.h"
@@ -156,25 +153,14 @@ class AcceleratorHost final : public Component {
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // These are made when the component is configured; the runner is built when the dataset is known.
+  // These two are made when the component is configured; the runner is built when the dataset is known.
   std::unique_ptr<Runner> runner_;
-  host::RunPosition position_;
-  std::optional<host::Snapshots> snapshots_;
-  std::optional<host::ArenaReaders> readers_;
-  std::optional<host::Reporter> reporter_;
   std::optional<host::Workplace> workplace_;
 
-  /// Where the rank stands in a pause of all ranks: pause_ is the order that wants one, until the rank has come to
-  /// rest.
-  std::optional<host::Turnstile> turnstile_;
-  std::shared_ptr<const Order> pause_;
-  bool resting_ = false;
-
+  std::optional<host::RankPause> pause_;  ///< Set when the model is built; no pause is ordered before.
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
-  // What is sent because of a batch carries the batch's trace, although another message may be the occasion.
-  std::uint64_t offered_trace_ = 0;  ///< Of the batch in the queue.
-  std::uint64_t trace_ = 0;          ///< Of the batch that was consumed last.
+  std::uint64_t trace_ = 0;                   ///< The trace of the batch that was consumed last.
 };
 
 }  // namespace trainyard

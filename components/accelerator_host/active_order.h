@@ -5,41 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "components/accelerator_host/arena_readers.h"
-#include "components/accelerator_host/reporter.h"
-#include "components/accelerator_host/run_position.h"
-#include "components/accelerator_host/runner.h"
-#include "components/accelerator_host/snapshots.h"
-#include "core/component/component.h"
+#include "components/accelerator_host/workplace.h"
 #include "messages/batch.h"
 #include "messages/order.h"
-#include "messages/prediction.h"
 #include "messages/step.h"
 
 namespace trainyard::host {
 
-/// References to the objects that all orders of a run share. The accelerator host owns the Workplace, which outlives
-/// every order.
-struct Workplace {
-  const ComponentContext& context;
-  Runner& runner;
-  RunPosition& position;
-  Snapshots& snapshots;
-  ArenaReaders& readers;
-  Reporter& reporter;
-  Output<Gradients>& gradients;
-  Output<Prediction>& predictions;
-
-  /// Returns true while a snapshot or another component still reads the arena, so that the optimizer must wait.
-  bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
-
-  /// Parameters that are read again in every step, because they can be changed during the run.
-  const Parameter<double>& clip_norm;
-  const Parameter<double>& clip_value;
-  const Parameter<std::int64_t>& log_every_steps;
-};
-
-/// An order that is being carried out. It begins, consumes its batches, and finishes with its answer.
+/// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
 ///
 ///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///

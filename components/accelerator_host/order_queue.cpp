@@ -19,19 +19,19 @@ std::shared_ptr<const Order> OrderQueue::pop_stop() {
   return pop();
 }
 
-bool OrderQueue::offer(const std::shared_ptr<const Batch>& batch) {
-  if (closed_ || batch->order <= finished_) return false;
-  batch_ = batch;
+bool OrderQueue::offer(ReceivedBatch received) {
+  if (closed_ || received.batch->order <= finished_) return false;
+  received_ = std::move(received);
   return true;
 }
 
 void OrderQueue::finished(std::uint64_t order) {
   finished_ = order;
-  if (batch_ && batch_->order <= finished_) batch_.reset();
+  if (has_batch() && received_.batch->order <= finished_) received_ = {};
 }
 
 void OrderQueue::regulate_batches() {
-  if (batch_) {
+  if (has_batch()) {
     batches_.pause();
   } else {
     batches_.resume();
@@ -41,7 +41,7 @@ void OrderQueue::regulate_batches() {
 void OrderQueue::close() {
   closed_ = true;
   orders_.clear();
-  batch_.reset();
+  received_ = {};
   batches_.resume();
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <utility>
 
 #include "core/component/input.h"
 #include "messages/batch.h"
@@ -11,7 +12,14 @@
 
 namespace trainyard::host {
 
-/// The orders that wait to be carried out, and one batch that was received before it was needed.
+/// A batch, and the trace of the message that brought it. What is sent because of the batch carries its trace, although
+/// another message may be the occasion.
+struct ReceivedBatch {
+  std::shared_ptr<const Batch> batch;  ///< Null if there is none.
+  std::uint64_t trace = 0;
+};
+
+/// The waiting orders, and one batch that has been received before it is needed.
 ///
 /// Further batches wait on their edge: the input is paused while a batch is stored here, and the edge's credits hold
 /// the loader back. A batch of an order that has already been answered is dropped, which returns its credit.
@@ -30,12 +38,11 @@ class OrderQueue {
   /// returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() returns it. Returns false if the batch is dropped, because its order has been
-  /// answered or the run is ending.
-  bool offer(const std::shared_ptr<const Batch>& batch);
-  bool has_batch() const { return batch_ != nullptr; }
-  /// Removes and returns the stored batch; null if there is none.
-  std::shared_ptr<const Batch> take_batch() { return std::exchange(batch_, nullptr); }
+  /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
+  bool offer(ReceivedBatch received);
+  bool has_batch() const { return received_.batch != nullptr; }
+  /// Removes and returns the stored batch.
+  ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
   /// Records that the order with the id `order` has been answered. Because ids only increase, all earlier orders are
   /// finished, too. Drops the stored batch if it belongs to one of these orders.
@@ -52,7 +59,7 @@ class OrderQueue {
  private:
   InputBase& batches_;
   std::deque<std::shared_ptr<const Order>> orders_;
-  std::shared_ptr<const Batch> batch_;
+  ReceivedBatch received_;
   std::uint64_t finished_ = 0;
   bool closed_ = false;
 };

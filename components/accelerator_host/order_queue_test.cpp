@@ -16,7 +16,7 @@ class Taker final : public Component {
 
   Input<Batch> batches{*this, "batches", "as they come", [this](const auto& batch) {
                          ++came;
-                         queue.offer(batch);
+                         queue.offer({.batch = batch});
                          queue.regulate_batches();
                        }};
   OrderQueue queue{batches};
@@ -29,8 +29,8 @@ struct OrderQueueTest : ::testing::Test {
     rig.send("batches", Batch{.order = order});
     rig.run_until_idle();
   }
-  static std::shared_ptr<const Batch> batch_of(std::uint64_t order) {
-    return std::make_shared<Batch>(Batch{.order = order});
+  static ReceivedBatch batch_of(std::uint64_t order, std::uint64_t trace = 0) {
+    return {.batch = std::make_shared<Batch>(Batch{.order = order}), .trace = trace};
   }
 
   trainyard::testing::Rig rig;
@@ -62,16 +62,24 @@ TEST_F(OrderQueueTest, OneBatchIsTakenInAheadAndTheNextWaitsOutside) {
   send(1);
   send(1);
   EXPECT_EQ(taker.came, 1);
-  EXPECT_NE(queue.take_batch(), nullptr);
-  EXPECT_EQ(queue.take_batch(), nullptr);
+  EXPECT_NE(queue.take_batch().batch, nullptr);
+  EXPECT_EQ(queue.take_batch().batch, nullptr);
   queue.regulate_batches();
   EXPECT_EQ(taker.came, 2);
+}
+
+TEST_F(OrderQueueTest, ABatchKeepsTheTraceOfItsMessage) {
+  EXPECT_TRUE(queue.offer(batch_of(1, 42)));
+  const ReceivedBatch received = queue.take_batch();
+  EXPECT_EQ(received.batch->order, 1u);
+  EXPECT_EQ(received.trace, 42u);
+  EXPECT_FALSE(queue.has_batch());
 }
 
 TEST_F(OrderQueueTest, BatchesOfFinishedOrdersAreDropped) {
   EXPECT_TRUE(queue.offer(batch_of(2)));
   queue.finished(2);
-  EXPECT_EQ(queue.take_batch(), nullptr) << "it was here already";
+  EXPECT_EQ(queue.take_batch().batch, nullptr) << "it was here already";
   EXPECT_FALSE(queue.offer(batch_of(1)));
   EXPECT_FALSE(queue.offer(batch_of(2)));
   EXPECT_TRUE(queue.offer(batch_of(3)));
@@ -84,7 +92,7 @@ TEST_F(OrderQueueTest, AClosedQueueDropsEverythingAndHoldsNobodyBack) {
   queue.close();
   EXPECT_TRUE(queue.closed());
   EXPECT_FALSE(queue.has_orders());
-  EXPECT_EQ(queue.take_batch(), nullptr);
+  EXPECT_EQ(queue.take_batch().batch, nullptr);
   EXPECT_EQ(taker.came, 3) << "those that waited outside came in";
 }
 

@@ -40,7 +40,7 @@ void TrainOrder::use(const Batch& batch) {
 void TrainOrder::begin_step() {
   const std::uint64_t remaining = order().batches - used() + 1;  // The current batch is counted as used already.
   micro_batches_ = std::min(std::max<std::uint64_t>(order().micro_batches, 1), remaining);
-  reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().log_every_steps) == 0;
+  reported_ = (workplace().position.step + 1) % static_cast<std::uint64_t>(*workplace().settings.log_every_steps) == 0;
   outcome_.samples = 0;
 }
 
@@ -64,7 +64,8 @@ double TrainOrder::weight_of(const Batch& batch) const {
 }
 
 void TrainOrder::end_accumulation() {
-  outcome_.result = workplace().runner.end_step({.norm = *workplace().clip_norm, .value = *workplace().clip_value});
+  outcome_.result =
+      workplace().runner.end_step({.norm = *workplace().settings.clip_norm, .value = *workplace().settings.clip_value});
   if (outcome_.result.skipped) {
     skip_step(*outcome_.result.skipped);
   } else if (workplace().arena_is_read()) {

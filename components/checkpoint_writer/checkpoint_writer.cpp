@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -46,11 +45,7 @@ void CheckpointWriter::on_configure() {
       .save_optimizer = *save_optimizer_,
       .ranks = context().world_size,
   });
-  arenas_.resize(context().world_size);
-  states_.resize(context().world_size);
-  asked_.resize(context().world_size);
   prepare_directory();
-  for (std::size_t i = 0; i < kCopies; ++i) free_copies_.push_back(std::make_unique<StateCopy>());
   // The writer's thread only says that it has finished something; everything else happens on the component's own loop.
   const auto notify = [this, alive = std::weak_ptr<const bool>(alive_)] {
     loop().post([this, alive] {
@@ -81,30 +76,23 @@ void CheckpointWriter::prepare_directory() const {
   if (!resume_->empty()) resume_candidates(*resume_, directory);  // This throws if there is nothing to resume from.
 }
 
-template <class List>
-auto& CheckpointWriter::of_rank(List& by_rank, std::uint32_t rank, const char* what) const {
-  if (rank < by_rank.size()) return by_rank[rank];
-  throw Error(Code::kInternal, "{} of rank {} came in a run of {} ranks", what, rank, by_rank.size());
-}
-
 void CheckpointWriter::on_arena(const std::shared_ptr<const ArenaInfo>& arena) {
-  of_rank(arenas_, arena->rank, "the arena") = arena;
+  memory_.add(arena);
   every_arena_.arrived(arena->rank);
 }
 
 void CheckpointWriter::on_optimizer_state(const std::shared_ptr<const OptimizerState>& state) {
-  of_rank(states_, state->rank, "the optimizer's state") = state;
+  memory_.add(state);
   every_state_.arrived(state->rank);
 }
 
 void CheckpointWriter::begin_run() {
-  std::vector<RankState> ranks;
-  for (std::size_t i = 0; i < arenas_.size(); ++i) ranks.push_back({arenas_[i].get(), states_[i].get()});
-  layout_ = make_state_layout(ranks);
-  if (states_[0]) {
-    store_->describe(arenas_[0]->model, states_[0]->rule, states_[0]->hyperparameters);
+  layout_ = memory_.layout();
+  const auto [arena, state] = memory_.first();
+  if (state != nullptr) {
+    store_->describe(arena->model, state->rule, state->hyperparameters);
   } else {
-    store_->describe(arenas_[0]->model, "", {});
+    store_->describe(arena->model, "", {});
   }
   std::optional<Resumed> resumed;
   if (!resume_->empty()) resumed = restore();
@@ -161,63 +149,38 @@ Resumed CheckpointWriter::restore() {
   return resumed;
 }
 
-/// The snapshots of all ranks as one: where rank 0 stands, what each rank has for itself, and what all have trained on.
-Snapshot CheckpointWriter::merged() {
-  Snapshot whole = *asked_[0].front();
-  for (std::size_t rank = 1; rank < asked_.size(); ++rank) {
-    const Snapshot& other = *asked_[rank].front();
-    whole.samples += other.samples;
-    std::ranges::copy_if(other.states, std::back_inserter(whole.states), &SavedState::per_rank);
-  }
-  return whole;
-}
-
-// When the last rank has asked, none of them changes anything. The snapshot is answered then if a copy is free,
-// otherwise as soon as one is, and never out of order.
+// The snapshot is answered when the last rank has asked for it, if a copy is free, otherwise as soon as one is, and
+// never out of order.
 void CheckpointWriter::on_snapshot(const std::shared_ptr<const Snapshot>& snapshot) {
   if (!layout_)
     throw Error(Code::kInternal, "a snapshot of step {} was asked for before {} came", snapshot->step,
                 begin_.missing());
-  of_rank(asked_, snapshot->rank, "a snapshot").push_back(snapshot);
-  if (std::ranges::any_of(asked_, [](const auto& asked) { return asked.empty(); })) return;
-  for (auto& asked : asked_) {
-    if (asked.front()->order != asked_[0].front()->order) {
-      throw Error(Code::kInternal, "rank {} asks for a snapshot for order {}, rank 0 for order {}", asked.front()->rank,
-                  asked.front()->order, asked_[0].front()->order);
-    }
-  }
-  waiting_.push_back(std::make_shared<const Snapshot>(merged()));
-  for (auto& asked : asked_) asked.pop_front();
+  std::optional<Snapshot> whole = requests_.add(snapshot);
+  if (!whole) return;
+  copies_.add(std::move(*whole));
   serve_waiting();
 }
 
 // A snapshot without a free copy waits here. Because SnapshotTaken is missing, the host's next step waits with it.
 void CheckpointWriter::serve_waiting() {
-  while (!waiting_.empty() && !free_copies_.empty() && !copying_) {
-    std::unique_ptr<StateCopy> copy = std::move(free_copies_.back());
-    free_copies_.pop_back();
-    const std::shared_ptr<const Snapshot> snapshot = waiting_.front();
-    waiting_.pop_front();
-    copy_state(*snapshot, std::move(copy));
-  }
+  while (copies_.can_begin()) begin_copy();
 }
 
-void CheckpointWriter::copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy) {
+void CheckpointWriter::begin_copy() {
   const auto start = std::chrono::steady_clock::now();
   // This is the one part that training waits for: a memory copy of all blocks.
-  copy->take(*layout_, snapshot);
+  const Snapshot& snapshot = copies_.begin(*layout_).snapshot();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   log().debug("copied {} bytes of step {} in {:.2f} ms", layout_->bytes(), snapshot.step, took.count());
-  copying_ = std::move(copy);
   components_.collect(snapshot.order, snapshot.step, [this](std::vector<SavedState> states, const std::string& error) {
-    copying_->add(std::move(states));
-    finish_copy(error);
+    finish_copy(std::move(states), error);
   });
 }
 
 // The ranks go on now. If a component has not given its state, they do so without this checkpoint.
-void CheckpointWriter::finish_copy(const std::string& error) {
-  std::unique_ptr<StateCopy> copy = std::move(copying_);
+void CheckpointWriter::finish_copy(std::vector<SavedState> states, const std::string& error) {
+  std::unique_ptr<StateCopy> copy = copies_.finish();
+  copy->add(std::move(states));
   const std::uint64_t order = copy->snapshot().order, step = copy->snapshot().step;
   snapshot_taken_.send(SnapshotTaken{.order = order, .step = step});
   if (error.empty()) {
@@ -225,7 +188,7 @@ void CheckpointWriter::finish_copy(const std::string& error) {
   } else {
     log().error("checkpoint of step {} failed: {}", step, error);
     checkpoints_.send(CheckpointDone{.order = order, .step = step, .path = "", .error = error});
-    free_copies_.push_back(std::move(copy));
+    copies_.give_back(std::move(copy));
   }
   serve_waiting();
 }
@@ -235,8 +198,7 @@ void CheckpointWriter::report_finished() {
   if (!writer_) return;
   for (BackgroundWriter::Finished& finished : writer_->take_finished()) {
     report(finished);
-    finished.state->forget_states();
-    free_copies_.push_back(std::move(finished.state));
+    copies_.give_back(std::move(finished.state));
   }
   serve_waiting();
 }
@@ -272,7 +234,7 @@ void CheckpointWriter::on_deactivate() {
     report_finished();
     // No component answers any more.
     components_.give_up("the run ended before every component had given its state");
-  } while (free_copies_.size() < kCopies);
+  } while (!copies_.all_free());
 }
 
 void CheckpointWriter::on_finalize() {

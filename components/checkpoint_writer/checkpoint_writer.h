@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "components/checkpoint_writer/announced_memory.h"
 #include "components/checkpoint_writer/background_writer.h"
 #include "components/checkpoint_writer/checkpoint_store.h"
 #include "components/checkpoint_writer/component_states.h"
 #include "components/checkpoint_writer/resume.h"
+#include "components/checkpoint_writer/snapshot_requests.h"
+#include "components/checkpoint_writer/state_copies.h"
 #include "components/checkpoint_writer/state_layout.h"
 #include "core/component/component.h"
 #include "core/component/gate.h"
@@ -50,10 +52,6 @@ class CheckpointWriter final : public Component {
   void on_finalize() override;
 
  private:
-  // One copy is being written and one is free to copy into. More would only hold memory, since each has the size of the
-  // whole state.
-  static constexpr std::size_t kCopies = 2;
-
   // Before training, checks the directory, leftovers, and whether there is anything to resume from.
   void prepare_directory() const;
   void on_arena(const std::shared_ptr<const ArenaInfo>& arena);
@@ -65,16 +63,12 @@ class CheckpointWriter final : public Component {
   void start_run();
   bool continues_here(const std::string& path) const;
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
-  Snapshot merged();
-  // Returns the entry of `rank` in one of the lists below. Throws kInternal, with `what`, if the run has no such rank.
-  template <class List>
-  auto& of_rank(List& by_rank, std::uint32_t rank, const char* what) const;
   // Serves the waiting snapshots, as long as there are free copies.
   void serve_waiting();
   // Throws if the validation has measured something, but not what `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
-  void copy_state(const Snapshot& snapshot, std::unique_ptr<StateCopy> copy);
-  void finish_copy(const std::string& error);
+  void begin_copy();
+  void finish_copy(std::vector<SavedState> states, const std::string& error);
   // Runs on the component's loop after the writer's thread has finished something.
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
@@ -116,17 +110,12 @@ class CheckpointWriter final : public Component {
                             return optimizer_state_.connections() == 0 ? 0 : context().world_size;
                           }};
 
-  // These are indexed by rank; an entry is null until the message has arrived.
-  std::vector<std::shared_ptr<const ArenaInfo>> arenas_;
-  std::vector<std::shared_ptr<const OptimizerState>> states_;
-  /// The snapshot requests of each rank that still wait for the matching request of another rank.
-  std::vector<std::deque<std::shared_ptr<const Snapshot>>> asked_;
-  std::optional<StateLayout> layout_;   ///< Set when every block is known.
-  RunState start_;                      ///< Where the run begins.
-  std::unique_ptr<StateCopy> copying_;  ///< The copy that waits for the state of components.
+  AnnouncedMemory memory_{context().world_size};
+  SnapshotRequests requests_{context().world_size};
+  std::optional<StateLayout> layout_;  ///< Set when every block is known.
+  RunState start_;                     ///< Where the run begins.
+  StateCopies copies_;
   std::optional<CheckpointStore> store_;
-  std::deque<std::shared_ptr<const Snapshot>> waiting_;
-  std::vector<std::unique_ptr<StateCopy>> free_copies_;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.
   std::unique_ptr<BackgroundWriter> writer_;  ///< Declared last, because its thread uses the store.
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "messages/error.h"
+#include "messages/reduction.h"
 
 namespace trainyard::manager {
 
@@ -30,11 +31,10 @@ RunAgenda::RunAgenda(RunSettings settings, RunFacts facts, const RunState& start
       facts_(std::move(facts)),
       timeline_(settings_, epochs_of(settings_, facts_), start),
       validation_(settings_, facts_, start.metrics),
+      open_(facts_.ranks),
       pause_(facts_.ranks),
       step_done_(start.step),
-      // The state from which a resumed run starts is on disk already, and is not saved again until it has changed.
-      planned_checkpoint_(timeline_.step()),
-      taken_checkpoint_(Place{start.step, start.cursor.epoch, start.cursor.samples}) {
+      checkpoints_(timeline_.step(), start) {
   const bool trains = settings_.max_steps != 0 && settings_.max_epochs != 0 && settings_.limit_train_batches != 0;
   if (settings_.mode == RunMode::kFit && trains && facts_.train.batches == 0) {
     throw Error(Code::kInvalidArgument, "the split 'train' has 0 batches; lower batch_size or give more data");
@@ -56,21 +56,19 @@ std::optional<Order> RunAgenda::next() {
   if (planned_.empty() || open_.size() >= kOpenOrders) return {};
   // The order needs results of those that are open.
   if (planned_.front().waits && !open_.empty()) return {};
-  Task task = std::move(planned_.front());
-  planned_.pop_front();
-  return issue(std::move(task));
+  return issue_planned();
 }
 
 std::optional<Order> RunAgenda::next_pause() {
-  const std::optional<OrderKind> kind = pause_.next(last_id_ + 1);
+  const std::optional<OrderKind> kind = pause_.next(open_.next_id());
   if (!kind) return {};
   Order order = order_of(*kind);
-  order.id = ++last_id_;
+  order.id = open_.take_id();
   return order;
 }
 
 std::optional<Order> RunAgenda::next_while_stopping() {
-  if (!stop_->sent) {
+  if (stop_->state == Stop::State::kWanted) {
     // A pause that is under way must come to its end first.
     if (!pause_.working() && !pause_.resting()) return {};
     // Several ranks come to rest first, so that all stop after the same step.
@@ -79,21 +77,23 @@ std::optional<Order> RunAgenda::next_while_stopping() {
       return next_pause();
     }
     pause_.drop();
-    stop_->sent = true;
+    stop_->state = Stop::State::kSent;
     Task task{order_of(OrderKind::kStop)};
     task.order.reason = stop_->reason;
     return issue(std::move(task));
   }
   // After the stop there is at most the last checkpoint.
-  if (!stop_->answered || planned_.empty() || !open_.empty()) return {};
+  if (stop_->state != Stop::State::kAnswered || planned_.empty() || !open_.empty()) return {};
+  return issue_planned();
+}
+
+Order RunAgenda::issue_planned() {
   Task task = std::move(planned_.front());
   planned_.pop_front();
   return issue(std::move(task));
 }
 
-// Ids are given when an order is sent, not when it is planned, so they count up without gaps.
 Order RunAgenda::issue(Task task) {
-  task.order.id = ++last_id_;
   // The metrics are the current ones: planning came before the validation for which this checkpoint waited.
   if (task.order.kind == OrderKind::kCheckpoint) {
     task.order.metrics = validation_.metrics();
@@ -102,8 +102,7 @@ Order RunAgenda::issue(Task task) {
     const bool best = task.reason == CheckpointReason::kValidation && validation_.improved();
     task.order.reason = name_of(best ? CheckpointReason::kBest : task.reason);
   }
-  open_.push_back(std::move(task));
-  return open_.back().order;
+  return open_.open(std::move(task));
 }
 
 std::vector<SavedState> RunAgenda::states() const {
@@ -186,8 +185,9 @@ void RunAgenda::plan_training() {
 void RunAgenda::plan_end() {
   ended_ = true;
   // This is skipped if a checkpoint of this very step was planned for another reason.
-  if (settings_.checkpoint_at_end && planned_checkpoint_ != timeline_.step())
+  if (settings_.checkpoint_at_end && !checkpoints_.planned_at(timeline_.step())) {
     plan_checkpoint(CheckpointReason::kFinal, true);
+  }
   if (settings_.predict_at_end) {
     Task task{order_of(OrderKind::kPredict)};
     task.order.split = "predict";
@@ -198,7 +198,7 @@ void RunAgenda::plan_end() {
 // A run without a checkpoint writer plans none, because nobody would answer the order.
 void RunAgenda::plan_checkpoint(CheckpointReason reason, bool waits) {
   if (!facts_.writes_checkpoints || settings_.fast_dev_run) return;
-  planned_checkpoint_ = timeline_.step();
+  checkpoints_.plan(timeline_.step());
   Task task{order_of(OrderKind::kCheckpoint), waits};
   task.reason = reason;
   planned_.push_back(std::move(task));
@@ -220,66 +220,45 @@ void RunAgenda::plan_evaluation(Purpose purpose, std::deque<Task>& into) const {
 
 /// Returns true while an open validation may end the training.
 bool RunAgenda::decision_pending() const {
-  return settings_.early_stopping_patience > 0 && std::ranges::any_of(open_, [](const Task& task) {
-           return task.order.kind == OrderKind::kEvaluate && task.purpose == Purpose::kPlanned;
-         });
+  return settings_.early_stopping_patience > 0 && open_.has_evaluation(Purpose::kPlanned);
 }
 
 void RunAgenda::order_done(const OrderDone& done) {
   step_done_ = std::max(step_done_, done.step);
   if (pause_.answered(done)) return;
-  const auto task = std::ranges::find(open_, done.order, [](const Task& open) { return open.order.id; });
-  if (task == open_.end()) {
-    throw Error(Code::kInternal, "order {} ({}) was answered, but it is not open", done.order, name_of(done.kind));
-  }
-  // All ranks train in lockstep. One that is at another step has lost or repeated something, and its weights differ.
-  if (task->answers == 0) task->step = done.step;
-  if (task->step != done.step) {
-    throw Error(Code::kInternal, "ranks disagree about order {} ({}): one is at step {}, another at step {}",
-                done.order, name_of(task->order.kind), task->step, done.step);
-  }
-  if (task->order.kind == OrderKind::kEvaluate) task->measured[done.rank] = done;
-  if (++task->answers < facts_.ranks) return;
-  const Task closed = std::move(*task);
-  open_.erase(task);
-  if (closed.order.kind == OrderKind::kStop) {
+  const std::optional<OpenOrders::Closed> closed = open_.answered(done);
+  if (!closed) return;
+  if (closed->task.order.kind == OrderKind::kStop) {
     close_stop(done);
   } else {
-    close(closed, done);
+    close(*closed, done);
   }
 }
 
-void RunAgenda::close(const Task& task, const OrderDone& done) {
+void RunAgenda::close(const OpenOrders::Closed& closed, const OrderDone& done) {
+  const Task& task = closed.task;
   // A sanity check only shows that evaluation works; its few batches are not a result.
   if (task.order.kind == OrderKind::kEvaluate && task.purpose != Purpose::kSanity && !done.stopped) {
     ScalarMerger merged;
-    for (const auto& [rank, answer] : task.measured) {
+    for (const auto& [rank, answer] : closed.measured) {
       merged.add(answer.metrics, static_cast<double>(answer.samples), answer.reductions);
     }
     validation_.take(task.order.split, merged.values(),
                      task.purpose == Purpose::kPlanned && settings_.mode == RunMode::kFit);
   }
-  if (task.order.kind == OrderKind::kCheckpoint) {
-    taken_checkpoint_ = place_of(done);
-    // The writer may be quicker than the host's answer, because messages of two senders have no order among them.
-    if (written_early_.erase(task.order.id) == 0) unwritten_.insert(task.order.id);
-  }
+  if (task.order.kind == OrderKind::kCheckpoint) checkpoints_.take(task.order.id, place_of(done));
 }
 
 /// Every order before the stop is either answered or dropped.
 void RunAgenda::close_stop(const OrderDone& done) {
-  stop_->answered = true;
+  stop_->state = Stop::State::kAnswered;
   ended_ = true;
-  open_.clear();
+  open_.drop();
   planned_.clear();
   // There is nothing to save if the last checkpoint was taken here. A skipped step moves only the cursor.
-  if (settings_.mode == RunMode::kFit && taken_checkpoint_ != place_of(done))
+  if (settings_.mode == RunMode::kFit && !checkpoints_.taken_at(place_of(done))) {
     plan_checkpoint(stop_->checkpoint_reason, false);
-}
-
-void RunAgenda::checkpoint_done(const CheckpointDone& done) {
-  checkpoint_error_ = done.error;
-  if (unwritten_.erase(done.order) == 0) written_early_.insert(done.order);
+  }
 }
 
 void RunAgenda::stop(const std::string& reason, CheckpointReason checkpoint_reason) {
@@ -294,7 +273,7 @@ bool RunAgenda::add_checkpoint() {
   Task task{order_of(OrderKind::kCheckpoint)};
   task.reason = CheckpointReason::kRequested;
   // An evaluation that is open comes before it, so its results belong to it.
-  task.waits = std::ranges::any_of(open_, [](const Task& open) { return open.order.kind == OrderKind::kEvaluate; });
+  task.waits = open_.has_evaluation();
   // It comes before whatever is planned and after what is open.
   planned_.push_front(std::move(task));
   return true;
@@ -325,10 +304,11 @@ std::string RunAgenda::why_over() const {
 
 std::optional<RunAgenda::Outcome> RunAgenda::outcome() const {
   // The file must be on disk, too: a run that says it is over has saved what it promised.
-  const bool ending = stop_ ? stop_->answered : ended_;
-  if (!ending || !idle() || !unwritten_.empty()) return {};
-  if (checkpoint_error_.empty()) return Outcome{why_over(), true};
-  return Outcome{fmt::format("{}, but the last checkpoint was not written: {}", why_over(), checkpoint_error_), false};
+  const bool ending = stop_ ? stop_->state == Stop::State::kAnswered : ended_;
+  if (!ending || !idle() || !checkpoints_.all_written()) return {};
+  if (checkpoints_.error().empty()) return Outcome{why_over(), true};
+  return Outcome{fmt::format("{}, but the last checkpoint was not written: {}", why_over(), checkpoints_.error()),
+                 false};
 }
 
 std::string RunAgenda::describe() const {

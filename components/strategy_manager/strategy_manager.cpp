@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "components/strategy_manager/strategy_manager.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -16,8 +15,7 @@ void StrategyManager::on_configure() {
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
-  facts_.ranks = context().world_size;
-  merger_.emplace(facts_.ranks);
+  merger_.emplace(context().world_size);
 }
 
 void StrategyManager::on_deactivate() {
@@ -27,68 +25,34 @@ void StrategyManager::on_deactivate() {
   send_merged_metrics();
 }
 
-void StrategyManager::on_dataset(const DatasetInfo& info) {
-  // The shipped loader gives every rank the same number of batches, empty ones if necessary; others may not.
-  for (const SplitInfo& split : info.splits) add_split(facts_, split);
-  if (datasets_ == 0) data_ = info;
-  data_known_.arrived(datasets_++);
-}
+void StrategyManager::on_dataset(const DatasetInfo& info) { announced_.add(info); }
 
 void StrategyManager::on_model(const ModelInfo& info) {
   log().info("rank {} is ready: {} with {} parameters on {}, {}", info.rank, info.model, info.parameters, info.device,
              info.precision);
-  hosts_ready_.arrived(info.rank);
+  announced_.add(info);
 }
 
 void StrategyManager::on_run_state(const RunState& state) {
-  start_ = state;
-  changed_.insert(changed_.end(), state.settings.begin(), state.settings.end());
-  start_known_.arrived();
+  changed_.resume(state.settings);
+  announced_.add(state);
 }
 
 void StrategyManager::begin() {
   if (finished_) return;  // The run was stopped before its first step.
-  // This is not done earlier, because connections are known only once the component is active.
-  facts_.writes_checkpoints = checkpoints_.connections() > 0;
-  facts_.data = manager::data_state(data_);
-  RunState start = start_.value_or(RunState{});
+  RunState start;
   try {
-    if (start.resumed) check_data(start);
-    agenda_.emplace(settings_, facts_, start, restored_);
+    start = announced_.checked_start(settings_, [this](const std::string& text) { log().warn("{}", text); });
+    agenda_.emplace(settings_, announced_.facts(), start, announced_.restored());
   } catch (const Error& error) {
     throw Error(error.code(), "{}: {}", where(), error.what());
   }
-  agenda_->record(changed_);
-  if (pauses_ > 0) agenda_->pause();
-  if (start_ && start_->resumed) log().info("resumed from {}", start_->path);
+  agenda_->record(changed_.all());
+  if (pauses_.any()) agenda_->pause();
+  if (start.resumed) log().info("resumed from {}", start.path);
   log().info("{}", agenda_->describe());
   start_clock();
   proceed();
-}
-
-/// A position means the same samples only in the same order of the same data, and the numbers that a model gives mean
-/// the same only with the same vocabulary.
-void StrategyManager::check_data(RunState& start) {
-  const StateReader saved(restored_, manager::kDataState, 0);
-  if (saved.empty()) {
-    log().warn("{} does not say on which data it was trained, so nothing is compared", start.path);
-  } else {
-    manager::check_same_data(saved, data_, settings_, [&](const std::string& difference) {
-      log().warn("accepted by may_differ: {}", difference);
-    });
-  }
-  if (start.cursor_batches == 0 || settings_.mode != manager::RunMode::kFit) return;
-  const auto& accepted = settings_.may_differ;
-  if (std::ranges::find(accepted, manager::Difference::kPosition) == accepted.end()) {
-    throw Error(Code::kInvalidArgument,
-                "{} is of format 1, which says only that {} batches of epoch {} had been used, and not how large they "
-                "were; if the batch size and the number of ranks are as they were then, resume with may_differ = "
-                "[\"position\"] in [run]",
-                start.path, start.cursor_batches, start.cursor.epoch);
-  }
-  start.cursor.samples = start.cursor_batches * std::max<std::uint64_t>(1, facts_.train.batch_samples);
-  log().warn("{} is resumed after {} batches of epoch {}, as large as those of this run", start.path,
-             start.cursor_batches, start.cursor.epoch);
 }
 
 void StrategyManager::start_clock() {
@@ -110,7 +74,7 @@ void StrategyManager::start_clock() {
 void StrategyManager::on_order_done(const OrderDone& done) {
   if (!agenda_) {
     throw Error(Code::kInternal, "{}: order {} was answered before the first order; the run waits for {}", where(),
-                done.order, begin_.missing());
+                done.order, announced_.missing());
   }
   agenda_->order_done(done);
   if (done.kind != OrderKind::kPause) merger_->answered(done);
@@ -169,9 +133,7 @@ RunReply StrategyManager::stop(const RunRequest& request) {
   }
   agenda_->stop(reason);
   proceed();
-  return {facts_.writes_checkpoints && settings_.mode == manager::RunMode::kFit
-              ? "stopping after this step, with a checkpoint"
-              : "stopping after this step"};
+  return {agenda_->saves_on_stop() ? "stopping after this step, with a checkpoint" : "stopping after this step"};
 }
 
 RunReply StrategyManager::checkpoint() {
@@ -195,8 +157,7 @@ RunReply StrategyManager::validate() {
 
 // It is answered later: when the ranks have come to rest, or when there is nothing that could go on.
 void StrategyManager::pause(std::function<void(const RunReply&)> answer) {
-  ++pauses_;
-  waiting_for_rest_.push_back(std::move(answer));
+  pauses_.add(std::move(answer));
   if (agenda_ && !finished_) {
     agenda_->pause();
     proceed();
@@ -207,30 +168,19 @@ void StrategyManager::pause(std::function<void(const RunReply&)> answer) {
 
 void StrategyManager::report_rest() {
   if (agenda_ && !finished_ && !agenda_->resting()) return;
-  const RunReply reply{agenda_ ? fmt::format("resting after step {}", agenda_->step_done()) : "not begun"};
-  for (const auto& answer : std::exchange(waiting_for_rest_, {})) answer(reply);
+  pauses_.answer_all({agenda_ ? fmt::format("resting after step {}", agenda_->step_done()) : "not begun"});
 }
 
 RunReply StrategyManager::go_on(const GoOnRequest& request) {
-  if (pauses_ == 0) throw Error(Code::kInvalidArgument, "{}: there is no pause that could be ended", where());
+  if (!pauses_.any()) throw Error(Code::kInvalidArgument, "{}: there is no pause that could be ended", where());
   const std::uint64_t step = agenda_ ? agenda_->step_done() : 0;
   for (const Setting& changed : request.settings) {
-    const auto same = [&](const Setting& one) {
-      return one.component == changed.component && one.parameter == changed.parameter;
-    };
-    const auto known = std::ranges::find_if(changed_, same);
-    // What the launch file gave is that of the first change.
-    if (known == changed_.end()) {
-      changed_.push_back(changed);
-    } else {
-      known->value = changed.value;
-    }
-    std::erase_if(changed_, [](const Setting& one) { return one.value == one.instead_of; });
+    changed_.change(changed);
     log().info("{}: {} = {} after step {}, instead of {}", changed.component, changed.parameter, changed.value, step,
                changed.instead_of);
   }
-  if (agenda_) agenda_->record(changed_);
-  if (--pauses_ == 0 && agenda_ && !finished_) {
+  if (agenda_) agenda_->record(changed_.all());
+  if (pauses_.end_one() && agenda_ && !finished_) {
     agenda_->go_on();
     proceed();
   }

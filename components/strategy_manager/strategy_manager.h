@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "components/strategy_manager/announcements.h"
+#include "components/strategy_manager/changed_settings.h"
 #include "components/strategy_manager/data_facts.h"
 #include "components/strategy_manager/metrics_merger.h"
+#include "components/strategy_manager/pause_requests.h"
 #include "components/strategy_manager/run_agenda.h"
 #include "components/strategy_manager/services.h"
 #include "core/component/component.h"
-#include "core/component/gate.h"
 #include "core/component/state_port.h"
 #include "core/loop/event_loop.h"
 #include "messages/arena.h"
@@ -66,7 +66,6 @@ class StrategyManager final : public Component {
   RunReply go_on(const GoOnRequest& request);
 
   void begin();
-  void check_data(RunState& start);
   void start_clock();
   // Sends every order that is due, and ends the run when there are no more. Called after every event.
   void proceed();
@@ -101,7 +100,7 @@ class StrategyManager final : public Component {
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
   // Its own state goes into checkpoints with its orders, so that it is that of the right moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
-                     restored_ = restored;
+                     announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};
                    }};
   Service<RunRequest, RunReply> stop_{*this, "stop", "end the run after this step, with a checkpoint",
@@ -170,25 +169,16 @@ class StrategyManager final : public Component {
                                            "most steps ordered at once; requests take effect between orders",
                                            between(1, 1e9) | in_unit("steps")};
 
-  Gate begin_{[this] { begin(); }};
-  // The loader of rank 0 stands for those of the other ranks, unless the launch file connects them as well.
-  Gate::Need data_known_{begin_, "data sets", [this] { return std::max<std::size_t>(1, dataset_.connections()); }};
-  Gate::Need hosts_ready_{begin_, "accelerator hosts", [this]() -> std::size_t { return facts_.ranks; }};
-  Gate::Need start_known_{begin_, run_state_};
-
   manager::RunSettings settings_;
-  manager::RunFacts facts_;
+  manager::Announcements announced_{{.dataset = dataset_, .run_state = run_state_, .checkpoints = checkpoints_},
+                                    context().world_size,
+                                    [this] { begin(); }};
   std::optional<manager::MetricsMerger> merger_;
-  std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
-  DatasetInfo data_;          ///< What the first loader has said.
-  std::optional<RunState> start_;
-  RestoredStates restored_;                        ///< Empty if the run does not resume.
   std::optional<manager::RunAgenda> agenda_;       ///< Set when the run begins.
   std::optional<core::EventLoop::TimerId> clock_;  ///< The timer of max_time_s.
   bool finished_ = false;
-  std::vector<Setting> changed_;  ///< The parameters that were changed, for checkpoints.
-  std::uint32_t pauses_ = 0;      ///< How many have asked for a pause that they have not ended.
-  std::vector<std::function<void(const RunReply&)>> waiting_for_rest_;
+  manager::ChangedSettings changed_;
+  manager::PauseRequests pauses_;
 };
 
 }  // namespace trainyard

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "components/accelerator_host/arena_readers.h"
+#include "components/accelerator_host/reporter.h"
+#include "components/accelerator_host/run_position.h"
+#include "components/accelerator_host/runner.h"
+#include "components/accelerator_host/snapshots.h"
+#include "core/component/component.h"
+#include "messages/metrics.h"
+#include "messages/prediction.h"
+#include "messages/step.h"
+
+namespace trainyard::host {
+
+/// What the orders of a run share: it says how far the run is, who still reads the arena, and where results go. It
+/// belongs to the accelerator host and outlives every order.
+struct Workplace {
+  /// The ports of the accelerator host that orders use.
+  struct Ports {
+    Output<Snapshot>& snapshot;
+    Output<ArenaReadable>& arena_readable;
+    const InputBase& arena_read;
+    Output<Gradients>& gradients;
+    Output<Prediction>& predictions;
+    Reporter::Outputs reports;
+  };
+
+  /// Parameters of the accelerator host. They are read again in every step, because they may be changed during the run.
+  struct Settings {
+    const Parameter<double>& clip_norm;
+    const Parameter<double>& clip_value;
+    const Parameter<std::int64_t>& log_every_steps;
+    const Parameter<bool>& log_device_stats;
+  };
+
+  Workplace(const ComponentContext& host_context, Runner& host_runner, const Ports& ports, const Settings& parameters)
+      : context(host_context),
+        runner(host_runner),
+        settings(parameters),
+        gradients(ports.gradients),
+        predictions(ports.predictions),
+        snapshots(runner, ports.snapshot, context.rank),
+        readers(runner, ports.arena_readable, ports.arena_read, context.rank),
+        reporter(runner, position, ports.reports, context, parameters.log_device_stats) {}
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  /// Returns true while a snapshot or another component still reads the arena, so that the optimizer must wait.
+  bool arena_is_read() const { return snapshots.pending() || readers.pending(); }
+  /// Returns true if even the next forward pass must wait, because it would change buffers that are still being read.
+  bool hold_computing() const { return snapshots.hold_computing() || readers.hold_computing(); }
+
+  const ComponentContext& context;
+  Runner& runner;
+  Settings settings;
+  Output<Gradients>& gradients;
+  Output<Prediction>& predictions;
+  RunPosition position;
+  Snapshots snapshots;
+  ArenaReaders readers;
+  Reporter reporter;  ///< Declared after the position, to which it refers.
+};
+
+}  // namespace trainyard::host

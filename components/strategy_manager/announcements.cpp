@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "components/strategy_manager/announcements.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "components/strategy_manager/data_facts.h"
+
+namespace trainyard::manager {
+
+Announcements::Announcements(const Inputs& inputs, std::uint32_t ranks, std::function<void()> begin)
+    : inputs_(inputs),
+      facts_{.train = {}, .ranks = ranks},
+      complete_(std::move(begin)),
+      data_known_(complete_, "data sets", [this] { return std::max<std::size_t>(1, inputs_.dataset.connections()); }),
+      hosts_ready_(complete_, "accelerator hosts", [this]() -> std::size_t { return facts_.ranks; }),
+      start_known_(complete_, inputs_.run_state) {}
+
+void Announcements::add(const DatasetInfo& info) {
+  // The shipped loader gives every rank the same number of batches, empty ones if necessary; others may not.
+  for (const SplitInfo& split : info.splits) add_split(facts_, split);
+  if (datasets_ == 0) data_ = info;
+  data_known_.arrived(datasets_++);
+}
+
+void Announcements::add(const RunState& place) {
+  start_.set_place(place);
+  start_known_.arrived();
+}
+
+// Whether somebody writes checkpoints is not asked earlier, because connections are known only once the component is
+// active.
+RunFacts Announcements::facts() const {
+  RunFacts facts = facts_;
+  facts.writes_checkpoints = inputs_.checkpoints.connections() > 0;
+  facts.data = data_state(data_);
+  return facts;
+}
+
+}  // namespace trainyard::manager

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "messages/order.h"
+#include "messages/run_state.h"
+
+namespace trainyard::manager {
+
+/// A point in training. At equal points the parameters are the same, and training continues with the same batch.
+struct Place {
+  std::uint64_t step = 0;
+  std::uint64_t epoch = 0;    ///< The epoch of the cursor.
+  std::uint64_t samples = 0;  ///< The samples of that epoch that have been used.
+
+  bool operator==(const Place&) const = default;
+};
+
+inline Place place_of(const OrderDone& done) { return {done.step, done.cursor.epoch, done.cursor.samples}; }
+
+/// Follows the checkpoints of a run from the plan to the disk, so that nothing is saved twice and the run does not end
+/// before everything is on disk.
+class CheckpointRecord {
+ public:
+  /// `step` and `start` say where the run begins, in ordered steps and as a place. The state there counts as saved: a
+  /// resumed run has read it from disk, and a new run has nothing to save yet.
+  CheckpointRecord(std::uint64_t step, const RunState& start)
+      : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
+
+  /// Records that a checkpoint after this ordered step was planned.
+  void plan(std::uint64_t step) { planned_ = step; }
+  /// Returns true if the newest checkpoint was planned for this step.
+  bool planned_at(std::uint64_t step) const { return planned_ == step; }
+
+  /// Records that all ranks have carried out the order of a checkpoint.
+  void take(std::uint64_t order, const Place& place);
+  /// Returns true if the newest checkpoint was taken at this place.
+  bool taken_at(const Place& place) const { return taken_ == place; }
+
+  /// Records that a checkpoint is on disk, or could not be written. This may be known before take() is called, because
+  /// messages of two senders have no order among them.
+  void write(const CheckpointDone& done);
+  /// Returns true if every checkpoint that was taken is on disk or has failed.
+  bool all_written() const { return unwritten_.empty(); }
+  /// Returns why the newest checkpoint could not be written; empty if it could.
+  const std::string& error() const { return error_; }
+
+ private:
+  std::uint64_t planned_;
+  Place taken_;
+  std::set<std::uint64_t> unwritten_;      ///< Orders that were carried out and are not on disk yet.
+  std::set<std::uint64_t> written_early_;  ///< Orders that are on disk and not known as carried out yet.
+  std::string error_;
+};
+
+}  // namespace trainyard::manager
