@@ -12,7 +12,7 @@
 
 namespace trainyard::host {
 
-/// One order while it is carried out: it begins, consumes its batches, and finishes with its answer.
+/// An order that is being carried out. It begins, consumes its batches, and finishes with its answer.
 ///
 ///     begin() -> consume(batch) as often as the order has batches -> complete() -> finish()
 ///

@@ -12,14 +12,14 @@
 
 namespace trainyard::host {
 
-/// A batch, and the trace of the message that brought it. What is sent because of the batch carries its trace, although
-/// another message may be the occasion.
+/// A batch, and the trace of its message. A message that is sent because of the batch carries this trace, even if
+/// another message triggers it.
 struct ReceivedBatch {
-  std::shared_ptr<const Batch> batch;  ///< Null if there is none.
+  std::shared_ptr<const Batch> batch;  ///< Null if no batch is stored.
   std::uint64_t trace = 0;
 };
 
-/// The waiting orders, and one batch that has been received before it is needed.
+/// The orders that wait to be carried out, and one batch that was received before it was needed.
 ///
 /// Further batches wait on their edge: the input is paused while a batch is stored here, and the edge's credits hold
 /// the loader back. A batch of an order that has already been answered is dropped, which returns its credit.
@@ -38,10 +38,11 @@ class OrderQueue {
   /// returns null.
   std::shared_ptr<const Order> pop_stop();
 
-  /// Stores a batch until take_batch() returns it. Returns false if it was dropped.
+  /// Stores a batch until take_batch() returns it. Returns false if the batch is dropped, because its order has been
+  /// answered or the run is ending.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
-  /// Removes and returns the stored batch.
+  /// Removes and returns the stored batch; `batch` is null in the result if no batch is stored.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
   /// Records that the order with the id `order` has been answered. Because ids only increase, all earlier orders are
