@@ -130,7 +130,7 @@ class Arena {
   std::uint64_t parameter_count_ = 0;
   MirroredBlock parameters_;
   MirroredBlock gradients_;
-  MirroredBlock buffers_;  ///< A block of bytes, because buffers may have different dtypes.
+  MirroredBlock buffers_;  ///< A block of bytes, because buffers can have different dtypes.
   Buffer server_;          ///< The memory given to serve_from(); empty if there is none.
   std::function<void()> on_change_;
 };

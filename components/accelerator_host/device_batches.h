@@ -16,15 +16,15 @@
 namespace trainyard {
 
 /// The batches on their way from messages to the model: they are copied to the device and converted to the model's
-/// type. If the device has memory of its own, the copy can begin before the batch is needed. On other devices, the
-/// model works on the memory of the message.
+/// type. If the device has separate memory, the copy can begin before the batch is needed. On other devices, the model
+/// works on the memory of the message.
 class DeviceBatches {
  public:
-  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has memory of its own.
+  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has separate memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Begins to copy a batch for which take() will be called later. Does nothing if the device has no memory of its own.
+  /// Begins to copy a batch for which take() will be called later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
   /// Returns the batch on the device, which is valid until release(). A batch of zero rows has no tensors.

@@ -53,8 +53,7 @@ class Runner {
   /// been restored into the arena before this call.
   void start();
 
-  /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no memory of its
-  /// own.
+  /// Begins to copy to the device a batch that will be needed later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch) { batches_->prefetch(batch); }
 
   /// Runs the forward and the backward pass of one micro-batch of a step, and adds the gradients times `weight` to the

@@ -19,7 +19,7 @@ class StateCopy {
   /// take().
   void take(const StateLayout& layout, const Snapshot& snapshot);
 
-  /// Releases the states of the snapshot, whose tensors may refer to the memory of other components.
+  /// Releases the states of the snapshot, whose tensors can refer to the memory of other components.
   void forget_states() { snapshot_.states.clear(); }
 
   /// Adds states that arrived after the snapshot.

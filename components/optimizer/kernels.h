@@ -40,7 +40,7 @@ struct Coefficients {
   T gradient_scale = 1;  ///< The factor by which the gradient is multiplied first; negative to maximise.
   T weight_decay = 0;    ///< The parameter times this factor is added to the gradient.
   T keep = 1;            ///< adamw: the factor by which the parameter is multiplied first.
-  T step_size = 0;       ///< The learning rate with the rule's own corrections, such as Adam's for the first steps.
+  T step_size = 0;       ///< The learning rate, including corrections of the rule such as Adam's bias correction.
   T decay1 = 0;          ///< The weight of the old momentum or first average.
   T gain1 = 1;           ///< The weight of the new gradient in the momentum or first average.
   T decay2 = 0;          ///< The weight of the old average of squares.

@@ -54,7 +54,7 @@ class Timeline {
   // Returns the number of samples in a batch of all ranks together, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
   void begin_epoch(std::uint64_t epoch);
-  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch may have fewer
+  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch can have fewer
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;

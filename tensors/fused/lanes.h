@@ -11,7 +11,7 @@ namespace trainyard::fused {
 // them to whatever registers the target has. Results do not depend on the number of threads.
 //
 // Vector extensions of the compiler are used instead of intrinsics, which gives one source for every processor,
-// readable arithmetic, and no code path that is compiled only for processors on which it is never tested. Results may
+// readable arithmetic, and no code path that is compiled only for processors on which it is never tested. Results can
 // differ in the last bit between processors with and without fused multiply-add.
 
 /// Compiles a kernel for three generations of x86; one is chosen when the library is loaded.
