@@ -26,7 +26,7 @@ int parse_number(std::string_view text, const std::string& request, const std::s
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw Error(Code::kInvalidArgument, "{}: devices = '{}': '{}' is no number; {}", where, request, text,
+    throw Error(Code::kInvalidArgument, "{}: devices = '{}': '{}' is not a number; {}", where, request, text,
                 kAllowedRequests);
   }
   return number;

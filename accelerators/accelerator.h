@@ -17,8 +17,8 @@ using AcceleratorContext = PluginContext;
 
 /// The devices of one kind that were found on this host.
 struct FoundDevices {
-  int count = 0;  ///< The devices have the numbers 0 to count - 1.
-  /// A human-readable reason why there is no device. It may be empty if the host simply has no such device.
+  int count = 0;  ///< The number of devices. They are numbered from 0.
+  /// The reason why there is no device, in words for the user. It may be empty if the host simply has no such device.
   std::string problem;
 };
 
@@ -34,8 +34,8 @@ class Accelerator : public Configurable {
   explicit Accelerator(AcceleratorContext& context)
       : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Looks for devices. An implementation must be fast and must not throw. The function is called often, even if the
-  /// driver is missing.
+  /// Returns the devices of this host. An implementation must be fast and must not throw, because the function is
+  /// called often, even if the driver is missing.
   virtual FoundDevices find_devices() const = 0;
 
   /// Returns the rules of this hardware. They may depend on the accelerator's own parameters.
@@ -44,22 +44,22 @@ class Accelerator : public Configurable {
   int device_count() const { return find_devices().count; }
   bool is_available() const { return device_count() > 0; }
 
-  /// Returns the numbers of the devices that a plan asks for: a count ("2") or a list ("[0, 3]"). Throws
-  /// kInvalidArgument for malformed text, and kNotFound, which gives the number of existing devices. If devices are
-  /// shared, a count may be larger than that number: the devices are then assigned in turn. What "auto" and -1 in a
-  /// launch file mean has been decided by the planner.
+  /// Returns the numbers of the devices that `request` asks for: a count ("2" for the first two devices) or a list
+  /// ("[0, 3]"). If devices can be shared (AcceleratorTraits::shared_devices), a count may exceed the number of
+  /// devices, which are then assigned in turn. "auto" and -1 in a launch file have already been replaced by the
+  /// planner. Throws kInvalidArgument for malformed text, and kNotFound if a device does not exist.
   std::vector<int> parse_devices(const std::string& request) const;
 
-  /// Claims a device for this process and this thread. Throws kNotFound, which gives the number of existing devices, if
-  /// there is no device `index`. The device must not outlive this accelerator.
+  /// Claims device `index` for this process and this thread. Throws kNotFound, with the number of existing devices, if
+  /// there is no such device. The claimed device must not outlive this accelerator.
   std::unique_ptr<ClaimedDevice> claim(int index) const;
 
-  /// Returns what this accelerator tells the planner: its devices, and its rules.
+  /// Returns the devices and the rules of this accelerator, for the planner.
   core::PluginTraits declared_traits() const final;
 
  protected:
-  /// Sets up what kernels on this device need (threads, streams, memory pools) and returns the device. Called by
-  /// claim(); device `index` exists.
+  /// Sets up what kernels on the device need (threads, streams, memory pools) and returns the device. claim() calls it
+  /// only for a device that exists.
   virtual std::unique_ptr<ClaimedDevice> open(int index) const = 0;
 
   const AcceleratorContext& context() const { return context_; }

@@ -21,11 +21,11 @@ class Accelerator;
 /// device.
 ///
 /// A derived class determines how tensors are copied to the device, which random generators its kernels use, and what
-/// is measured. Every function has a default that suits any device that LibTorch supports. An override need not call
-/// the default.
+/// is measured. Every virtual function has a default that suits any device that LibTorch supports. An override need not
+/// call the default.
 ///
-/// Abilities that only some kinds of devices have belong in a separate interface that such a device returns, not in
-/// further functions here.
+/// An ability that only some kinds of devices have belongs in a separate interface that such a device returns, not in a
+/// further function of this class.
 class ClaimedDevice {
  public:
   /// `device` identifies the device in LibTorch. `name` is shown to the user; if it is empty, LibTorch's name is used.
@@ -38,46 +38,49 @@ class ClaimedDevice {
   at::Device torch_device() const { return device_; }
   const std::string& name() const { return name_; }
 
-  /// Returns the tensors of a batch on the device, in the same order. The sources may be overwritten as soon as this
-  /// returns. If the accelerator supports only static graphs, every new shape after the first is reported by a warning.
+  /// Returns the tensors of a batch on the device, in the same order. The original memory may be overwritten after the
+  /// function has returned. If the accelerator supports only static graphs, every new shape after the first causes a
+  /// warning.
   std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors);
 
-  /// Copies one flat block between host and device; used only where the device has memory of its own. A copy to the
-  /// host is complete on return. A copy to the device is complete before any later computation there.
+  /// Copies the flat block `from` to `to`, one of which is on the host and the other on the device. It is used only if
+  /// the device has memory of its own. A copy to the host is complete on return. A copy to the device is complete
+  /// before any later computation there.
   virtual void copy_block(at::Tensor to, const at::Tensor& from) { to.copy_(from); }
 
-  /// Waits until everything that was submitted to the device is done.
+  /// Waits until all work that was submitted to the device is done.
   virtual void synchronize() {}
 
-  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64, which other processes can map.
+  /// Returns host memory for a block of the arena: `bytes` zeroed bytes, aligned to 64 bytes, which other processes can
+  /// map.
   Buffer allocate_host_block(std::size_t bytes);
 
-  /// Seeds every generator that kernels of this device draw from.
+  /// Seeds every random generator from which kernels of this device draw.
   void seed(std::uint64_t seed);
 
-  /// Returns the state of the generators that `seed` seeds. A run that restores it draws the same numbers.
+  /// Returns the state of the generators that seed() seeds. A run that restores this state draws the same numbers.
   std::vector<std::uint8_t> rng_state() const;
 
-  /// Restores a state that rng_state returned. Throws kCorrupt for the state of other generators.
+  /// Restores a state that rng_state() returned. Throws kCorrupt for the state of other generators.
   void set_rng_state(const std::vector<std::uint8_t>& state);
 
-  /// Returns memory in use, utilisation and other measurements, by name with the unit: "memory_bytes",
+  /// Returns measurements such as the memory in use. Each name ends with the unit: "memory_bytes",
   /// "utilisation_percent".
   virtual std::map<std::string, double> stats() const { return {}; }
 
  protected:
-  /// Copies the tensors of one batch to the device. The default copies only those on another device and waits for the
-  /// copies, as accelerators::copies_on does.
+  /// Copies the tensors of one batch to the device. The default copies only tensors that are on another device, and
+  /// waits for the copies; see accelerators::copies_on.
   virtual std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors);
 
-  /// Called for every block that allocate_host_block returns, so that it can be page-locked.
+  /// Prepares a block that allocate_host_block() returns, for instance by page-locking it. The default does nothing.
   virtual void prepare_host_block(const Buffer& /*block*/) {}
 
-  /// Returns the generators that kernels of this device draw from. The default is LibTorch's generator for the CPU; a
+  /// Returns the generators from which kernels of this device draw. The default is LibTorch's generator for the CPU. A
   /// device with a generator of its own returns both, because models draw their first parameters on the CPU.
   virtual std::vector<at::Generator> generators() const;
 
-  /// Returns the context of the accelerator: its name in errors, its log, the rank and the size of the world.
+  /// Returns the context of the accelerator, with its name for errors, its log, the rank and the size of the world.
   const PluginContext& context() const;
 
  private:

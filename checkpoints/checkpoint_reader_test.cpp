@@ -107,7 +107,7 @@ TEST_F(CheckpointReaderTest, ABrokenManifestNeverThrows) {
 
 TEST_F(CheckpointReaderTest, AManifestCannotNameFilesElsewhere) {
   const std::string manifest = R"({"format":1,"trainyard":"0.1","files":{"../../etc/passwd":{"bytes":1,"sha256":""}}})";
-  EXPECT_EQ(error_of([&] { parse_manifest(manifest, "m"); }), "m: '../../etc/passwd' is no plain file name");
+  EXPECT_EQ(error_of([&] { parse_manifest(manifest, "m"); }), "m: '../../etc/passwd' is not a plain file name");
 }
 
 TEST_F(CheckpointReaderTest, ANewerFormatIsRefusedWithBothNumbers) {

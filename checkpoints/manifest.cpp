@@ -37,9 +37,9 @@ Manifest parse_manifest(const std::string& text, const std::string& where) {
   }
   manifest.trainyard = string_member(root, "trainyard", where);
   const json& files = member(root, "files", where);
-  if (!files.is_object()) throw Error(Code::kCorrupt, "{}: 'files' is no object", where);
+  if (!files.is_object()) throw Error(Code::kCorrupt, "{}: 'files' is not an object", where);
   for (const auto& [name, value] : files.items()) {
-    if (!is_plain_name(name)) throw Error(Code::kCorrupt, "{}: '{}' is no plain file name", where, name);
+    if (!is_plain_name(name)) throw Error(Code::kCorrupt, "{}: '{}' is not a plain file name", where, name);
     manifest.files[name] = {unsigned_member(value, "bytes", where), string_member(value, "sha256", where)};
   }
   return manifest;

@@ -29,7 +29,7 @@ double number_from(const json& value, const std::string& where) {
   if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (value == "Infinity") return std::numeric_limits<double>::infinity();
   if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
-  throw Error(Code::kCorrupt, "{}: {} is no number", where, value.dump());
+  throw Error(Code::kCorrupt, "{}: {} is not a number", where, value.dump());
 }
 
 /// This is a list, since metrics are shown in this order.
@@ -41,7 +41,7 @@ ordered_json metrics_to(const std::vector<Scalar>& metrics) {
 
 std::vector<Scalar> metrics_from(const json& list, const std::string& where, const char* key = "metrics") {
   std::vector<Scalar> metrics;
-  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: '{}' is no list", where, key);
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: '{}' is not a list", where, key);
   for (const json& item : list) {
     metrics.push_back({string_member(item, "name", where), number_from(member(item, "value", where), where)});
   }
@@ -61,7 +61,7 @@ ordered_json settings_to(const std::vector<Setting>& settings) {
 
 std::vector<Setting> settings_from(const json& list, const std::string& where) {
   std::vector<Setting> settings;
-  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'settings' is no list", where);
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'settings' is not a list", where);
   for (const json& item : list) {
     settings.push_back({string_member(item, "component", where), string_member(item, "parameter", where),
                         string_member(item, "value", where), string_member(item, "instead_of", where)});
@@ -72,7 +72,7 @@ std::vector<Setting> settings_from(const json& list, const std::string& where) {
 /// Hyperparameters are keyed by name, since their order means nothing.
 std::map<std::string, double> numbers_from(const json& object, const std::string& where) {
   std::map<std::string, double> numbers;
-  if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is no object", where);
+  if (!object.is_object()) throw Error(Code::kCorrupt, "{}: 'hyperparameters' is not an object", where);
   for (const auto& [name, value] : object.items()) numbers[name] = number_from(value, where);
   return numbers;
 }
@@ -96,20 +96,20 @@ SavedState state_from(const json& item, const std::string& where) {
   state.per_rank = item.contains("rank");
   if (state.per_rank) state.rank = static_cast<std::uint32_t>(unsigned_member(item, "rank", where));
   if (item.contains("values")) {
-    if (!item["values"].is_object()) throw Error(Code::kCorrupt, "{}: 'values' of a state is no object", where);
+    if (!item["values"].is_object()) throw Error(Code::kCorrupt, "{}: 'values' of a state is not an object", where);
     state.values = item["values"].dump();
   }
   if (!item.contains("tensors")) return state;
-  if (!item["tensors"].is_array()) throw Error(Code::kCorrupt, "{}: 'tensors' of a state is no list", where);
+  if (!item["tensors"].is_array()) throw Error(Code::kCorrupt, "{}: 'tensors' of a state is not a list", where);
   for (const json& name : item["tensors"]) {
-    if (!name.is_string()) throw Error(Code::kCorrupt, "{}: {} is no name of a tensor", where, name.dump());
+    if (!name.is_string()) throw Error(Code::kCorrupt, "{}: {} is not a name of a tensor", where, name.dump());
     state.tensors.push_back({name.get<std::string>(), {}});
   }
   return state;
 }
 
 std::vector<SavedState> states_from(const json& list, const std::string& where) {
-  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'states' is no list", where);
+  if (!list.is_array()) throw Error(Code::kCorrupt, "{}: 'states' is not a list", where);
   std::vector<SavedState> states;
   for (const json& item : list) states.push_back(state_from(item, where));
   return states;

@@ -108,8 +108,8 @@ TEST(RunRecordTest, WhatIsMissingOrWrongIsNamed) {
   EXPECT_EQ(changed("step", nlohmann::json(nlohmann::json::value_t::discarded)), "run.json: 'step' is missing");
   EXPECT_EQ(changed("step", -1), "run.json: 'step' is -1; allowed is a whole number >= 0");
   EXPECT_EQ(changed("model", 3), "run.json: 'model' is 3; allowed is a string");
-  EXPECT_EQ(changed("metrics", 3), "run.json: 'metrics' is no list");
-  EXPECT_EQ(changed("states", 3), "run.json: 'states' is no list");
+  EXPECT_EQ(changed("metrics", 3), "run.json: 'metrics' is not a list");
+  EXPECT_EQ(changed("states", 3), "run.json: 'states' is not a list");
   EXPECT_EQ(changed("states", {{{"owner", 3}}}), "run.json: 'owner' is 3; allowed is a string");
   nlohmann::json old = format_1();
   old["rng"] = "xyz0";

@@ -64,7 +64,7 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
   SafetensorsEntry entry{.name = name, .dtype = dtype_from(string_member(value, "dtype", where), where)};
   const json& shape = member(value, "shape", where);
   const json& offsets = member(value, "data_offsets", where);
-  if (!shape.is_array()) throw Error(Code::kCorrupt, "{}: 'shape' is no list", where);
+  if (!shape.is_array()) throw Error(Code::kCorrupt, "{}: 'shape' is not a list", where);
   if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
       !offsets[1].is_number_unsigned() || offsets[0] > offsets[1]) {
     throw Error(Code::kCorrupt, "{}: 'data_offsets' is {}; allowed is [begin, end] with begin <= end", where,
@@ -90,9 +90,9 @@ SafetensorsEntry entry_from(const std::string& name, const json& value, const st
 /// The format allows only strings.
 std::map<std::string, std::string> metadata_from(const json& value, const std::string& file) {
   std::map<std::string, std::string> metadata;
-  if (!value.is_object()) throw Error(Code::kCorrupt, "{}: '__metadata__' is no object", file);
+  if (!value.is_object()) throw Error(Code::kCorrupt, "{}: '__metadata__' is not an object", file);
   for (const auto& [key, text] : value.items()) {
-    if (!text.is_string()) throw Error(Code::kCorrupt, "{}: '__metadata__' value of '{}' is no string", file, key);
+    if (!text.is_string()) throw Error(Code::kCorrupt, "{}: '__metadata__' value of '{}' is not a string", file, key);
     metadata[key] = text.get<std::string>();
   }
   return metadata;

@@ -21,53 +21,56 @@ struct Failure {
   std::string text;  ///< The text names the rank to blame. It is the same at every member.
 };
 
-/// Describes a pause of a member that has nothing to do.
+/// The arguments of Agreement::rest(), for a member that cannot make progress at the moment.
 struct Pause {
   const OperationQueue& queue;        ///< The unfinished operations of this member.
   std::uint32_t looks = 1;            ///< The number of consecutive checks without progress.
   std::chrono::microseconds most{0};  ///< The maximum time that the member may sleep.
 };
 
-/// Informs the members of a group about each other's operations and failures. Each backend supplies an implementation;
-/// MeshAgreement uses sockets. All functions except wake() are called by one thread.
+/// The part of a backend through which the members of a group learn about each other's operations and failures.
+/// MeshAgreement is an implementation over sockets. The engine calls all functions on one thread, except wake(), which
+/// any thread may call.
 class Agreement {
  public:
   virtual ~Agreement() = default;
 
-  /// Tells all members that this one has reached an operation of the group, and which one it is. It is called in the
-  /// order of the operations, as soon as the memory of the operation may be used. Returns false if there is no room for
-  /// the announcement yet; it is then called again.
+  /// Announces to all members that this member has reached `operation`, and what its request is. The engine announces
+  /// the operations of the group in their order, each as soon as its memory may be used. Returns false if there is no
+  /// room for the announcement yet; the engine then calls the function again.
   virtual bool announce(const Operation& operation) = 0;
 
   /// Returns the request of another member for operation `operation.order` of the group, or null if that member has not
-  /// reached it. The pointer is valid until finished().
+  /// reached this operation. The pointer is valid until finished() is called for the operation.
   virtual const Request* request_of(std::uint32_t member, const Operation& operation) const = 0;
 
-  /// Called when the operation is finished at this member, so that its requests can be discarded.
+  /// Records that the operation is finished at this member, so that the requests for it can be discarded.
   virtual void finished(const Operation& operation) = 0;
 
-  /// Tells all members about a failure. Only the first one counts.
+  /// Reports a failure to all members. Only the first failure of a group counts.
   virtual void tell(const Failure& failure) = 0;
-  /// Returns a failure that another member has reported, or nothing.
+  /// Returns a failure that another member has reported, or nothing if there is none.
   virtual std::optional<Failure> told() = 0;
 
-  /// Receives the messages that have arrived. It never waits.
+  /// Receives the messages that have arrived, without waiting. An agreement that uses no messages need not override it.
   virtual void receive() {}
 
-  /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. It is called after a
-  /// check without progress. An implementation that could miss a wake-up must first announce that it will sleep and
-  /// then call `look_again`; if that returns true, it must not sleep. Returns false if it only yielded.
+  /// Yields the processor, or sleeps until something arrives, but no longer than `pause.most`. The engine calls this
+  /// function after a check without progress. An implementation that could miss a wake-up must first announce that it
+  /// will sleep, then call `look_again`, and must not sleep if `look_again` returns true. Returns false if it only
+  /// yielded the processor.
   virtual bool rest(const Pause& pause, const std::function<bool()>& look_again) = 0;
 
-  /// Ends the sleep of this member, from any thread. Needed only if the engine runs on its own thread.
+  /// Wakes this member if it sleeps in rest(). Any thread may call it. Only an engine on a separate thread needs it.
   virtual void wake() {}
 
   /// Leaves the group. Returns when the other members have received everything that this member sent them. If `failed`
-  /// is true, the group has failed, and it returns sooner, because some members may no longer receive anything.
+  /// is true, the group has failed, and the function returns sooner, because some members may no longer receive
+  /// anything.
   virtual void leave(bool failed) { static_cast<void>(failed); }
 };
 
-/// Whether a member is still there.
+/// The state of a member, as the other members see it.
 enum class Presence : std::uint8_t {
   kHere,
   kLeft,  ///< The member has left the group normally.
@@ -80,8 +83,9 @@ struct Answer {
   std::optional<std::uint32_t> waits_for;  ///< The member for which the caller waits, if this is known.
 };
 
-/// Says which members are still there and which of them merely wait for others. Blame uses this. Each backend supplies
-/// an implementation; MeshAttendance uses sockets. It is called by one thread.
+/// The part of a backend that reports which members are still there and which of them merely wait for others. Blame
+/// uses it to find the member that holds up the group. MeshAttendance is an implementation over sockets. All functions
+/// are called by one thread.
 class Attendance {
  public:
   virtual ~Attendance() = default;
@@ -90,11 +94,11 @@ class Attendance {
   /// visible now or at the next check.
   virtual Presence presence(std::uint32_t member) = 0;
 
-  /// Returns a number that changes whenever that member does something for the group.
+  /// Returns a number that changes whenever the member does something for the group.
   virtual std::uint64_t signs(std::uint32_t member) const = 0;
 
-  /// Sets the answer of this member from now on. While a member waits, its engine must call this at least every 50 ms;
-  /// backends may count these calls as signs of life.
+  /// Sets the answer that this member gives to requests for a sign of life. While a member waits, its engine must call
+  /// this at least every 50 ms; backends may count these calls as signs of life.
   virtual void show(const Answer& answer) = 0;
 
   /// Asks all members for a sign of life.

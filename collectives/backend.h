@@ -10,19 +10,19 @@ namespace trainyard::collectives {
 
 /// The thread on which operations are carried out.
 enum class Thread : std::uint8_t {
-  /// The thread that calls the collective, during its calls. This is the fastest way, because nothing is passed between
+  /// The thread that calls the collective, during its calls. This is fastest, because nothing is passed between
   /// threads.
   kCaller,
   kOwn,  ///< A separate thread of the group, so that operations make progress while the caller computes.
 };
 
-/// The parts that a backend supplies: agreement, attendance and transport. All parts are already connected. Members are
-/// destroyed in reverse order, so later ones may refer to earlier ones.
+/// The parts that a backend supplies: agreement, attendance and transport. All parts are already connected. They are
+/// destroyed in reverse order, so a later part may refer to an earlier one.
 struct Backend {
   std::unique_ptr<Agreement> agreement;
   std::unique_ptr<Attendance> attendance;
-  std::unique_ptr<Transport> messages;   ///< For send and recv.
-  std::unique_ptr<Transport> transport;  ///< For the operations of the group.
+  std::unique_ptr<Transport> messages;   ///< Carries messages: send and recv.
+  std::unique_ptr<Transport> transport;  ///< Carries the operations of the group.
   Thread thread = Thread::kOwn;
 };
 

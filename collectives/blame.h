@@ -10,46 +10,47 @@
 
 namespace trainyard::collectives {
 
-/// Finds out which member holds up the group. It measures the time since the last progress. Shortly before the timeout
-/// it asks all members for a sign of life. At the timeout it starts at each member that the caller waits for and
-/// follows the chain of who waits for whom to the member that holds up the rest.
+/// The part of an engine that finds the member that holds up the group. It measures the time since the last progress.
+/// Shortly before the timeout it asks all members for a sign of life. At the timeout it follows the chain of who waits
+/// for whom, from each member that the caller waits for to the member that holds up the others.
 ///
-/// Time in which this process was stopped, by Ctrl-Z for instance, does not count, because the others may have been
-/// stopped with it.
+/// Time in which this process was stopped, for instance by Ctrl-Z, does not count, because the other processes may have
+/// been stopped at the same time.
 class Blame {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// If more time than this passes between two checks, the process was stopped in between.
+  /// A longer time between two checks means that the process was stopped in between.
   static constexpr std::chrono::seconds kStopped{5};
 
   Blame(Attendance& attendance, std::uint32_t own, std::uint32_t members, std::chrono::milliseconds timeout);
 
-  /// The operation that the caller waits for, and signs of its progress.
+  /// The operation that the caller waits for, and signs of progress.
   struct Signs {
-    std::uint64_t waited = 0;  ///< The operation for which the caller waits.
-    std::uint64_t held = 0;    ///< The operation that must finish first.
-    std::uint64_t count = 0;   ///< Changes whenever there is progress.
+    std::uint64_t waited = 0;  ///< The number of the operation for which the caller waits.
+    std::uint64_t held = 0;    ///< The number of the operation that must finish first.
+    std::uint64_t count = 0;   ///< A number that changes whenever there is progress.
     friend bool operator==(const Signs&, const Signs&) = default;
   };
 
-  /// Checks the clock once. If there was no progress for the length of the timeout, returns the members to blame;
-  /// otherwise returns an empty list. `candidates` are the members that the caller waits for.
+  /// Checks the clock once. Returns the members to blame if there has been no progress for the length of the timeout,
+  /// otherwise an empty list. `candidates` are the members that the caller waits for.
   std::vector<std::uint32_t> look(const Signs& signs, const std::vector<std::uint32_t>& candidates,
                                   Clock::time_point now = Clock::now());
 
-  /// Restarts the measurement, because there was progress or the caller waits for nothing.
+  /// Restarts the measurement of the time without progress.
   void start_again() { since_.reset(); }
 
-  /// Asks all members for a sign of life, which unanswered() evaluates later.
+  /// Asks all members for a sign of life. Once had_time() returns true, unanswered() returns the members that did not
+  /// answer.
   void probe(Clock::time_point now = Clock::now());
-  /// Returns true when the members have had enough time to answer.
+  /// Returns true if enough time has passed since the last probe for all members to answer.
   bool had_time(Clock::time_point now = Clock::now()) const;
-  /// Returns the other members that have not answered.
+  /// Returns the other members that have not answered the last probe.
   std::vector<std::uint32_t> unanswered() const;
 
  private:
-  // Leaves the time in which this process was stopped out of the measurement.
+  // Excludes the time in which this process was stopped from the measurement.
   void leave_out_stop(Clock::time_point now);
   std::vector<std::uint32_t> verdict(const std::vector<std::uint32_t>& candidates) const;
   std::optional<std::uint32_t> culprit(std::uint32_t candidate) const;

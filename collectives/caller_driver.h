@@ -9,7 +9,7 @@
 
 namespace trainyard::collectives {
 
-/// Runs the engine on the thread of the caller, during the caller's calls.
+/// A driver that runs the engine on the thread of its caller, during the caller's calls.
 class CallerDriver final : public Driver {
  public:
   using Driver::Driver;

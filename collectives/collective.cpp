@@ -71,7 +71,7 @@ Collective::Collective(CollectiveContext& context)
   // Nothing is given while only the declaration is wanted.
   if (context_.ranks.empty()) return;
   if (found == context_.ranks.end()) {
-    throw Error(Code::kInvalidArgument, "{}: rank {} is no member of the group '{}'", context_.where, context_.rank,
+    throw Error(Code::kInvalidArgument, "{}: rank {} is not a member of the group '{}'", context_.where, context_.rank,
                 context_.name);
   }
   rank_ = static_cast<std::uint32_t>(found - context_.ranks.begin());

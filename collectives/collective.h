@@ -24,29 +24,29 @@ struct Backend;
 class Driver;
 }  // namespace collectives
 
-/// The arguments from which a collective is constructed. Every member of the group constructs its own collective, with
-/// the same name and the same ranks.
+/// The arguments from which a collective is constructed. Every member of the group constructs a collective with the
+/// same name and the same ranks.
 struct CollectiveContext : PluginContext {
-  std::string name;  ///< The name of the group, used once in a run, such as "world" or "host0".
-  /// The ranks of the run that belong to the group, ascending; the member's own rank is among them.
+  std::string name;  ///< The name of the group, such as "world"; unique within the run.
+  /// The ranks of the run that belong to the group, in ascending order, including the member's own rank.
   std::vector<std::uint32_t> ranks;
   std::chrono::milliseconds timeout{60'000};  ///< How long to wait for a rank that does not respond.
 };
 
 class Collective;
 
-/// An operation under way. It is small and is passed by value. Discard it only after wait().
+/// A handle to an operation under way. It is small and is passed by value. Call wait() before you discard it.
 class Work {
  public:
   Work() = default;
   Work(Collective& collective, std::uint64_t number) : collective_(&collective), number_(number) {}
 
-  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost
-  /// and names the rank that does not respond, or throws kShapeMismatch and names the ranks that called another
-  /// operation.
+  /// Waits until this rank has the result of the operation. A second call does nothing. Throws kTimeout or kPeerLost,
+  /// naming the rank that does not respond or is gone, or kShapeMismatch, naming the ranks that called different
+  /// operations.
   void wait();
 
-  /// Returns true if wait() would return or throw at once. This function never waits, but it may do some of the work.
+  /// Returns true if wait() would return or throw immediately. The function never waits, but may do some of the work.
   bool done();
 
  private:
@@ -54,15 +54,17 @@ class Work {
   std::uint64_t number_ = 0;
 };
 
-/// Carries out operations of a group of ranks. All ranks of the group must call the same operations in the same order,
-/// with the same types and counts. Otherwise every rank gets kShapeMismatch, which lists what each rank called.
+/// The means by which the ranks of a group exchange data. All ranks of the group must call the same operations in the
+/// same order, with the same types and counts. Otherwise every rank gets kShapeMismatch, whose text lists what each
+/// rank called. send() and recv() are exceptions: they involve only two ranks.
 ///
-/// Every operation is asynchronous: the call returns at once, and the caller waits for its Work. Operations are carried
-/// out in the order of the calls. No wait exceeds the timeout of the context: if a rank has ended or does not respond,
-/// all other ranks get an error that names it. From then on the group cannot be used, and every call throws that error.
+/// All operations are asynchronous: a call returns immediately, and the caller waits for the Work that it returns.
+/// Operations are carried out in the order of the calls. If a rank has ended, or does not respond within the timeout of
+/// the context, all other ranks get an error that names it. The group can then no longer be used, and every call throws
+/// the same error.
 ///
-/// Results do not depend on timing, because the values of the ranks are added in a fixed order. With shared memory and
-/// sockets this is the order of the ranks, for every element.
+/// Results do not depend on timing, because the values of the ranks are added in a fixed order. In `shared_memory` and
+/// `zmq` this is the order of the ranks, for every element.
 ///
 /// Within the group, ranks are numbered from 0 and are called members; `ranks()` returns their numbers in the run. Only
 /// one thread at a time may use a collective.
@@ -77,8 +79,8 @@ class Collective : public Configurable {
   explicit Collective(CollectiveContext& context);
   ~Collective();
 
-  /// Connects the group. Every member must call it, and it returns when all of them have done so. Throws kTimeout,
-  /// naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
+  /// Connects the group. All members must call this function; it returns when the last member has called it. Throws
+  /// kTimeout, naming the members that did not connect, or kUnsupported if the backend cannot work in this process.
   void connect();
 
   std::uint32_t rank() const { return rank_; }  ///< This member's number within the group.
@@ -86,74 +88,76 @@ class Collective : public Configurable {
   const std::vector<std::uint32_t>& ranks() const { return context_.ranks; }
   const std::string& name() const { return context_.name; }
 
-  /// Returns true if operations of this kind accept memory in that space; otherwise they throw kUnsupported. The
-  /// default accepts all host memory, shared or not.
+  /// Returns true if operations of kind `kind` accept memory in `space`; if not, they throw kUnsupported. The default
+  /// implementation accepts all host memory, shared or not.
   virtual bool serves(collectives::OperationKind kind, MemorySpace space) const;
 
-  /// Returns zeroed memory of a kind that operations use without a copy, if the backend has such memory. Every member
-  /// must call it with the same sizes in the same order, after connect(). The memory lives as long as the collective.
+  /// Returns `bytes` bytes of zeroed memory. If the backend has memory that operations use without a copy, the function
+  /// returns such memory. Every member must call it with the same sizes in the same order, after connect(). The memory
+  /// lives as long as the collective.
   Buffer allocate(std::size_t bytes);
 
-  /// Announces that operations will work on this memory. If other processes can map it (Buffer::shared) and the backend
-  /// makes use of this, operations then work in place. Every member must announce memory of the same sizes in the same
-  /// order, after connect().
+  /// Announces that operations will work on this memory. If other processes can map the memory (Buffer::shared) and the
+  /// backend supports this, operations on it then work in place. Every member must announce memory of the same sizes in
+  /// the same order, after connect().
   void use(const Buffer& memory);
 
-  /// Reduces the data of all ranks in place: afterwards every rank has the result.
+  /// Reduces the data of all members in place: afterwards every member has the result. Throws kUnsupported for the mean
+  /// of bools.
   Work all_reduce(Elements data, ReduceOp op);
 
-  /// Copies the data of member `root` to all ranks, in place.
+  /// Copies the data of member `root` to all members, in place.
   Work broadcast(Elements data, std::uint32_t root);
 
-  /// Collects the parts of all ranks, in place: rank r provides the elements from `bounds[r]` to `bounds[r + 1]` of
-  /// `data`, and afterwards every rank has all elements. `bounds` has size() + 1 ascending numbers from 0 to
-  /// data.count; if it is empty, the parts are equal (see `equal_parts`).
+  /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
+  /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers from 0 to data.count. If
+  /// it is empty, the parts are equal; see equal_parts().
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
-  /// Reduces the data of all ranks in place: afterwards rank r has the elements from `bounds[r]` to `bounds[r + 1]` of
-  /// the result. The other elements are undefined.
+  /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are
+  /// undefined. `bounds` divides the elements into parts as in all_gather(). Throws kUnsupported for the mean of bools.
   Work reduce_scatter(Elements data, ReduceOp op, std::span<const std::uint64_t> bounds = {});
 
-  /// Starts a barrier, which is finished when every rank has called this.
+  /// Starts a barrier, which is finished when every member has called this function.
   Work barrier();
 
-  /// Send and receive a message between two ranks; the other ranks do not take part. The n-th send to a rank belongs to
-  /// that rank's n-th receive from the sender. The counts and types on both sides must agree.
+  /// Sends a message to member `to`; the other members do not take part. The n-th send() to a member is received by
+  /// that member's n-th recv() from the sender. Counts and types on both sides must agree.
   Work send(Elements data, std::uint32_t to);
+  /// Receives a message from member `from` into `data`; see send().
   Work recv(Elements data, std::uint32_t from);
 
-  /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call it
-  /// from time to time. Throws if the group has failed.
+  /// Makes as much progress as possible without waiting. Code that computes while operations are under way must call
+  /// this from time to time, because some collectives make progress only during calls. Throws if the group has failed.
   void progress();
 
-  /// Makes the group fail at once because this rank cannot continue, for instance because its step threw. All other
-  /// ranks get kPeerLost, which names this rank and `reason`. It does not throw, and does nothing if the group has
-  /// already failed or has a single rank.
+  /// Makes the group fail because this rank cannot continue, for instance because its step threw. All other ranks get
+  /// kPeerLost with a text that names this rank and contains `reason`. The function does nothing if the group has
+  /// already failed or has a single member.
   void abort(const std::string& reason) noexcept;
 
-  /// Returns the texts of all ranks, in the order of the ranks. The texts may differ in length and may be empty. The
-  /// function waits for all ranks.
+  /// Returns the texts of all members, in the order of the members. The texts may differ in length and may be empty.
+  /// The function waits for all members.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Returns the `parts` + 1 bounds that divide `count` elements into parts of equal size, except that the last ones
-  /// may be smaller or empty.
+  /// Returns the `parts` + 1 bounds that divide `count` elements into parts of equal size. The last parts may be
+  /// smaller or empty.
   static std::vector<std::uint64_t> equal_parts(std::uint64_t count, std::uint32_t parts);
 
  protected:
-  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. It is called before waiting for
-  /// the other members, and also for a group of one.
+  /// Throws kUnsupported, with the reason, if this backend cannot work in this process. connect() calls the function
+  /// before it waits for the other members. In a group of one, it is also called.
   virtual void check() const {}
 
-  /// Connects to the other members, of which there is at least one, and returns the parts of the backend. Throws
-  /// kTimeout, naming the members that do not connect.
+  /// Connects to the other members and returns the parts of the backend. It is called only in groups of at least two
+  /// members. Throws kTimeout, naming the members that do not connect.
   virtual collectives::Backend open() = 0;
 
   const CollectiveContext& context() const { return context_; }
 
  private:
   friend class Work;
-  /// Checks the request and passes it to the driver. Elements from `bounds[m]` to `bounds[m + 1]` are the part of
-  /// member m.
+  /// Checks the request and passes it to the driver. The elements [bounds[m], bounds[m + 1]) are the part of member m.
   Work ask(collectives::Request request, Elements data, std::vector<std::uint64_t> bounds);
   std::vector<std::uint64_t> parts(std::uint64_t count, std::span<const std::uint64_t> bounds) const;
   void check_space(collectives::OperationKind kind, const Elements& data) const;
@@ -169,13 +173,13 @@ class Collective : public Configurable {
 std::string host_identity();
 
 /// Makes the collective of a group and connects it. `plugin` is a plugin with its parameters, or "auto" for the fastest
-/// suitable one: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise zmq. Throws
-/// what the plugin throws.
+/// suitable plugin: shared_memory if all ranks are on one host, otherwise gloo if it is installed, otherwise zmq.
+/// Errors of the plugin, such as those of connect(), are passed on.
 std::unique_ptr<Collective> make_collective(const PluginSpec& plugin, const CollectiveContext& context);
 
 /// Makes and connects a collective of all ranks, for a component or model that exists on every rank. `name` must be
-/// used only once in a run. Call it in a handler, on all ranks. Do not call it in a hook of the life cycle, because the
-/// components of a process run these hooks one after another.
+/// used only once in a run. Call the function on all ranks, in a handler, but not in a hook of the life cycle. The
+/// components of a process run these hooks one after another, so the first hook would wait for the others in vain.
 std::unique_ptr<Collective> make_world(const PluginContext& context, const std::string& name,
                                        const PluginSpec& plugin = {"auto"},
                                        std::chrono::milliseconds timeout = std::chrono::seconds(60));

@@ -9,8 +9,8 @@
 
 namespace trainyard::collectives {
 
-/// Runs an engine, on the caller's thread or on a separate one. After a failure, ask(), progress() and wait() for an
-/// unfinished operation throw that failure.
+/// The object that runs an engine, on the caller's thread or on a separate one. After a failure, ask() and progress()
+/// throw it as an Error, and so does wait() for an unfinished operation.
 class Driver {
  public:
   /// Every error text begins with `where`.
@@ -25,13 +25,14 @@ class Driver {
   virtual bool done(std::uint64_t number) = 0;
   /// Makes as much progress as possible without waiting.
   virtual void progress() = 0;
-  /// Makes the group fail without throwing, and tells the other members why.
+  /// Makes the group fail with `failure` and reports it to the other members. The failure itself is not thrown.
   virtual void fail(const Failure& failure) = 0;
 
-  /// Makes the group fail because this member cannot continue, and tells the others the reason. Never throws.
+  /// Makes the group fail because this member cannot continue, and reports `reason` to the other members. Never throws.
   void abort(const std::string& reason) noexcept;
-  /// Maps the memory of all members, unless one of them has no handle. If the sizes differ or mapping fails, the group
-  /// fails and the function throws.
+  /// Maps the memory of all members, unless the memory of one of them has no handle. `own` is the memory of this
+  /// member, and `handles` contains the handle of each member. If the sizes differ or mapping fails, the group fails
+  /// and the function throws.
   void map(const Buffer& own, std::span<const SharedHandle> handles);
   Transport& transport() { return *engine_->backend().transport; }
 
@@ -40,7 +41,7 @@ class Driver {
   std::unique_ptr<Engine> engine_;
 };
 
-/// Makes the driver that the engine's backend requires. Every error text begins with `where`.
+/// Makes a driver that runs the engine on the thread that its backend requires. Every error text begins with `where`.
 std::unique_ptr<Driver> make_driver(const std::string& where, std::unique_ptr<Engine> engine);
 
 }  // namespace trainyard::collectives

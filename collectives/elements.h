@@ -9,13 +9,13 @@
 
 namespace trainyard {
 
-/// How the elements of all ranks are combined into one.
+/// A way to combine the elements of all ranks into one.
 enum class ReduceOp : std::uint8_t { kSum, kMean, kMin, kMax, kProduct };
 /// Returns the operation's name: "sum", "mean", ...
 std::string_view name_of(ReduceOp op);
 
 /// A contiguous range of elements on which an operation works. The memory must remain valid, and must not be accessed,
-/// until wait() for the operation has returned.
+/// until Work::wait() for the operation has returned.
 struct Elements {
   void* data = nullptr;
   DType dtype = DType::kFloat32;

@@ -15,9 +15,9 @@ namespace trainyard::collectives {
 
 /// The core of every collective. It carries out the operations of one member of a group, lets the members compare their
 /// requests, and finds out which member is to blame when there is no progress. The backend supplies agreement,
-/// attendance and transport. It is called by one thread, which a Driver determines.
+/// attendance and transport. All functions are called by one thread, which the Driver chooses.
 ///
-/// After a failure no operation makes progress any more, and failure() returns the reason.
+/// After a failure no operation makes further progress, and failure() returns the reason.
 class Engine {
  public:
   struct Settings {
@@ -33,24 +33,25 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Adds an operation, and announces it to the other members if that is possible at once. Operations are numbered from
-  /// 1.
+  /// Adds an operation. If it is the next one of its lane, the function already announces it to the other members or,
+  /// if it is a send, begins it. Operations are numbered from 1.
   void take(Operation&& operation);
   bool finished(std::uint64_t number) { return queue_.find(number) == nullptr; }
   bool idle() const { return queue_.empty(); }
 
-  /// Makes as much progress as possible without waiting. Returns true if there was any.
+  /// Makes as much progress as possible without waiting. Returns true if there was any progress.
   bool advance(Effort effort);
 
-  /// Takes over a failure that another member has reported, if there is one.
+  /// If another member has reported a failure, makes this engine fail with it.
   void look_for_news();
-  /// Checks for reported failures and for members that are gone. If `waited` is given, it also checks whether that
-  /// operation has made no progress for the length of the timeout.
+  /// Makes this engine fail if another member has reported a failure, or if a member that an operation needs is gone.
+  /// `waited` is the operation for which the caller waits, if any. The engine also fails if this operation has made no
+  /// progress for the length of the timeout.
   void look(std::optional<std::uint64_t> waited);
   /// Records that the caller no longer waits.
   void stop_waiting();
 
-  /// Pauses after a check without progress; see Agreement::rest.
+  /// Rests after `looks` consecutive checks without progress, and sleeps no longer than `most`; see Agreement::rest.
   bool rest(std::uint32_t looks, std::chrono::microseconds most);
   bool must_be_polled() const { return backend_.transport->must_be_polled(); }
 
@@ -80,7 +81,7 @@ class Engine {
   const Begins begins_;
   OperationQueue queue_;
   std::vector<std::uint32_t> others_;
-  std::vector<char> occupied_;  ///< For each lane, during advance(): whether its first operation is unfinished.
+  std::vector<char> occupied_;  ///< Used by advance(): 1 for each lane with an unfinished operation.
   /// The text of an exception that a library threw, while the engine looks for the member to blame.
   std::string broken_;
   bool shows_waiting_ = false;

@@ -17,14 +17,14 @@
 
 namespace trainyard::collectives {
 
-/// Identifies a message between two members. It is plain data and part of every message.
+/// The identification of a message between two members. It is plain data and part of every message.
 struct Tag {
   enum Kind : std::uint8_t {
     kHello,   ///< The connection is ready.
     kAsked,   ///< The sender has reached operation `number`.
-    kData,    ///< Elements of operation `number`, in stage `stage`.
+    kData,    ///< Elements of operation `number`, sent in stage `stage` of its transfer.
     kDirect,  ///< Elements of send operation `number`.
-    kFailed,  ///< A failure that the sender has found.
+    kFailed,  ///< A failure that the sender has detected.
     kPing,    ///< Must be answered by a kPong with the same number.
     kPong,
     kGoodbye,  ///< The last message of the sender.
@@ -36,23 +36,22 @@ struct Tag {
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
 
-/// A received message.
+/// A received message, without its tag.
 struct Parcel {
   Request request;
   Buffer body;
 };
 
-/// The kind of sockets that a mesh uses: files in a private folder, or the loopback interface.
+/// The kind of sockets that a mesh uses: Unix sockets in a private folder, or TCP on the loopback interface.
 enum class Sockets : std::uint8_t { kIpc, kTcp };
 
-/// Connects every two members of a group. It stores messages until they are requested, and detects when a member has
-/// left or is lost. libzmq sends and receives on a separate thread, so after the constructor only sleep() and leave()
-/// wait.
+/// The connections between every two members of a group. A mesh stores messages until they are requested, and detects
+/// when a member has left or is lost. libzmq sends and receives on a separate thread, so after the constructor only
+/// sleep() and leave() wait.
 ///
-/// Addresses are exchanged through the rendezvous. `ipc` uses a private folder, which is removed as soon as the group
-/// is connected; `tcp` uses the loopback interface. Every message contains a key that only readers of the rendezvous
-/// know; messages without it are discarded. A mesh may be used by one thread at a time; only wake() may be called from
-/// any thread.
+/// Addresses are exchanged through the rendezvous. The private folder of `kIpc` is removed as soon as the group is
+/// connected. Every message contains a key that only readers of the rendezvous know; messages without this key are
+/// discarded. A mesh may be used by one thread at a time; only wake() may be called from any thread.
 class Mesh {
  public:
   /// Connects to all other members. Throws kTimeout, naming the members that did not connect.
@@ -71,17 +70,17 @@ class Mesh {
   /// Receives the messages that have arrived, and answers pings.
   void receive();
   bool has(std::uint32_t from, const Tag& tag) const { return find(from, tag) != nullptr; }
-  /// Returns the message without removing it, or null if it has not arrived.
+  /// Returns the message with this tag without removing it, or null if it has not arrived.
   const Parcel* find(std::uint32_t from, const Tag& tag) const;
-  /// Removes and returns the message, or returns nothing if it has not arrived.
+  /// Removes and returns the message with this tag, or returns nothing if it has not arrived.
   std::optional<Parcel> take(std::uint32_t from, const Tag& tag);
 
-  /// Returns whether a member is still there: it has left once it has said goodbye, and is lost once its connection has
-  /// broken. By then all messages that it sent before have arrived.
+  /// Returns whether a member is still there. A member has left when its goodbye has arrived, and is lost when its
+  /// connection has broken without one. In both cases, all messages that it sent before have arrived.
   Presence presence(std::uint32_t member) const { return presence_[member]; }
   /// Returns the number of messages received from a member, not counting pings and their answers.
   std::uint64_t received(std::uint32_t member) const { return received_[member]; }
-  /// Sets the request that accompanies every answer to a ping from now on.
+  /// Sets the request that accompanies the answers to later pings.
   void answer_pings_with(const Request& answer) { answer_ = answer; }
 
   /// Sleeps until a message arrives or wake() is called, but no longer than `most`.
@@ -89,7 +88,7 @@ class Mesh {
   /// Ends sleep(). Any thread may call it.
   void wake();
 
-  /// Sends a goodbye. Returns when all members that are still there have received everything, or after `patience`.
+  /// Sends a goodbye. Returns when all members that are still there have received every message, or after `patience`.
   void leave(std::chrono::milliseconds patience);
 
  private:

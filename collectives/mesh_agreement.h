@@ -8,8 +8,9 @@
 
 namespace trainyard::collectives {
 
-/// Agreement over a mesh of sockets. Every member sends each request to all others, so each member detects by itself
-/// which requests differ and which are missing. This takes one message in each direction between every two members.
+/// An agreement over a mesh of sockets. Every member sends each request to all others, so each member detects by itself
+/// which requests differ and which are missing. For each operation, this takes one message in each direction between
+/// every two members.
 class MeshAgreement final : public Agreement {
  public:
   /// Connects the mesh. Throws what Mesh throws.
@@ -31,7 +32,8 @@ class MeshAgreement final : public Agreement {
   Mesh mesh_;
 };
 
-/// Attendance over the same mesh, by pings. The engine of a member answers them even while its caller computes.
+/// An attendance over a mesh of sockets, by pings. A member's engine answers pings even while the member's caller
+/// computes.
 class MeshAttendance final : public Attendance {
  public:
   explicit MeshAttendance(Mesh& mesh) : mesh_(mesh) {}
@@ -47,7 +49,7 @@ class MeshAttendance final : public Attendance {
   std::uint64_t probes_ = 0;
 };
 
-/// Transport for messages between two members over the same mesh, in host memory.
+/// A transport for messages between two members over a mesh, in host memory.
 class MeshMessages final : public Transport {
  public:
   MeshMessages(Mesh& mesh, std::vector<std::uint32_t> ranks) : mesh_(mesh), ranks_(std::move(ranks)) {}
@@ -59,8 +61,8 @@ class MeshMessages final : public Transport {
   const std::vector<std::uint32_t> ranks_;
 };
 
-/// Connects a mesh and returns a backend that lacks only the transport for the operations of the group. `mesh` is set
-/// to the mesh, which lives as long as the backend's agreement.
+/// Connects a mesh and returns a backend that lacks only the transport for the operations of the group. Sets `mesh` to
+/// the mesh, which lives as long as the backend's agreement. Throws what Mesh throws.
 Backend over_mesh(const CollectiveContext& context, Sockets sockets, Mesh*& mesh);
 
 }  // namespace trainyard::collectives

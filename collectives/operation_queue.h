@@ -13,8 +13,8 @@ namespace trainyard::collectives {
 
 /// The stages of an operation, in this order. A message skips kAnnounced.
 enum class Stage : std::uint8_t {
-  kQueued,     ///< Only this member knows about it.
-  kAnnounced,  ///< The other members have been told about it.
+  kQueued,     ///< It has not been announced to the other members.
+  kAnnounced,  ///< It has been announced to the other members.
   kAgreed,     ///< All members have called the same operation, and elements are being transferred.
   kFinished,
 };
@@ -28,27 +28,29 @@ struct QueuedOperation {
   bool is_finished() const { return stage == Stage::kFinished; }
 };
 
-/// The unfinished operations of one member, in the order of the calls. The operations of the group form one lane; the
-/// messages to each member and those from each member form further lanes. The operations of a lane are carried out one
-/// after another. An operation that uses memory of an earlier one waits for that one, whatever their lanes.
+/// The unfinished operations of one member, in the order of the calls. The operations of the group form one lane. The
+/// messages to each member form another lane, and so do the messages from each member. The operations of a lane are
+/// carried out one after another. An operation also waits for an earlier operation in another lane that uses the same
+/// memory, unless both only read it.
 class OperationQueue {
  public:
   explicit OperationQueue(std::uint32_t members) : last_orders_(1 + 2 * members), members_(members) {}
 
-  /// Numbers the operation and adds it.
+  /// Numbers the operation, adds it, and returns it.
   QueuedOperation& push(Operation&& operation);
 
-  /// Returns the operation, or null if it is finished.
+  /// Returns the operation with this number, or null if it is finished.
   QueuedOperation* find(std::uint64_t number);
 
-  /// Returns true if this operation is the next one of its lane to begin: all earlier ones of the group have been
-  /// announced, or all earlier messages of the lane are finished.
+  /// Returns true if this operation is the next one of its lane to begin. For an operation of the group, this means
+  /// that all earlier ones have been announced; for a message, that all earlier messages of its lane are finished.
   bool is_next(const QueuedOperation& queued) const;
-  /// Returns an earlier operation that must be finished before this one may access its memory, or null if there is
+  /// Returns an earlier operation that must be finished before `operation` may access its memory, or null if there is
   /// none.
   const QueuedOperation* obstacle(const Operation& operation) const;
-  /// Returns the unfinished operation that holds up `queued`: the first one of its lane, or the one that uses memory
-  /// which that first one needs.
+  /// Returns the unfinished operation for which `queued` really waits. Normally this is the first operation of its
+  /// lane. If that operation cannot begin because an earlier operation uses its memory, the function returns the result
+  /// of held_up_by() for that earlier operation.
   const QueuedOperation& held_up_by(const QueuedOperation& queued) const;
   /// Returns the first unfinished operation of the group, or null if there is none.
   const QueuedOperation* first_of_group() const;

@@ -108,7 +108,7 @@ void with_type(DType dtype, Action&& action) {
     case DType::kBool:
       return action(Truth{});
   }
-  throw Error(Code::kInvalidArgument, "{} is no element type", static_cast<int>(dtype));
+  throw Error(Code::kInvalidArgument, "{} is not an element type", static_cast<int>(dtype));
 }
 
 /// Converts elements from one type to another, and divides them on the way.

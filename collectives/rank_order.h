@@ -9,17 +9,17 @@
 
 namespace trainyard::collectives {
 
-/// Reduces arrays of `count` elements, one from each rank, element by element in the order in which they are given. The
-/// result of an element therefore does not depend on the other elements. `output` may be one of the inputs.
+/// Reduces arrays of `count` elements, one from each rank, element by element in the order of `inputs`. The result for
+/// an element therefore does not depend on the other elements. `output` may be one of the inputs.
 ///
 /// 16-bit floats are added in float32 and rounded once. Integers are added in 64 bits, and their mean is rounded
 /// towards zero. For bools the sum is "any" and the product "all".
 void reduce_in_order(ReduceOp op, DType dtype, std::span<const void* const> inputs, void* output, std::uint64_t count);
 
-/// How elements are reduced by a library that lacks a type or an operation: they are converted to `dtype`, reduced with
-/// `op`, and divided by `divisor` while they are converted back. A mean is a sum with the number of ranks as `divisor`;
-/// otherwise `divisor` is 1. Types and rounding are those of reduce_in_order; the order of the additions is the
-/// library's.
+/// The form in which a library that lacks a type or an operation reduces elements. They are converted to `dtype`,
+/// reduced with `op`, and divided by `divisor` when they are converted back. For a mean, `op` is a sum and `divisor` is
+/// the number of ranks; otherwise `divisor` is 1. Types and rounding are as in reduce_in_order(); the library
+/// determines the order of the additions.
 struct WorkingForm {
   DType dtype;
   ReduceOp op;
@@ -27,8 +27,9 @@ struct WorkingForm {
 };
 /// Returns the form in which elements of type `dtype` are reduced with `op`.
 WorkingForm working_form(ReduceOp op, DType dtype, std::uint32_t ranks);
-/// Convert `count` elements of type `dtype` to their working form and, after the reduction, back.
+/// Converts `count` elements of type `dtype` to their working form.
 void to_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
+/// Converts `count` reduced elements from their working form back to type `dtype`, and divides them by the divisor.
 void from_working_form(const WorkingForm& form, DType dtype, const void* from, void* to, std::uint64_t count);
 
 }  // namespace trainyard::collectives

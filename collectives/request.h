@@ -16,8 +16,7 @@ enum class OperationKind : std::uint8_t { kAllReduce, kBroadcast, kAllGather, kR
 /// Returns the name of the operation: "all_reduce", "recv", ...
 std::string_view name_of(OperationKind kind);
 
-/// Returns true for send and recv, in which only two members take part. All other operations are those of the whole
-/// group.
+/// Returns true for send and recv, in which only two members take part. All other operations involve the whole group.
 constexpr bool is_message(OperationKind kind) { return kind == OperationKind::kSend || kind == OperationKind::kRecv; }
 
 /// The arguments of one call. The members of a group compare their requests, so that a disagreement causes an error
@@ -43,12 +42,12 @@ std::uint64_t hash_of(std::span<const std::uint64_t> bounds);
 /// rank of each member.
 std::string describe(const Request& request, const std::vector<std::uint32_t>& ranks);
 
-/// If the requests differ, returns a text that lists them: "ranks 0, 1 asked for barrier, rank 2 for ...". If they
-/// agree, the text is empty. `requests` contains the request, and `ranks` the rank, of each member.
+/// Returns a text that lists the requests if they differ: "ranks 0, 1 asked for barrier, rank 2 for ...". Returns an
+/// empty text if they agree. `requests` and `ranks` contain the request and the rank of each member.
 std::string disagreement(const std::vector<Request>& requests, const std::vector<std::uint32_t>& ranks);
 
-/// Throws kShapeMismatch, naming both ranks, if the message that rank `from` sent does not match what rank `to` wants
-/// to receive.
+/// Throws kShapeMismatch, naming both ranks, if the message that rank `from` sent does not match the request of rank
+/// `to` to receive it.
 void check_message(const Request& sent, const Request& wanted, std::uint32_t from, std::uint32_t to);
 
 /// Returns a list of ranks as text: "rank 2", "ranks 1, 2".

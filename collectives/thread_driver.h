@@ -15,11 +15,11 @@
 
 namespace trainyard::collectives {
 
-/// Runs the engine on a separate thread, so that operations make progress while their caller computes.
+/// A driver that runs the engine on a separate thread, so that operations make progress while their caller computes.
 class ThreadDriver final : public Driver {
  public:
   ThreadDriver(std::string where, std::unique_ptr<Engine> engine);
-  /// Abandons the operations under way.
+  /// Stops the thread and gives up the operations under way.
   ~ThreadDriver() override;
 
   std::uint64_t ask(Operation&& operation) override;
@@ -34,7 +34,7 @@ class ThreadDriver final : public Driver {
   void publish();
   void throw_if_failed() const;
 
-  std::mutex mutex_;  ///< Guards what follows.
+  std::mutex mutex_;  ///< Guards the fields below, up to `stop_`.
   std::condition_variable changed_;
   std::vector<Operation> asked_;
   std::set<std::uint64_t> unfinished_;
@@ -44,7 +44,7 @@ class ThreadDriver final : public Driver {
   std::optional<Failure> failure_;
   bool stop_ = false;
 
-  Agreement& agreement_;  ///< The engine's agreement, for calls of its wake(). It exists until the thread has stopped.
+  Agreement& agreement_;  ///< The engine's agreement, which wakes the thread. It exists until the thread has stopped.
   std::thread thread_;
 };
 

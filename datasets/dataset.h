@@ -17,12 +17,12 @@ namespace trainyard {
 
 using DatasetContext = PluginContext;
 
-/// A dataset delivers the samples of its splits by their index. The data loader handles batches, shuffling, shards and
-/// threads.
+/// The base class of all datasets. A dataset delivers the samples of its splits by index. The data loader takes care of
+/// batches, shuffling, shards and threads.
 ///
-/// A dataset has fields (DatasetInfo::fields), and every sample has one tensor of fixed dtype and shape for each field.
-/// A dataset does not use LibTorch: it writes plain bytes, directly into the memory that the accelerator host will
-/// read.
+/// A sample has one tensor for each field of the dataset (DatasetInfo::fields). All samples have the same fields, and a
+/// field has the same dtype and shape in every sample. A dataset does not use LibTorch. It writes plain bytes directly
+/// into the memory from which the accelerator host reads them.
 class Dataset : public Configurable {
  public:
   static constexpr const char* kKind = "dataset";
@@ -30,28 +30,30 @@ class Dataset : public Configurable {
 
   explicit Dataset(DatasetContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Returns what is known about the samples before the data is opened. It may depend on the parameters.
+  /// Returns the facts about the samples that are known before the data is opened. They may depend on the parameters
+  /// from the launch file.
   virtual DatasetTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
-  /// Opens the files and determines their sizes. Called once, before every other function. Throws kNotFound, kIo or
-  /// kCorrupt, naming the file and the offset.
+  /// Opens the files and determines their sizes. Called once, before info() and read(). Throws kNotFound, kIo or
+  /// kCorrupt; the error names the file and the offset.
   virtual void open() = 0;
 
-  /// Describes the fields, the vocabulary, the unit and the splits. For each split it gives the name and the number of
-  /// samples; the number of batches stays 0, because the data loader sets it.
+  /// Returns a description of the fields, the vocabulary, the unit and the splits. Each split has its name and its
+  /// number of samples. The numbers of batches stay 0, because the data loader sets them.
   virtual DatasetInfo info() const = 0;
 
-  /// Writes sample `index` of `split` into one span per field. Called from several threads at once. Throws kCorrupt,
-  /// naming the file and the offset.
+  /// Writes sample `index` of `split` into `fields`: one span for each field, in the order of DatasetInfo::fields and
+  /// of exactly the field's size in bytes. Called by several threads concurrently. Throws kCorrupt; the error names the
+  /// file and the offset.
   virtual void read(std::string_view split, std::uint64_t index,
                     std::span<const std::span<std::byte>> fields) const = 0;
 
  protected:
   const DatasetContext& context() const { return context_; }
 
-  /// Throws kInvalidArgument unless `index` is below `samples`, the number of samples of `split`. Meant for use in
-  /// `read`.
+  /// Throws kInvalidArgument unless `index` is below `samples`, the number of samples of `split`. Implementations of
+  /// `read` should call it first.
   void check_sample(std::string_view split, std::uint64_t index, std::uint64_t samples) const {
     if (index < samples) return;
     throw Error(Code::kInvalidArgument, "{}: there is no sample {} in the split '{}', which has {}", where(), index,
@@ -64,6 +66,7 @@ class Dataset : public Configurable {
 
 }  // namespace trainyard
 
-/// Registers a dataset. It is the last line of the dataset's .cpp, outside of any namespace.
+/// Registers the class `Class` as the dataset `name`. `description` is one sentence about the dataset. The macro is
+/// used in the last line of the dataset's .cpp, outside of any namespace.
 #define TRAINYARD_DATASET(Class, name, description) \
   TRAINYARD_PLUGIN("dataset", ::trainyard::Dataset, ::trainyard::DatasetContext, Class, name, "1", description)

@@ -18,10 +18,11 @@
 
 namespace trainyard {
 
-/// A file that is mapped into memory. Opening it reads nothing: the system loads its pages from the disk on first
-/// access, and all processes that read the file share them. A dataset may therefore be far larger than memory.
+/// A file that is mapped into memory for reading. Nothing is read when the file is opened: the system loads a page from
+/// the disk when it is first accessed, and all processes that map the file share its pages. A dataset can therefore be
+/// far larger than memory.
 ///
-/// The file must not become shorter while it is mapped: the system kills a process that reads beyond the new end.
+/// The file must not be truncated while it is mapped, because the system kills a process that reads beyond the new end.
 class MappedFile {
  public:
   /// Maps the file. Throws kNotFound if there is no regular file at `path`, and kIo if it cannot be opened or mapped.

@@ -12,14 +12,15 @@
 
 namespace trainyard {
 
-/// Says which samples are for training and which for validation, if the data does not come divided.
+/// The division of a dataset's samples into those for training and those for validation, for data that has no splits of
+/// its own.
 struct Partition {
   std::vector<std::uint64_t> train;     ///< Sample numbers, ascending.
   std::vector<std::uint64_t> validate;  ///< The other sample numbers, ascending.
 };
 
-/// Draws round(fraction * samples) of the samples for validation. Which samples are drawn depends only on the three
-/// arguments. `seed` is not the seed of the run: if a run is repeated with another seed, it must not train on samples
+/// Draws round(fraction * samples) of the samples for validation. The result depends only on the three arguments.
+/// `seed` must not be the seed of the run: a run that is repeated with another seed would otherwise train on samples
 /// that were used for validation before.
 inline Partition drawn_partition(std::uint64_t samples, double fraction, std::uint64_t seed) {
   // Sorting by random keys draws without replacement.
@@ -35,7 +36,7 @@ inline Partition drawn_partition(std::uint64_t samples, double fraction, std::ui
   return partition;
 }
 
-/// Takes the last round(fraction * samples) samples for validation, for data that is ordered by time.
+/// Takes the last round(fraction * samples) samples for validation. This suits data that is ordered by time.
 inline Partition tail_partition(std::uint64_t samples, double fraction) {
   const auto wanted = static_cast<std::uint64_t>(fraction * static_cast<double>(samples) + 0.5);
   Partition partition;
@@ -46,14 +47,14 @@ inline Partition tail_partition(std::uint64_t samples, double fraction) {
   return partition;
 }
 
-/// The ways to divide data that a launch file can choose from.
+/// The ways in which samples can be divided into those for training and those for validation.
 enum class Division : std::uint8_t {
-  kRandom,  ///< The samples that validate are drawn.
-  kTail,    ///< The last samples validate.
+  kRandom,  ///< The samples for validation are drawn at random.
+  kTail,    ///< The last samples are for validation.
 };
 constexpr auto words_of(Division) { return words("way to divide the samples", "random", "tail"); }
 
-/// Divides the samples in the given way. Only kRandom uses the seed.
+/// Divides the samples as `division` specifies. Only kRandom uses `seed`.
 inline Partition partition_of(std::uint64_t samples, Division division, double fraction, std::uint64_t seed) {
   return division == Division::kTail ? tail_partition(samples, fraction) : drawn_partition(samples, fraction, seed);
 }

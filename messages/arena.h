@@ -11,10 +11,10 @@
 
 namespace trainyard {
 
-/// One named tensor inside a block of the arena: a row of the arena's table of contents.
+/// The description of one tensor inside a block of the arena: its name, type, shape and position.
 ///
 /// A parameter has one entry, in the block "parameters". Its gradient and its optimizer state are at the same offset in
-/// blocks of their own, so they need no entries.
+/// other blocks, so they need no entries.
 struct ArenaEntry {
   static constexpr const char* kTypeName = "ArenaEntry";
 
@@ -31,10 +31,10 @@ struct ArenaEntry {
   }
 };
 
-/// One flat block of the arena: a one-dimensional tensor over memory that every reader maps.
+/// One flat block of the arena: a one-dimensional tensor in memory that every reader maps.
 ///
-/// The memory is permanent (SharedPool::allocate_permanent): it stays where it is for the whole run. A reader maps it
-/// once, when the message arrives, and keeps the pointer.
+/// The memory is permanent (SharedPool::allocate_permanent): it is not moved, resized or reused during the run. A
+/// reader maps the memory once, when the message arrives, and keeps the pointer.
 struct ArenaBlock {
   static constexpr const char* kTypeName = "ArenaBlock";
 
@@ -51,13 +51,13 @@ struct ArenaBlock {
 
 /// The parameter arena of one rank: the flat blocks that hold its parameters, gradients and buffers.
 ///
-/// The gradients and every block of optimizer state have the layout of the parameters. The bytes between entries are
-/// padding and stay zero. An optimizer may therefore process whole blocks without regard to entries, and the norm of a
-/// block is the norm of its tensors.
+/// The gradients and every block of optimizer state have the same layout as the parameters. The bytes between entries
+/// are padding and stay zero. An optimizer can therefore process whole blocks without regard to entries, and the norm
+/// of a block is the norm of its tensors.
 ///
 /// The accelerator host sends this message once, after it has built the model, to the optimizer and the checkpoint
-/// writer. From then on the three share the memory. The messages Gradients, Parameters, Snapshot and SnapshotTaken
-/// determine which of them may access it.
+/// writer. After that, these three components share the memory. The messages Gradients, Parameters, Snapshot and
+/// SnapshotTaken determine which component may access it.
 struct ArenaInfo {
   static constexpr const char* kTypeName = "ArenaInfo";
 
@@ -71,13 +71,14 @@ struct ArenaInfo {
   std::vector<ArenaEntry> entries;
   /// The size of all parameters together, including padding.
   std::uint64_t parameter_bytes = 0;
-  /// The start of this rank's part of the parameters, in bytes. The rank's blocks "parameters" and "gradients" hold the
-  /// bytes from there on. The blocks are shorter than `parameter_bytes` if the ranks divide the parameters or the
-  /// optimizer's state among themselves.
+  /// The offset, in bytes, at which this rank's part of the parameters begins. The rank's blocks "parameters" and
+  /// "gradients" contain only this part. They are shorter than `parameter_bytes` if the ranks divide the parameters or
+  /// the optimizer's state among themselves.
   std::uint64_t shard_begin = 0;
   /// True if all ranks update the same parameters in turn and share the optimizer state of rank 0.
   bool shared_state = false;
-  /// True if every rank has optimizer state of its own, because the ranks make their steps independently.
+  /// True if every rank has its own optimizer state, because each rank updates its parameters independently of the
+  /// others.
   bool own_state = false;
 
   template <class Archive>
@@ -87,8 +88,8 @@ struct ArenaInfo {
   }
 };
 
-/// Gives the checkpoint writer access to the optimizer's blocks, which it reads and, when a run resumes, fills in
-/// place.
+/// The message that gives the checkpoint writer access to the optimizer's blocks. The writer reads these blocks to save
+/// them, and fills them in place when a run resumes.
 ///
 /// The optimizer sends this message once, as soon as it has allocated its state. The checkpoint records `rule` and
 /// `hyperparameters`.
@@ -108,10 +109,10 @@ struct OptimizerState {
   }
 };
 
-/// Announces that the accelerator host and its optimizer are ready to train.
+/// The message that announces that a rank's accelerator host and optimizer are ready to train.
 ///
 /// The host sends this message once, after it has received Parameters of step 0 and, if there is a checkpoint writer,
-/// RunState. The strategy manager sends no order before it has this message from every rank.
+/// RunState. The strategy manager sends no order before it has received this message from every rank.
 struct ModelInfo {
   static constexpr const char* kTypeName = "ModelInfo";
 

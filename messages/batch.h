@@ -12,15 +12,15 @@ namespace trainyard {
 
 /// A data loader's position in the training stream: how much of an epoch has been used.
 ///
-/// It counts samples of all ranks together, so it does not depend on the number of ranks or the batch size.
-/// Together with the seed and the dataset it determines every later sample, because the order of an epoch is computed
-/// from the seed and the epoch's number. It is therefore all that a checkpoint stores about the loader.
+/// The position counts the samples of all ranks together, so it does not depend on the number of ranks or the batch
+/// size. Together with the seed and the dataset, the position determines every later sample, because the order of an
+/// epoch is computed from the seed and the epoch's number. A checkpoint therefore stores no other state of the loader.
 struct LoaderCursor {
   static constexpr const char* kTypeName = "LoaderCursor";
 
   std::uint64_t epoch = 0;
-  /// The samples of this epoch that have been used, on all ranks together. A loader that does not announce
-  /// SplitInfo::batch_samples may count something else, such as its batches.
+  /// The number of samples of this epoch that have been used, on all ranks together. A loader that does not announce
+  /// SplitInfo::batch_samples counts batches instead.
   std::uint64_t samples = 0;
 
   template <class Archive>
@@ -29,8 +29,8 @@ struct LoaderCursor {
   }
 };
 
-/// One batch of one rank; in training this is a micro-batch. `tensors` follow the order of DatasetInfo::fields, and the
-/// first dimension of each is the batch.
+/// One batch of one rank; in training this is a micro-batch. The `tensors` are in the order of DatasetInfo::fields, and
+/// the first dimension of each tensor is the batch.
 ///
 /// All tensors of a batch are in one shared buffer, so the batch is passed on by reference. The receiver reads them in
 /// place. The loader's pool reuses the buffer when the last reader has released the message.
@@ -42,11 +42,11 @@ struct Batch {
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;    ///< The position within the epoch or the evaluation, from 0.
   std::uint64_t samples = 0;  ///< The number of rows. The last batch of a split may be short, or empty on some ranks.
-  /// The number of rows of this batch on all ranks together, or 0 if it is unknown. A row that several ranks have
-  /// counts once for each of them.
+  /// The number of rows of this batch on all ranks together, or 0 if it is unknown. A row that several ranks have in
+  /// their batches is counted once for each of these ranks.
   std::uint64_t world_samples = 0;
-  /// True for the last batch of a whole training epoch, whatever limit the manager has set, and for the last batch of
-  /// an order that evaluates or predicts.
+  /// In training: true for the last batch of the whole epoch; a limit on the number of batches that the strategy
+  /// manager uses does not change this. In an evaluation or a prediction: true for the last batch of the order.
   bool last_in_epoch = false;
   LoaderCursor next;  ///< The position at which to resume after this batch.
   /// The tensors are in host memory. The accelerator copies them to its device if necessary.

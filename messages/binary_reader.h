@@ -18,25 +18,26 @@
 
 namespace trainyard {
 
-/// The description of an encoded tensor, without its bytes. It is used by readers that have only the body of a message,
+/// The description of an encoded tensor, without its bytes. It serves readers that have only the body of a message,
 /// such as a viewer that subscribed without payloads.
 struct TensorPlace {
-  /// The element type. It is always valid, because other numbers have been refused.
+  /// The element type. It is always a valid DType, because the reader refuses all other numbers.
   DType dtype = DType::kFloat32;
   std::vector<std::int64_t> shape;
   std::uint32_t payload = 0;  ///< The index of the payload, or kNoPayload.
-  /// The distance in bytes from the start of the payload. It has not been checked against the payload's size.
+  /// The distance in bytes from the start of the payload. The reader has not checked it against the size of the
+  /// payload.
   std::uint64_t offset = 0;
-  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require. The computation has been checked for overflow.
+  std::size_t bytes = 0;  ///< The size that `dtype` and `shape` require; checked for overflow.
 };
 
 /// The cereal input archive of the wire format. It does not trust its input: it checks every count against the
 /// remaining bytes before it allocates memory, and every tensor against the payload that it refers to. For malformed
 /// bytes it throws kCorrupt, with the byte offset.
 ///
-/// If it throws, the message being read is only partly filled and must be discarded. Reading takes time and memory
-/// proportional to the actual size of the body. cereal finds the functions below by argument-dependent lookup; a field
-/// whose type has no such function does not compile.
+/// If the reader throws, the message being read is only partly filled and must be discarded. Reading takes time and
+/// memory proportional to the actual size of the body. cereal finds the functions below by argument-dependent lookup; a
+/// field whose type has no such function does not compile.
 class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision> {
  public:
   /// `body` and `payloads` must outlive the reader. The tensors that it reads share the buffers of `payloads`; no bytes
@@ -44,7 +45,7 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   BinaryReader(std::span<const std::byte> body, std::span<const Buffer> payloads)
       : cereal::InputArchive<BinaryReader, cereal::AllowEmptyClassElision>(this), body_(body), payloads_(payloads) {}
 
-  /// Copies the next `size` bytes to `data`. Throws if fewer remain.
+  /// Copies the next `size` bytes to `data`. Throws kCorrupt if fewer bytes remain.
   void read(void* data, std::size_t size) {
     if (size > remaining()) throw_truncated(size);
     if (size != 0) std::memcpy(data, body_.data() + position_, size);
@@ -60,14 +61,15 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     return value;
   }
 
-  /// Reads the count of a list whose elements take at least `element_bytes` each. Throws if the remaining bytes cannot
-  /// hold that many.
+  /// Reads the count of a list whose elements take at least `element_bytes` each. Throws kCorrupt if the remaining
+  /// bytes cannot hold that many elements.
   std::size_t read_count(std::size_t element_bytes);
   /// Reads one byte, which must be 0 or 1: any other value in a bool would be undefined behaviour.
   bool read_bool();
   /// Reads a string and returns a view of its bytes in the body, without a copy.
   std::string_view read_text();
-  /// Reads a value of an enumeration that is encoded as a word. Throws for a word that the enumeration does not have.
+  /// Reads a value of an enumeration that is encoded as a word. Throws kCorrupt for a word that the enumeration does
+  /// not have.
   template <Worded E>
   E read_word() {
     const std::size_t start = position_;
@@ -75,7 +77,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
     if (const std::optional<E> value = find_by_name<E>(word)) return *value;
     throw_unknown_word(start, describe_unknown_word(word, kWords<E>.noun, kWords<E>.values));
   }
-  /// Reads a tensor whose bytes are in one of the payloads. Throws if they are not completely inside that payload.
+  /// Reads a tensor whose bytes are in one of the payloads. Throws kCorrupt if the bytes are not completely inside that
+  /// payload.
   void read_tensor(Tensor& tensor);
   /// Reads the description of a tensor without accessing its payload, for readers that have only the body.
   TensorPlace read_tensor_place();
@@ -83,11 +86,11 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   /// Returns the number of bytes not yet read.
   std::size_t remaining() const { return body_.size() - position_; }
 
-  /// Throws kCorrupt because a map contains `key` twice. Such a map is refused, because two readers might keep
-  /// different values.
+  /// Throws kCorrupt to report that a map contains `key` twice. Such a map is refused, because different readers could
+  /// keep different values.
   [[noreturn]] void throw_repeated(const std::string& key) const;
 
-  /// Throws if unread bytes remain, because a message consists of exactly its fields.
+  /// Throws kCorrupt if unread bytes remain, because a message consists of exactly its fields.
   void finish() const;
 
  private:
@@ -100,8 +103,8 @@ class BinaryReader : public cereal::InputArchive<BinaryReader, cereal::AllowEmpt
   std::size_t position_ = 0;
 };
 
-// cereal calls prologue before every value, which makes it the place to refuse, at compile time, what no message may
-// hold.
+// cereal calls prologue() before every value. This is why prologue() checks, at compile time, that the type may be in a
+// message.
 template <class T>
 void prologue(BinaryReader&, const T&) {
   require_message_field<T>();
@@ -119,8 +122,8 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, T& value) {
   }
 }
 
-// Names are not on the wire. The order alone says which field is meant, and the fingerprint makes sure that both ends
-// agree on the order.
+// Names are not on the wire. A field is identified by its position alone, and the fingerprint ensures that both ends
+// agree on the order of the fields.
 template <class T>
 void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, cereal::NameValuePair<T>& field) {
   archive(field.value);
@@ -146,7 +149,8 @@ void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, std::vector<T>& list) {
   } else {
     // An element takes at least one byte, since empty structs are refused above.
     const std::size_t count = archive.read_count(1);
-    // The list grows element by element, so that memory follows the bytes read and not the count claimed.
+    // The list grows element by element, so that its memory is limited by the bytes read, whatever count the message
+    // claims.
     list.clear();
     for (std::size_t i = 0; i < count; ++i) archive(list.emplace_back());
   }
@@ -183,5 +187,6 @@ inline void CEREAL_LOAD_FUNCTION_NAME(BinaryReader& archive, Tensor& tensor) { a
 template <trainyard::Worded E>
 struct cereal::specialize<trainyard::BinaryReader, E, cereal::specialization::non_member_load_save> {};
 
-// Enumerations without words travel as their underlying type. cereal checks that reading mirrors writing.
+// Enumerations without words are read and written as their underlying type. cereal requires that the archives for
+// reading and for writing are declared as a pair.
 CEREAL_SETUP_ARCHIVE_TRAITS(trainyard::BinaryReader, trainyard::BinaryWriter)

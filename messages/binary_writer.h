@@ -44,12 +44,12 @@ class BinaryWriter : public cereal::OutputArchive<BinaryWriter, cereal::AllowEmp
   /// Appends a count. Throws kInvalidArgument if it exceeds 2^32 - 1.
   void write_count(std::size_t count);
 
-  /// Appends the tensor's dtype, shape and place, and lists its buffer as a payload. Throws kInvalidArgument if there
-  /// are too many buffers.
+  /// Appends the tensor's dtype, shape, payload index and offset, and lists its buffer as a payload. Throws
+  /// kInvalidArgument if there are too many buffers.
   void write_tensor(const Tensor& tensor);
 
  private:
-  /// Returns the index of `buffer` among the payloads, and first adds the buffer if it is new.
+  /// Returns the index of `buffer` among the payloads, after adding the buffer if it is new.
   std::uint32_t payload_index(const Buffer& buffer);
 
   std::string& body_;
@@ -92,7 +92,7 @@ void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const std::vector<T>& list
   static_assert(!std::is_same_v<T, bool>, "use std::vector<std::uint8_t> for flags");
   archive.write_count(list.size());
   if constexpr (std::is_arithmetic_v<T>) {
-    // Numbers are written in one piece: they are most of what long lists hold.
+    // Numbers are copied in one piece, because long lists usually consist of numbers.
     archive.write(list.data(), list.size() * sizeof(T));
   } else {
     for (const T& element : list) archive(element);
@@ -116,6 +116,7 @@ inline void CEREAL_SAVE_FUNCTION_NAME(BinaryWriter& archive, const Tensor& tenso
 
 }  // namespace trainyard
 
-// cereal would write the number of every enum; for those with words, the function above is used instead.
+// cereal would write the number of every enumeration. For an enumeration with words, the function above is used
+// instead.
 template <trainyard::Worded E>
 struct cereal::specialize<trainyard::BinaryWriter, E, cereal::specialization::non_member_load_save> {};

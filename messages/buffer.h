@@ -21,7 +21,7 @@ struct SharedHandle {
   std::uint64_t segment_bytes = 0;  ///< The size of the whole memfd.
   std::uint64_t offset = 0;         ///< Where the buffer starts in the memfd.
   std::uint64_t bytes = 0;          ///< The size of the buffer.
-  /// 1 if readers are counted in the segment's first page, 0 if the memory is never reused.
+  /// 1 if the first page of the segment counts the references of readers, 0 if the memory is never reused.
   std::uint64_t counted = 0;
 
   friend bool operator==(const SharedHandle&, const SharedHandle&) = default;
@@ -39,7 +39,8 @@ class Buffer {
   /// Makes a Buffer without bytes and without an owner.
   Buffer() = default;
 
-  /// Refers to bytes that `owner` keeps alive. If other processes can map them, `shared` says where.
+  /// Makes a Buffer that refers to bytes that `owner` keeps alive. If other processes can map the bytes, `shared` is
+  /// their location.
   Buffer(std::shared_ptr<void> owner, std::byte* data, std::size_t size, std::optional<SharedHandle> shared = {});
 
   /// Allocates heap memory that is 64-byte aligned and uninitialised.
@@ -49,15 +50,15 @@ class Buffer {
   /// reference is constant.
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  /// Returns true for a default-constructed Buffer and for one without bytes.
+  /// Returns true if the Buffer has no bytes. A default-constructed Buffer has none.
   bool empty() const { return size_ == 0; }
   /// Returns a view of all bytes. The span does not keep them alive.
   std::span<std::byte> bytes() const { return {data_, size_}; }
-  /// Returns the location from which other processes can map the bytes. It is empty for memory that is private to this
-  /// process.
+  /// Returns the location from which other processes can map the bytes. The optional is empty for memory that is
+  /// private to this process.
   const std::optional<SharedHandle>& shared() const { return shared_; }
-  /// Returns the owner of the bytes. Code that passes the bytes to another library keeps a copy of this pointer, so
-  /// that the bytes stay alive meanwhile.
+  /// Returns the owner of the bytes. Code that passes the bytes to another library must keep a copy of this pointer as
+  /// long as the library uses them.
   const std::shared_ptr<void>& owner() const { return owner_; }
 
   /// Returns true if both Buffers refer to the same bytes.

@@ -8,8 +8,8 @@
 
 namespace trainyard {
 
-/// The first message of a process to the launcher, which answers with a ProcessPlan. The messages from here to Reply
-/// are the control protocol between the launcher and the processes, in the order in which a run goes through them.
+/// The first message of a process to the launcher, which answers with a ProcessPlan. The messages in this file are the
+/// control protocol between the launcher and the processes, roughly in the order in which they are sent.
 struct Hello {
   static constexpr const char* kTypeName = "Hello";
 
@@ -24,8 +24,8 @@ struct Hello {
   }
 };
 
-/// Reports that the process has configured all its components and bound all its sockets. A process that fails to do so
-/// sends StateChanged with the state "error" instead.
+/// A process's report that it has configured all its components and bound all its sockets. A process that fails to do
+/// this sends StateChanged with the state "error" instead.
 struct Configured {
   static constexpr const char* kTypeName = "Configured";
 
@@ -39,12 +39,14 @@ struct Configured {
   }
 };
 
-/// Tells a process to connect its inputs, and gives it the endpoints of all processes. The launcher sends it when every
-/// process has sent Configured, and again after it has restarted a process. Existing connections are not changed.
+/// The launcher's request to a process to connect its inputs, with the endpoints of all processes. The launcher sends
+/// it when every process has sent Configured, and again after restarting a process. Existing connections are not
+/// changed.
 struct Connect {
   static constexpr const char* kTypeName = "Connect";
 
-  /// The keys are those of Configured. The receiver's own process is included.
+  /// The addresses of all event loops, including those of the receiving process. The keys have the form
+  /// "process/thread".
   std::map<std::string, std::string> endpoints;
 
   template <class Archive>
@@ -53,8 +55,8 @@ struct Connect {
   }
 };
 
-/// Reports that the subscriptions of all inputs of the process have been acknowledged. The launcher activates
-/// components only when all processes have sent this message, so the first messages cannot be lost.
+/// A process's report that the subscriptions of all its inputs have been acknowledged. The launcher activates
+/// components only when all processes have sent this report, so no message between components is lost at the start.
 struct Connected {
   static constexpr const char* kTypeName = "Connected";
 
@@ -66,9 +68,9 @@ struct Connected {
   }
 };
 
-/// Tells a process to change the state of a component. The process answers with one StateChanged. If an active
-/// component becomes inactive, the answer comes only after everything that it sent over edges with the policy `block`
-/// has been handled.
+/// The launcher's request to a process to change the state of a component. The process answers with one StateChanged.
+/// When an active component becomes inactive, the process answers only after all messages that the component has sent
+/// over edges with the policy `block` have been handled.
 struct Transition {
   static constexpr const char* kTypeName = "Transition";
 
@@ -81,8 +83,8 @@ struct Transition {
   }
 };
 
-/// Reports that a component has reached a state, or has failed. A component may also fail in a handler, without a
-/// Transition. An empty `component` stands for the whole process.
+/// A process's report that one of its components has reached a state, or has failed. A component can also fail in a
+/// handler, without a Transition. An empty `component` stands for the whole process.
 struct StateChanged {
   static constexpr const char* kTypeName = "StateChanged";
 
@@ -97,8 +99,8 @@ struct StateChanged {
   }
 };
 
-/// Reports that the process is alive. Each process sends it to the launcher once a second. Because it comes from the
-/// control thread, it does not mean that the components make progress.
+/// A process's report that it is alive. Each process sends it to the launcher once a second. It is sent by the control
+/// thread, so it does not show whether the components make progress.
 struct Heartbeat {
   static constexpr const char* kTypeName = "Heartbeat";
 
@@ -111,7 +113,8 @@ struct Heartbeat {
   }
 };
 
-/// Reports that a component has ended the run. Only the first such message counts; its reason is shown to the user.
+/// A report that a component has ended the run (Component::finish_run). The launcher ignores all but the first such
+/// report, and shows its reason to the user.
 struct RunFinished {
   static constexpr const char* kTypeName = "RunFinished";
 
@@ -125,9 +128,9 @@ struct RunFinished {
   }
 };
 
-/// Reports that a process has ended. The receiver releases the shared buffers that the dead process held, no longer
-/// waits for credit from it, and detaches its own edges to it. The launcher sends this message to all other processes
-/// after it has reaped the dead one.
+/// The launcher's report that a process has ended. The launcher sends it to all other processes after it has reaped the
+/// dead process. A receiver releases the shared buffers that the dead process held, no longer waits for credit from it,
+/// and detaches the edges that lead to it.
 struct PeerGone {
   static constexpr const char* kTypeName = "PeerGone";
 
@@ -141,14 +144,14 @@ struct PeerGone {
   }
 };
 
-/// A call to a component, to a process (if `target` is empty) or to the launcher. Users and tools send it; it travels
-/// over the control sockets and is never part of a step.
+/// A call to a component, to a process (if `target` is empty) or to the launcher. Users, tools and the launcher send
+/// requests. A request is carried by the control sockets and is never part of a step.
 struct Request {
   static constexpr const char* kTypeName = "Request";
 
   std::uint64_t id = 0;
   std::string target;  ///< The name of the component.
-  /// "param.list", "param.get", "param.set" or a service of the component; "counters" for a process.
+  /// "param.list", "param.get", "param.set" or a service of the component; "counters" or "pulse" for a process.
   std::string method;
   std::string body;  ///< JSON.
 
@@ -158,7 +161,7 @@ struct Request {
   }
 };
 
-/// The answer to the Request of the same `id`. Every request gets exactly one, unless the process dies first.
+/// The answer to the Request of the same `id`. Every request gets exactly one reply, unless the process dies first.
 struct Reply {
   static constexpr const char* kTypeName = "Reply";
 

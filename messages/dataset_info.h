@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// One tensor of every sample. Its shape does not include the batch dimension.
+/// The description of one tensor that every sample has. The shape does not include the batch dimension.
 struct DatasetField {
   static constexpr const char* kTypeName = "DatasetField";
 
@@ -28,8 +28,8 @@ struct DatasetField {
 inline constexpr const char* kTrainSplit = "train";
 
 /// The size of one split: the number of its samples on all ranks together, and the number of batches, which is the same
-/// on every rank. The batches to train on and those of an evaluation may differ, because only training leaves out a
-/// short last batch.
+/// on every rank. The numbers of batches for training and for an evaluation can differ, because only training can leave
+/// out a short last batch.
 struct SplitInfo {
   static constexpr const char* kTypeName = "SplitInfo";
 
@@ -38,12 +38,13 @@ struct SplitInfo {
   std::uint64_t batches = 0;  ///< The number of batches of one rank per epoch, with this batch size.
   /// The number of batches of one rank in an evaluation or prediction of all samples; 0 if it is equal to `batches`.
   std::uint64_t evaluation_batches = 0;
-  /// The number of samples that one full batch has on all ranks together; 0 if the loader does not say. The positions
-  /// in its stream (LoaderCursor) then count batches.
+  /// The number of samples that one full batch has on all ranks together; 0 if the loader does not announce this
+  /// number. In that case its positions (LoaderCursor) count batches instead of samples.
   std::uint64_t batch_samples = 0;
   bool short_last = false;  ///< True if training uses a last batch that is not full.
 
-  /// Returns the number of training batches that an epoch has left when `used` samples of it have been used.
+  /// Returns the number of training batches that remain in an epoch of which `used` samples have been used. If
+  /// `batch_samples` is 0, `used` is a number of batches.
   std::uint64_t batches_from(std::uint64_t used) const {
     if (used == 0) return batches;
     if (batch_samples == 0) return batches - std::min(batches, used);
@@ -58,8 +59,8 @@ struct SplitInfo {
   }
 };
 
-/// Describes what a data loader will deliver. It is sent once, before the first batch. Models derive their sizes from
-/// it, so they do not depend on a particular dataset.
+/// The description of what a data loader delivers. The loader sends this message once, before the first batch. Models
+/// derive their sizes from it, so they do not depend on a particular dataset.
 struct DatasetInfo {
   static constexpr const char* kTypeName = "DatasetInfo";
 
@@ -73,12 +74,13 @@ struct DatasetInfo {
   std::string unit = "sample";          ///< The unit of throughput: "sample" or "token".
   /// Throughput in units is the number of samples times this factor. For text it is the number of tokens in a sample.
   std::uint64_t units_per_sample = 1;
-  /// Further facts for display, such as the path and the encoding. Nothing computes with them.
+  /// Further facts for display, such as the path and the encoding. No computation uses them.
   std::map<std::string, std::string> attributes;
-  /// What the dataset has computed from its data, besides the vocabulary, and a trained model relies on, such as the
-  /// means with which it normalises. Checkpoints keep it, and a run that resumes with other values is refused.
+  /// Values that the dataset has computed from its data and that a trained model relies on, such as the means used for
+  /// normalisation. The vocabulary is not included. Checkpoints store these values, and a run that resumes with
+  /// different values is refused.
   std::map<std::string, std::string> learnt;
-  std::uint64_t seed = 0;  ///< The seed of the order of the training samples.
+  std::uint64_t seed = 0;  ///< The seed that determines the order of the training samples.
   std::string sampling;    ///< How the training samples are ordered, such as "shuffle"; empty if unknown.
 
   template <class Archive>

@@ -8,7 +8,7 @@
 namespace trainyard {
 
 /// The element type of a tensor. The numbers are part of the wire format and never change; a new type gets the next
-/// number. Only tensors/ maps these types to those of LibTorch.
+/// number. Only the code in tensors/ converts between these types and LibTorch's.
 enum class DType : std::uint8_t {
   kUInt8 = 0,
   kInt8 = 1,
@@ -22,7 +22,7 @@ enum class DType : std::uint8_t {
   kBool = 9,
 };
 
-/// Returns the size of one element in bytes. It is 0 for a value that is not a DType, which a malicious message may
+/// Returns the size of one element in bytes. It is 0 for a value that is not a DType, which a malicious message can
 /// contain.
 std::size_t size_of(DType dtype);
 

@@ -7,21 +7,21 @@
 
 namespace trainyard {
 
-/// What happens when the receiver is slower than the sender. The policy belongs to the edge, not to the output, because
-/// one output can feed a reader that needs every message and a viewer that does not.
+/// What an edge does when the receiver is slower than the sender. The policy belongs to the edge, not to the output,
+/// because one output can feed a reader that needs every message and a viewer that does not.
 enum class Policy : std::uint8_t {
-  kBlock,       ///< Nothing is lost, unless the receiver dies; the sender's component is held back.
+  kBlock,       ///< Nothing is lost unless the receiver dies; the sending component is held back.
   kLatest,      ///< Only the newest undelivered message is kept.
-  kDropOldest,  ///< The queue is bounded and loses its oldest message; drops are counted.
+  kDropOldest,  ///< The queue is bounded. When it is full, its oldest message is dropped and counted.
 };
 constexpr auto words_of(Policy) { return words("edge policy", "block", "latest", "drop_oldest"); }
 
-/// How the messages of an edge are carried, from the nearest to the farthest.
+/// The means by which the messages of an edge are carried.
 enum class Transport : std::uint8_t {
   kThread,   ///< Sender and receiver share an event loop.
   kProcess,  ///< Sender and receiver are on two event loops of one process.
   kIpc,      ///< Sender and receiver are in two processes of one host.
-  kTcp,      ///< Sender and receiver are in two processes, at least one of which has an address.
+  kTcp,      ///< Sender and receiver are in two processes that are connected over TCP.
 };
 constexpr auto words_of(Transport) { return words("transport", "thread", "process", "ipc", "tcp"); }
 

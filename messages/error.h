@@ -18,11 +18,11 @@ enum class Code {
   kShapeMismatch,    ///< A tensor does not have the expected shape.
   kTimeout,          ///< A deadline passed; the message names what was waited for.
   kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
-  kAbiMismatch,      ///< A plugin was built for another ABI tag.
+  kAbiMismatch,      ///< The ABI tag of a plugin does not fit.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
-  kUnsupported,      ///< Something that is allowed in principle is not available here, or not yet.
-  kPeerLost,         ///< A process or client that this one communicates with has ended.
+  kUnsupported,      ///< A feature is not available in this build or on this machine, or not implemented yet.
+  kPeerLost,         ///< A process or client with which this process communicates has ended.
   kCancelled,        ///< The user asked to stop.
   kInternal,         ///< An invariant of Trainyard itself is broken; this is always a bug.
 };
@@ -30,10 +30,12 @@ enum class Code {
 /// Returns the short name of a code: "invalid argument", "timeout", ...
 std::string_view name_of(Code code);
 
-/// The one exception type of Trainyard. Its message says where the error occurred, what was given and what is allowed.
+/// The exception type of all errors that Trainyard reports. The message states where the error occurred, what was given
+/// and what is allowed.
 class Error : public std::runtime_error {
  public:
-  /// Uses `message` as it is, even if it contains braces. Use this constructor for text from outside.
+  /// Uses `message` as it is, even if it contains braces. Use this constructor for text that comes from a file, a user
+  /// or another program.
   Error(Code code, const std::string& message) : std::runtime_error(message), code_(code) {}
 
   /// Formats the message: `throw Error(Code::kNotFound, "no file {}", path)`. At least one argument is required. A

@@ -7,8 +7,8 @@
 
 namespace trainyard {
 
-/// The frame of fixed size that precedes every message body. It is little-endian, with the fields in this order and
-/// without padding (docs/wire_format.md).
+/// The frame of fixed size that precedes every message body. It consists of these fields in this order, little-endian
+/// and without padding (docs/wire_format.md).
 struct Header {
   static constexpr std::uint32_t kMagic = 0x44595254;  ///< "TRYD"
   static constexpr std::uint16_t kVersion = 1;
@@ -18,12 +18,12 @@ struct Header {
   std::uint16_t version = kVersion;
   std::uint16_t payloads = 0;      ///< The number of payload frames that follow the body.
   std::uint64_t fingerprint = 0;   ///< The fingerprint of the body's message type.
-  std::uint64_t sequence = 0;      ///< Counts the messages of an output port: 0, 1, 2, ...
+  std::uint64_t sequence = 0;      ///< The number of the message at its output: 0, 1, 2, ...
   std::uint32_t source = 0;        ///< The index of the sending component in the plan.
   std::uint32_t subscription = 0;  ///< The number that the subscriber gave its subscription.
-  std::int64_t send_time_ns = 0;   ///< When the handler sent the message, by CLOCK_REALTIME.
+  std::int64_t send_time_ns = 0;   ///< The time at which the message was sent, by CLOCK_REALTIME.
   /// A number that follows one batch from handler to handler; 0 if there is none. The standard components do not set
-  /// it.
+  /// the number yet.
   std::uint64_t trace = 0;
   std::uint64_t handles = 0;  ///< Bit i is set if payload i is a SharedHandle instead of the bytes.
 };

@@ -10,14 +10,14 @@
 
 namespace trainyard {
 
-/// Converts a message from binary form to JSON. It needs only the schema; the type need not be compiled in.
-/// Not-a-number and infinities become the strings "NaN", "Infinity" and "-Infinity". A tensor becomes its dtype, shape,
-/// payload index (null if it has no payload) and offset. With a negative `indent` the JSON is a single line. Throws
-/// kCorrupt if the body does not match the schema.
+/// Converts a message from binary form to JSON. Only the schema is needed; the C++ type need not be compiled in. NaN
+/// and infinities become the strings "NaN", "Infinity" and "-Infinity". A tensor becomes its dtype, shape, payload
+/// index (null if it has no payload) and offset. Each level is indented by `indent` spaces; with a negative `indent`,
+/// the JSON is a single line. Throws kCorrupt if the body does not match the schema.
 std::string json_from_binary(const Schema& schema, std::span<const std::byte> body, int indent = -1);
 
-/// Converts a message from JSON to binary form. Missing fields become zero or empty. A tensor cannot be given. Throws
-/// kInvalidArgument with the path of the field that is wrong.
+/// Converts a message from JSON to binary form. Missing fields become zero or empty. A field that is a tensor must be
+/// missing or null. Throws kInvalidArgument, which names the path of the wrong field.
 std::string binary_from_json(const Schema& schema, std::string_view json);
 
 /// Converts a message to JSON, without the bytes of its tensors. The conversion goes through the binary form, so one
@@ -30,7 +30,8 @@ std::string to_json(const T& message, int indent = -1) {
   return json_from_binary(SchemaBuilder::build<T>(), std::as_bytes(std::span(body)), indent);
 }
 
-/// Converts JSON to a message. Throws like binary_from_json.
+/// Converts JSON to a message. Throws kInvalidArgument in the same cases as binary_from_json, and for an unknown word
+/// of an enumeration.
 template <Message T>
 T from_json(std::string_view json) {
   const std::string body = binary_from_json(SchemaBuilder::build<T>(), json);

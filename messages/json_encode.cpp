@@ -200,7 +200,7 @@ Json parse(std::string_view text) {
   try {
     return Json::parse(text);
   } catch (const Json::exception& error) {
-    throw Error(Code::kInvalidArgument, "message is no JSON: {}", error.what());
+    throw Error(Code::kInvalidArgument, "message is not JSON: {}", error.what());
   }
 }
 

@@ -133,7 +133,7 @@ TEST(JsonErrorTest, RefusesNumbersThatDoNotFit) {
 
 TEST(JsonErrorTest, RefusesTensorsAndWhatIsNoJson) {
   EXPECT_EQ(refusal<Everything>(R"({"tensor":{}})"), "Everything.tensor is a tensor, which cannot be given as JSON");
-  EXPECT_THAT(refusal<Scalar>("{"), ::testing::StartsWith("message is no JSON: "));
+  EXPECT_THAT(refusal<Scalar>("{"), ::testing::StartsWith("message is not JSON: "));
   EXPECT_EQ(refusal<Scalar>("[1]"), "Scalar is an array; an object is allowed");
 }
 

@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-/// Writes JSON directly into a string. A tree of values would need many times the memory of the message, and the sender
-/// of the message would determine how much.
+/// A writer of JSON text that builds no tree of values. A tree would need many times the memory of the message that is
+/// converted. The sender of a message could thus make the reader run out of memory.
 ///
 /// The caller is responsible for the grammar: a key before each value inside '{', and brackets in pairs. The writer
 /// adds commas, colons and indentation.
 class JsonText {
  public:
-  /// With a negative `indent` everything is written on one line.
+  /// Each level is indented by `indent` spaces. With a negative `indent`, the text is a single line.
   explicit JsonText(int indent) : indent_(indent) {}
 
   /// Begins an object '{' or an array '['.
@@ -26,13 +26,13 @@ class JsonText {
   void key(std::string_view name);
   /// Writes a string. Bytes that are not valid UTF-8 become U+FFFD.
   void text(std::string_view value);
-  /// Writes the shortest text that reads back as the same number. Special values become the strings "NaN", "Infinity"
-  /// and "-Infinity".
+  /// Writes the shortest text that reads back as the same number. NaN and infinities become the strings "NaN",
+  /// "Infinity" and "-Infinity".
   void number(double value);
-  /// Floats have an overload of their own, because the shortest text of 0.1f is "0.1", whereas that of the same value
-  /// as a double has 17 digits.
+  /// Writes the shortest text that reads back as the same float. The overload exists because the shortest text of 0.1f
+  /// is "0.1", whereas the shortest text of the same value as a double has 17 digits.
   void number(float value);
-  /// Writes a value that is JSON already: an integer, `true` or `null`.
+  /// Writes `value` unchanged, because it is already JSON: an integer, `true` or `null`.
   void literal(std::string_view value);
 
   /// Returns the written text. The writer must not be used afterwards.

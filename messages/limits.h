@@ -6,8 +6,8 @@
 
 namespace trainyard {
 
-/// The bounds of the wire format. A message that exceeds one is corrupt. They leave ample room for normal messages and
-/// limit the work that a malicious one can cause. docs/wire_format.md guarantees them to clients.
+/// The limits of the wire format. A message that exceeds one of them is corrupt. The limits leave ample room for normal
+/// messages and bound the work that a malicious message can cause. docs/wire_format.md guarantees them to clients.
 constexpr std::size_t kMaxPayloads = 64;  ///< The number of distinct buffers in one message.
 constexpr std::size_t kMaxRank = 16;      ///< The number of dimensions of one tensor.
 /// The length of a topic's name. libzmq silently loses subscriptions to names of 246 to 255 bytes.
@@ -17,11 +17,10 @@ constexpr std::size_t kMaxNesting = 32;             ///< The depth to which type
 constexpr std::size_t kMaxSchemaBytes = 64 << 10;   ///< The size of a schema's text.
 constexpr std::size_t kMaxControlBytes = 4096;      ///< The size of a frame of a control message on a data socket.
 constexpr std::size_t kMaxQuestionBytes = 1 << 20;  ///< The size of a question to the registry.
-/// The limits for visitors: the messages and the bytes under way on one subscription, and the number of subscriptions
-/// of one connection.
-constexpr std::uint64_t kMaxVisitorWindow = 1024;
+constexpr std::uint64_t kMaxVisitorWindow = 1024;   ///< The number of messages under way on a visitor's subscription.
+/// The number of bytes under way on a visitor's subscription.
 constexpr std::uint64_t kMaxVisitorWindowBytes = 64ull << 20;
-constexpr std::size_t kMaxVisitorSubscriptions = 64;
-constexpr std::uint32_t kNoPayload = 0xffff'ffff;  ///< The payload index of a tensor without bytes.
+constexpr std::size_t kMaxVisitorSubscriptions = 64;  ///< The number of subscriptions of a visitor's connection.
+constexpr std::uint32_t kNoPayload = 0xffff'ffff;     ///< The payload index of a tensor without bytes.
 
 }  // namespace trainyard

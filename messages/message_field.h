@@ -10,7 +10,8 @@ namespace trainyard {
 
 namespace detail {
 
-/// True for the smart pointers of the standard library. cereal would follow them, so they must be refused explicitly.
+/// A trait that is true for the smart pointers of the standard library. cereal would follow these pointers, so they
+/// must be refused explicitly.
 template <class T>
 struct IsSmartPointer : std::false_type {};
 template <class T, class Deleter>
@@ -22,8 +23,8 @@ struct IsSmartPointer<std::weak_ptr<T>> : std::true_type {};
 
 }  // namespace detail
 
-/// A type that may be a field of a message. Pointers of any kind and polymorphic types are excluded: with them a peer
-/// could choose which type is constructed, or make two fields share one object.
+/// A type that may be a field of a message. Pointers of any kind and polymorphic types are excluded: with such fields,
+/// the sender of a message could choose which type is constructed, or make two fields share one object.
 template <class T>
 concept MessageField = !std::is_pointer_v<T> && !std::is_polymorphic_v<T> && !detail::IsSmartPointer<T>::value;
 

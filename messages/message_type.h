@@ -15,12 +15,12 @@
 
 namespace trainyard {
 
-/// The properties of a message type that the runtime uses, so that it does not depend on the type itself. Processes
+/// The properties of a message type with which the runtime handles messages without knowing their C++ type. Processes
 /// compare message types by their fingerprints.
 ///
-/// Plugins are separate libraries, and each may have its own instance for the same type. Equal addresses therefore mean
-/// equal types; if the addresses differ, the fingerprints are compared. The functions are plain pointers because an
-/// edge calls them for every message.
+/// Plugins are separate libraries, and each of them can have its own MessageType object for the same type. If two
+/// addresses differ, the types can still be equal, so the fingerprints are compared. The functions are plain pointers
+/// because an edge calls them for every message.
 struct MessageType {
   std::string name;
   std::string schema_text;
@@ -32,7 +32,7 @@ struct MessageType {
   /// Reads a new message from the binary form. Throws kCorrupt if the bytes do not follow the format.
   std::shared_ptr<void> (*decode)(std::span<const std::byte> body, std::span<const Buffer> payloads) = nullptr;
 
-  /// Returns how many bytes `*message` counts against an edge's byte credits (payload_meter.h).
+  /// Returns how many bytes of an edge's credit `*message` uses (payload_meter.h).
   std::uint64_t (*payload_bytes)(const void* message) = nullptr;
 };
 
@@ -44,8 +44,8 @@ void encode(const T& message, std::string& body, std::vector<Buffer>& payloads) 
   writer(message);
 }
 
-/// Fills `message` from the binary form; its tensors share `payloads`. If the bytes do not follow the format, it throws
-/// kCorrupt, and the content of `message` is then undefined.
+/// Fills `message` from the binary form. The tensors of `message` share the buffers in `payloads`. If the bytes do not
+/// follow the format, throws kCorrupt; the content of `message` is then undefined.
 template <Message T>
 void decode(T& message, std::span<const std::byte> body, std::span<const Buffer> payloads = {}) {
   BinaryReader reader(body, payloads);
@@ -53,7 +53,7 @@ void decode(T& message, std::span<const std::byte> body, std::span<const Buffer>
   reader.finish();
 }
 
-/// Returns how many bytes `message` counts against byte credits on an edge within a process.
+/// Returns how many bytes of credit `message` uses on an edge within a process.
 template <Message T>
 std::uint64_t payload_bytes(const T& message) {
   PayloadMeter meter;

@@ -12,16 +12,16 @@
 
 namespace trainyard {
 
-/// Which of two values of a metric is better: the smaller one or the larger one.
+/// The direction in which a metric improves: towards smaller or towards larger values.
 enum class Better : std::uint8_t { kSmaller, kLarger };
 constexpr auto words_of(Better) { return words("monitor mode", "min", "max"); }
 
 /// Measurements of the run, for loggers and viewers. The accelerator host sends them on "/metrics" at regular intervals
 /// and after evaluations; in a run of several ranks the strategy manager sends them instead, merged from the
-/// RankMetrics of the ranks. Other components may send metrics of their own. No component waits for this message.
+/// RankMetrics of the ranks. Other components can also send Metrics. No component waits for this message.
 ///
-/// `samples` and `units` are totals, so a rate is computed from the difference between two messages, and a lost message
-/// does no harm.
+/// `samples` and `units` are totals, so a reader computes a rate from the difference between two messages, and a lost
+/// message does no harm.
 struct Metrics {
   static constexpr const char* kTypeName = "Metrics";
 
@@ -30,10 +30,11 @@ struct Metrics {
   std::uint64_t epoch = 0;
   std::string stage;         ///< "train", "train_eval" (an evaluation on training data), "validate", "test", ...
   std::int64_t time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.
-  /// The number of samples that the run has trained on so far, including those before a checkpoint it resumed from.
+  /// The number of samples that the run has trained on, including the samples before the checkpoint from which it
+  /// resumed.
   std::uint64_t samples = 0;
   std::string unit;         ///< What `units` counts: "sample" or "token".
-  std::uint64_t units = 0;  ///< The number of units that the run has trained on so far.
+  std::uint64_t units = 0;  ///< The number of units that the run has trained on.
   std::vector<Scalar> values;
 
   template <class Archive>
@@ -44,18 +45,18 @@ struct Metrics {
 };
 
 /// The metrics of one of several ranks, sent on "/rank_metrics" instead of Metrics. The strategy manager merges the
-/// reports of all ranks for one stage and step. It does not wait for a rank that has gone past that step without a
-/// report.
+/// reports of all ranks for one stage and step. The manager does not wait for a rank that has passed this step without
+/// a report.
 ///
-/// `samples` and `units` in `metrics` are those of this rank alone; the manager adds them up.
+/// In `metrics`, `samples` and `units` are the totals of this rank alone; the manager adds up the totals of all ranks.
 struct RankMetrics {
   static constexpr const char* kTypeName = "RankMetrics";
 
   std::uint32_t rank = 0;
-  /// The weight of the values in a mean: the number of samples that they were computed from.
+  /// The weight of this rank's values in a mean: the number of samples that the values were computed from.
   double weight = 0;
   Metrics metrics;
-  /// How to merge the values that are not merged by a mean. The keys are the names of the values.
+  /// The reductions of the values that are not merged by a mean. The keys are the names of the values.
   Reductions reductions;
 
   template <class Archive>

@@ -43,7 +43,11 @@ std::string nearest(std::string_view given, std::span<const std::string> known) 
       best_distance = d;
     }
   }
-  return best == nullptr ? "" : *best;
+  if (best != nullptr) return *best;
+  // Whoever abbreviates leaves out more letters than that.
+  const auto begins = [given](const std::string& name) { return name.starts_with(given); };
+  const auto full = std::ranges::find_if(known, begins);
+  return given.size() < 3 || full == known.end() ? "" : *full;
 }
 
 std::string suggestion(std::string_view given, std::vector<std::string> known) {

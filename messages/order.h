@@ -15,15 +15,15 @@
 
 namespace trainyard {
 
-/// The kind of an order. On the wire and in JSON it is a word.
+/// The kind of an order. On the wire and in JSON, a kind is a word such as "train".
 enum class OrderKind : std::uint8_t {
-  kTrain,     ///< Learn from `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
-  kEvaluate,  ///< Compute metrics on `batches` batches of `split`, without gradients.
-  /// Compute predictions for `batches` batches of `split`. If `batches` is 0, let the model generate without input.
-  kPredict,
+  kTrain,       ///< Train on `batches` micro-batches, with an optimizer step after every `micro_batches` of them.
+  kEvaluate,    ///< Compute metrics on `batches` batches of `split`, without gradients.
+  kPredict,     ///< Compute predictions for `batches` batches of `split`.
+  kGenerate,    ///< Let the model generate a prediction without input. `split` only names it.
   kCheckpoint,  ///< Take a snapshot between two steps.
   /// Stop training, and discard all earlier orders that are not done. An update under way is completed; a step that
-  /// still lacks micro-batches is given up.
+  /// still lacks micro-batches is discarded.
   kStop,
   /// Pause after a step, or another unit of work, on which the ranks agree. A pause overtakes all earlier orders, which
   /// continue after kGoOn or are discarded by kStop.
@@ -31,11 +31,11 @@ enum class OrderKind : std::uint8_t {
   kGoOn,  ///< Continue after a pause.
 };
 constexpr auto words_of(OrderKind) {
-  return words("kind of order", "train", "evaluate", "predict", "checkpoint", "stop", "pause", "go_on");
+  return words("kind of order", "train", "evaluate", "predict", "generate", "checkpoint", "stop", "pause", "go_on");
 }
 
-/// Tells the data loader and the accelerator host what to do next. The strategy manager sends it. Orders are carried
-/// out one after another, by ascending id. The manager may send an order before the previous one is done.
+/// The message with which the strategy manager tells the data loader and the accelerator host what to do next. Orders
+/// are carried out one after another, by ascending id. The manager can send an order before the previous order is done.
 struct Order {
   static constexpr const char* kTypeName = "Order";
 
@@ -43,14 +43,14 @@ struct Order {
   OrderKind kind = OrderKind::kTrain;
   /// The split to evaluate or predict; "train" for training.
   std::string split;
-  std::uint64_t batches = 0;
+  std::uint64_t batches = 0;  ///< The batches to use, for the kinds that use any.
   /// The number of micro-batches per optimizer step. The last step of an order may have fewer.
   std::uint64_t micro_batches = 1;
   std::uint64_t epoch = 0;
-  /// The steps of the whole run, for learning-rate schedules and time estimates; 0 if unknown.
+  /// The number of steps of the whole run, for learning-rate schedules and time estimates; 0 if it is unknown.
   std::uint64_t total_steps = 0;
   LoaderCursor cursor;            ///< For training: the position in the training stream at which this order begins.
-  std::string reason;             ///< For checkpoint and stop: "interval", "best", "final", "interrupted", ...
+  std::string reason;             ///< For checkpoint and stop: the reason, such as "interval", "best" or "interrupted".
   std::vector<Scalar> metrics;    ///< For checkpoint: the newest validation metrics.
   std::vector<Setting> settings;  ///< For checkpoint: the parameters that were changed during the run.
   /// For checkpoint: the state of the strategy manager at this point of the run, which becomes part of the checkpoint.
@@ -66,7 +66,8 @@ struct Order {
 
 /// The accelerator host's answer to an Order. The host answers the orders one by one, in sequence, except for a pause,
 /// which it answers as soon as its rank pauses. It does not answer kGoOn or the orders that a stop discarded; the
-/// answer to the stop covers them. Each rank sends its own answer, and the strategy manager merges their metrics.
+/// answer to the stop covers them. Every rank sends its own answer, and the strategy manager merges the metrics of all
+/// ranks.
 struct OrderDone {
   static constexpr const char* kTypeName = "OrderDone";
 
@@ -74,18 +75,19 @@ struct OrderDone {
   std::uint32_t rank = 0;
   OrderKind kind = OrderKind::kTrain;
   std::string split;
-  /// The number of steps that the run has done so far, including those before a checkpoint it resumed from.
+  /// The number of steps that the run has completed, including the steps before the checkpoint from which it resumed.
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
-  /// The number of batches that this order has used; in the answer to a stop, those of the order that it ended.
+  /// The number of batches that this order has used; in the answer to a stop, the number that the interrupted order had
+  /// used.
   std::uint64_t batches = 0;
   /// The number of samples in these batches. It is the weight of an evaluation's metrics.
   std::uint64_t samples = 0;
   bool stopped = false;  ///< True in the answer to a stop.
-  LoaderCursor cursor;   ///< The position after the last training batch used.
-  /// For evaluate: this rank's values, merged over its batches; empty if it had no samples.
+  LoaderCursor cursor;   ///< The position after the last training batch that was used.
+  /// For evaluate: this rank's values, merged over its batches; empty if the rank had no samples.
   std::vector<Scalar> metrics;
-  /// How to merge the metrics of several ranks that are not merged by a mean. The keys are the names of the values.
+  /// The reductions of the metrics that are not merged by a mean over the ranks. The keys are the names of the values.
   Reductions reductions;
 
   template <class Archive>

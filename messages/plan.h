@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// One component of the run and its placement. launch/plan creates it from the launch file and decides everything, so
-/// that a process makes no decisions of its own.
+/// One component of the run and its placement. The planner (launch/plan) creates it from the launch file and makes all
+/// decisions, so that a process need not make any.
 struct ComponentPlan {
   static constexpr const char* kTypeName = "ComponentPlan";
 
@@ -28,12 +28,12 @@ struct ComponentPlan {
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
   std::string parameters = "{}";  ///< A JSON object.
-  /// For each parameter that the launch file sets, the place where it does so, such as "mnist.toml:12". Errors name
-  /// this place.
+  /// For each parameter that the launch file sets, the file and line where it is set, such as "mnist.toml:12". Errors
+  /// name this location.
   std::map<std::string, std::string> places;
   /// The full topic name of each port. The keys are the names of the ports.
   std::map<std::string, std::string> topics;
-  std::vector<std::uint32_t> cpus;  ///< The component's thread is pinned to these CPUs; empty if it is not pinned.
+  std::vector<std::uint32_t> cpus;  ///< The CPUs to which the component's thread is pinned; empty if it is not.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -43,8 +43,8 @@ struct ComponentPlan {
   }
 };
 
-/// One connection from an output to an input, with the policy that both ends follow. Policy, window and transport come
-/// from the launch file; the code of the components is the same for all of them.
+/// One connection from an output to an input, with its policy. Policy, windows and transport come from the launch file;
+/// the code of the components does not depend on them.
 struct EdgePlan {
   static constexpr const char* kTypeName = "EdgePlan";
 
@@ -77,7 +77,7 @@ struct ProcessPlan {
   std::string run_directory;     ///< The folder with the sockets and notes of this run, private to the user.
   std::string output_directory;  ///< The folder for the run's results.
   std::string process;
-  std::uint32_t process_index = 0;  ///< The process's slot in the reader counts of shared buffers.
+  std::uint32_t process_index = 0;  ///< The index under which shared buffers count this process's references.
   std::uint64_t seed = 0;
   /// The lowest level of log records that are printed on standard error. Visitors also receive records of lower levels.
   LogLevel log_level = LogLevel::kInfo;

@@ -18,7 +18,7 @@ struct Prediction {
   /// The id of the predict order that this message answers.
   std::uint64_t order = 0;
   std::uint64_t step = 0;
-  /// A heading for the text. `text` may have many lines.
+  /// A heading for `text`, which can have many lines.
   std::string title;
   std::string text;
   std::vector<Tensor> tensors;

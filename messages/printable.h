@@ -6,12 +6,12 @@
 
 namespace trainyard {
 
-/// Makes text from outside safe to show: control characters other than line feed and tab become '?', so that names
-/// and texts of strangers cannot control the terminal.
+/// Returns `text` with all control characters other than line feed and tab replaced by '?', so that text from an
+/// untrusted source cannot control the terminal.
 std::string printable(std::string_view text);
 
-/// Does the same for text that belongs on one line: line feeds and tabs become '?' as well, so a name cannot pretend to
-/// be several lines.
+/// Returns `text` with all control characters, including line feeds and tabs, replaced by '?'. It is meant for text
+/// that must stay on one line, such as a name.
 std::string printable_line(std::string_view text);
 
 }  // namespace trainyard

@@ -11,8 +11,8 @@
 
 namespace trainyard {
 
-/// How values with the same name, from several batches or ranks, are merged into one. A mean is weighted, usually by
-/// the number of samples.
+/// The way in which values with the same name, from several batches or ranks, are merged into one. A mean is weighted,
+/// usually by the number of samples.
 enum class Reduction : std::uint8_t { kMean, kSum, kMax, kMin };
 constexpr auto words_of(Reduction) { return words("way of merging values", "mean", "sum", "max", "min"); }
 
@@ -20,14 +20,14 @@ constexpr auto words_of(Reduction) { return words("way of merging values", "mean
 /// mean.
 using Reductions = std::map<std::string, Reduction>;
 
-/// Merges named numbers. The values given for a name are merged with the reduction that came with the first of them.
-/// Sources may lack some of the names.
+/// A collector that merges named numbers from several sources. All values of a name are merged by the reduction that
+/// was given with the first value of this name. A source need not have a value for every name.
 class ScalarMerger {
  public:
   /// Adds a value. `weight` must be >= 0 and matters only for means. In a mean, a value of weight 0 is ignored unless
   /// all weights are 0; in that case all values count equally.
   void add(const std::string& name, double value, double weight, Reduction reduction = Reduction::kMean);
-  /// Adds several values that have the same weight. Those that `reductions` does not list are merged by a mean.
+  /// Adds several values that have the same weight. Values that `reductions` does not list are merged by a mean.
   void add(const std::vector<Scalar>& values, double weight, const Reductions& reductions);
 
   bool empty() const { return merged_.empty(); }

@@ -29,7 +29,7 @@ TEST(ReductionTest, NamesComeBack) {
   }
   EXPECT_THAT(
       [] { from_name<Reduction>("median"); },
-      ThrowsMessage<Error>("'median' is no way of merging values; did you mean 'mean'? known: max, mean, min, sum"));
+      ThrowsMessage<Error>("unknown way of merging values 'median'; did you mean 'mean'? known: max, mean, min, sum"));
 }
 
 TEST(ReductionTest, OnlyMeansLookAtWeights) {

@@ -14,12 +14,12 @@
 
 namespace trainyard {
 
-/// Asks the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when it has this
-/// request from every rank.
+/// A rank's request to the checkpoint writer to copy the arena now, between two steps. The writer makes the copy when
+/// it has received this request from every rank.
 ///
 /// After this message the accelerator host sends no further Gradients until it receives SnapshotTaken, so the optimizer
-/// does not change the memory meanwhile. The host may compute the next gradients, since these are not part of a
-/// checkpoint, unless a forward pass would change buffers, which are part of it.
+/// does not change the memory meanwhile. Gradients are not part of a checkpoint, so the host can already compute the
+/// next ones. If a forward pass would change the buffers of the model, which are part of a checkpoint, the host waits.
 struct Snapshot {
   static constexpr const char* kTypeName = "Snapshot";
 
@@ -33,10 +33,11 @@ struct Snapshot {
   /// The position at which a resumed run must continue: after the last batch that the parameters were trained on.
   LoaderCursor cursor;
   std::uint64_t skipped_steps = 0;  ///< The number of steps that were skipped because gradients overflowed.
-  /// The newest validation metrics, taken from the order. The best checkpoints are chosen by them.
+  /// The newest validation metrics, taken from the order. They determine which checkpoints are the best.
   std::vector<Scalar> metrics;
   std::vector<Setting> settings;  ///< The parameters that were changed during the run, taken from the order.
-  /// The state of this rank, and on rank 0 that of the order: random numbers, loss scale, strategy, early stopping.
+  /// The state of this rank, such as its random numbers, its loss scale and the state of its strategy. On rank 0 the
+  /// list also includes Order::states, such as the state of early stopping.
   std::vector<SavedState> states;
 
   template <class Archive>
@@ -47,8 +48,8 @@ struct Snapshot {
   }
 };
 
-/// Reports that the copy has been made, so the arena may change again. The checkpoint is written to disk later, and
-/// CheckpointDone reports the result.
+/// The checkpoint writer's answer to Snapshot: the copy has been made, so the arena may change again. The checkpoint is
+/// written to disk later, and CheckpointDone reports the result.
 struct SnapshotTaken {
   static constexpr const char* kTypeName = "SnapshotTaken";
 
@@ -61,8 +62,8 @@ struct SnapshotTaken {
   }
 };
 
-/// Reports that a checkpoint was written to disk, or why this failed. The strategy manager decides what a failure means
-/// for the run.
+/// The checkpoint writer's report that a checkpoint was written to disk, or why writing it failed. The strategy manager
+/// decides what a failure means for the run.
 struct CheckpointDone {
   static constexpr const char* kTypeName = "CheckpointDone";
 
@@ -71,7 +72,7 @@ struct CheckpointDone {
   /// The path of the checkpoint's directory; empty if it was not written.
   std::string path;
   std::uint64_t bytes = 0;
-  std::string error;  ///< Empty if the checkpoint is written, hashed and synced.
+  std::string error;  ///< Why the checkpoint was not written; empty if it was written, hashed and synced.
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -80,26 +81,26 @@ struct CheckpointDone {
 };
 
 /// The starting point of the run: step 0, or the position stored in a checkpoint. The checkpoint writer sends this
-/// message once; if the run resumes, after it has restored the arena and every component has taken its part of
-/// RestoredStates. The accelerator host, the optimizer and the strategy manager count from there. A run without a
-/// checkpoint writer has no RunState and begins at step 0.
+/// message once. If the run resumes, the writer first restores the arena and waits until every component has taken its
+/// part of RestoredStates. The accelerator host, the optimizer and the strategy manager start to count from the values
+/// of this message. A run without a checkpoint writer has no RunState and begins at step 0.
 struct RunState {
   static constexpr const char* kTypeName = "RunState";
 
   bool resumed = false;
-  /// The checkpoint that was loaded, or empty if there is none. If there is one, the fields below have the values of
-  /// its run.json.
+  /// The path of the checkpoint that was loaded; empty if none was loaded. If one was, the fields below have the values
+  /// from the checkpoint's run.json.
   std::string path;
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;
   std::uint64_t samples = 0;  ///< The number of samples that all ranks together have trained on.
   LoaderCursor cursor;
-  /// For a checkpoint of format 1, which counts batches instead of samples: the number of batches used in the epoch;
-  /// otherwise 0. The cursor then contains only the epoch.
+  /// The number of batches used in the epoch, if the checkpoint has format 1, which counts batches instead of samples;
+  /// `cursor` then contains only the epoch. 0 for any other checkpoint.
   std::uint64_t cursor_batches = 0;
   std::uint64_t skipped_steps = 0;
   std::vector<Scalar> metrics;
-  std::vector<Setting> settings;  ///< The parameters that were changed earlier in the run. Components apply them.
+  std::vector<Setting> settings;  ///< The parameters that were changed before; see Component::take_settings.
 
   template <class Archive>
   void serialize(Archive& archive) {

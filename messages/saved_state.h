@@ -26,16 +26,16 @@ struct StateTensor {
 /// What one part of a run needs in order to continue after a resume, besides the arena and the optimizer's blocks: the
 /// best value of early stopping, the momentum of a strategy, the random numbers of a rank.
 ///
-/// It is filled and read through StateWriter and StateReader (core/state/state.h).
+/// Use StateWriter and StateReader (core/state/state.h) to fill and read a SavedState.
 struct SavedState {
   static constexpr const char* kTypeName = "SavedState";
 
-  /// The owner of the state: "random_numbers", "strategy/diloco", or the name of a component. An owner may have one
-  /// state that is the same on all ranks and one that belongs to each rank.
+  /// The owner of the state: "random_numbers", "strategy/diloco", or the name of a component. An owner can have one
+  /// state that is the same on all ranks and, in addition, another state on each rank.
   std::string owner;
   std::uint32_t rank = 0;
-  /// True if every rank has a state of its own. Otherwise the state is the same on all ranks, and that of rank 0 is
-  /// saved and given to every rank.
+  /// True if every rank has its own state. Otherwise the state is the same on all ranks: only the state of rank 0 is
+  /// saved, and every rank of a resumed run receives it.
   bool per_rank = false;
   std::string values;  ///< A JSON object; empty if there are only tensors.
   std::vector<StateTensor> tensors;
@@ -46,8 +46,8 @@ struct SavedState {
   }
 };
 
-/// Asks every component that saves state for it. The checkpoint writer sends this message when it has the snapshots of
-/// all ranks, before it answers them.
+/// The checkpoint writer's request for the state of every component that saves state. The writer sends it after it has
+/// received Snapshot from every rank and before it answers with SnapshotTaken.
 struct StateRequest {
   static constexpr const char* kTypeName = "StateRequest";
 
@@ -64,7 +64,7 @@ struct StateRequest {
 struct StateAnswer {
   static constexpr const char* kTypeName = "StateAnswer";
 
-  std::uint64_t order = 0;  ///< The order of the request.
+  std::uint64_t order = 0;  ///< The id of the checkpoint order, as in the request.
   std::string component;    ///< The full name of the component, such as "rank0/sampler".
   std::vector<SavedState> states;
 
@@ -75,13 +75,14 @@ struct StateAnswer {
 };
 
 /// All state of the checkpoint that the run resumes. The checkpoint writer sends it to every component that has state,
-/// and sends RunState only when all of them have answered. A run that does not resume has no such message.
+/// and sends RunState only when all these components have answered. In a run that does not resume, this message is not
+/// sent.
 struct RestoredStates {
   static constexpr const char* kTypeName = "RestoredStates";
 
   std::string path;         ///< The path of the checkpoint.
-  std::uint64_t step = 0;   ///< The step at which it was taken.
-  std::uint32_t ranks = 0;  ///< The number of ranks that made it; 0 if the checkpoint does not record it.
+  std::uint64_t step = 0;   ///< The step at which the checkpoint was made.
+  std::uint32_t ranks = 0;  ///< The number of ranks of the run that made it; 0 if this is not recorded.
   std::vector<SavedState> states;
 
   template <class Archive>
@@ -90,12 +91,12 @@ struct RestoredStates {
   }
 };
 
-/// Tells the checkpoint writer that a component has taken its part of RestoredStates.
+/// A component's answer to RestoredStates: the component has taken the state that belongs to it.
 struct StatesTaken {
   static constexpr const char* kTypeName = "StatesTaken";
 
   std::string component;            ///< The full name of the component.
-  std::vector<std::string> owners;  ///< The owners whose state it has taken.
+  std::vector<std::string> owners;  ///< The owners whose state the component has taken.
 
   template <class Archive>
   void serialize(Archive& archive) {

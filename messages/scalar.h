@@ -7,7 +7,8 @@
 
 namespace trainyard {
 
-/// A named number: one metric. The name is what logs and tables show ("loss", "accuracy"). A unit belongs in the name.
+/// A named number, such as one metric. Logs and tables show the name, such as "loss" or "accuracy". If the number has a
+/// unit, the name contains it.
 struct Scalar {
   static constexpr const char* kTypeName = "Scalar";
 

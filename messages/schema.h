@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// The kinds of fields. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
-/// simple kinds up to kTensor must come first, because the parser and the table of names rely on this order.
+/// The kind of a field. Lists, maps (keyed by strings) and optionals have one element type; structs have a name. The
+/// kinds without an element type or a name, up to kTensor, must come first: the parser and the table of names rely on
+/// this order.
 enum class FieldKind : std::uint8_t {
   kBool,
   kI8,
@@ -69,16 +70,16 @@ struct Schema {
 /// Returns the canonical text, with one field per line: `Batch {\n  u64 order\n  list<Tensor> tensors\n}\n`. The text
 /// contains all that is needed to decode the binary form of this message type.
 std::string to_text(const Schema& schema);
-/// Returns one type as it appears in the text, such as "list<Tensor>".
+/// Returns one type in the form that it has in the canonical text, such as "list<Tensor>".
 std::string to_text(const FieldType& type);
 
-/// Parses the text that to_text writes. The text may come from an untrusted source; if it is not a valid schema, throws
-/// kCorrupt with the number of the line. The result is safe to decode with, because no struct contains itself and
+/// Parses a text that to_text() has returned. The text can come from an untrusted source; if it is not a valid schema,
+/// throws kCorrupt with the line number. The result is safe to decode with, because no struct contains itself and
 /// nesting is bounded.
 Schema parse_schema(std::string_view text);
 
-/// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. Source:
-/// http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
+/// Returns a 64-bit FNV-1a hash of the canonical text. It depends on field names, types and nesting. The hash is
+/// defined at http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis 14695981039346656037, prime 1099511628211).
 std::uint64_t fingerprint(std::string_view schema_text);
 
 /// Describes the type as JSON Schema (draft 2020-12), for standard viewers and validators. Throws kInvalidArgument for

@@ -18,7 +18,8 @@ namespace trainyard {
 /// A cereal output archive that records field names and types instead of values. It processes a default-constructed
 /// message, so the schema is derived from the same `serialize` function as the binary form.
 ///
-/// In a default-constructed message all lists, maps and optionals are empty, so they are described by their type alone.
+/// In a default-constructed message all lists, maps and optionals are empty. The types of their elements are therefore
+/// derived from the C++ types and not from values.
 class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision> {
  public:
   SchemaBuilder() : cereal::OutputArchive<SchemaBuilder, cereal::AllowEmptyClassElision>(this) {}
@@ -39,7 +40,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
   }
 
  private:
-  // This is the one place that decides what may be on the wire. Any other type does not compile.
+  // This function decides which types may be on the wire. Any other type does not compile.
   template <class T>
   FieldType type_of() {
     require_message_field<T>();
@@ -66,7 +67,7 @@ class SchemaBuilder : public cereal::OutputArchive<SchemaBuilder, cereal::AllowE
     return std::is_signed_v<T> ? kSigned[kLog2] : kUnsigned[kLog2];
   }
 
-  // A null pointer selects the overload, which amounts to partial specialisation for functions.
+  // A null pointer selects the overload, because C++ has no partial specialisation of functions.
   FieldType compound(std::string*) { return {FieldKind::kString, {}, {}}; }
   FieldType compound(Tensor*) { return {FieldKind::kTensor, {}, {}}; }
   template <class T>

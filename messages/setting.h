@@ -6,16 +6,16 @@
 
 namespace trainyard {
 
-/// A parameter that was changed during the run, in a component that exists for each rank. Its value is the same on
+/// A parameter that was changed during the run, in a component that exists for each rank. The value is the same on
 /// every rank.
 struct Setting {
   static constexpr const char* kTypeName = "Setting";
 
   std::string component;  ///< The name without the rank: "optimizer".
   std::string parameter;
-  std::string value;  ///< The new value as JSON, as `param.set` takes it.
-  /// The value that the launch file gave, as JSON. A resumed run whose launch file gives another value keeps that other
-  /// value.
+  std::string value;  ///< The new value as JSON, in the form that `param.set` accepts.
+  /// The value from the launch file, as JSON. If the launch file of a resumed run contains a different value, that
+  /// value applies and this setting is ignored.
   std::string instead_of;
 
   template <class Archive>

@@ -7,11 +7,12 @@
 
 namespace trainyard {
 
-/// Tells the optimizer that the gradients of one update are in the arena, already reduced over the ranks. Until the
-/// optimizer answers with Parameters, only the optimizer may access them. It sets them to zero.
+/// The message that tells the optimizer that the gradients of one update are in the arena, already reduced over the
+/// ranks. Until the optimizer answers with Parameters, only the optimizer may access these gradients. It sets them to
+/// zero after the update.
 ///
 /// The message contains no gradients, because both components share the memory. The accelerator host sends it once for
-/// each update. A step that is skipped, and a step in which this rank has nothing to update, need none.
+/// each update. It sends none for a step that is skipped or in which this rank has nothing to update.
 struct Gradients {
   static constexpr const char* kTypeName = "Gradients";
 
@@ -23,7 +24,8 @@ struct Gradients {
   /// there is always exactly one.
   std::uint32_t bucket = 0;
   std::uint32_t buckets = 1;
-  /// The factor by which the optimizer multiplies the gradients. It clips them by norm and removes the loss scale.
+  /// The factor by which the optimizer multiplies the gradients, in order to clip them by norm and to remove the loss
+  /// scale.
   double scale = 1;
   double norm = 0;                ///< The global L2 norm before `scale`; 0 if it was not computed.
   std::uint64_t total_steps = 0;  ///< The value of Order::total_steps.
@@ -35,11 +37,11 @@ struct Gradients {
   }
 };
 
-/// Tells the accelerator host that the parameters in the arena are the result of `step` updates. The optimizer does not
-/// touch them again until it receives the next Gradients. The checkpoint writer copies them while the host waits for
-/// SnapshotTaken. Step 0 means that the optimizer is ready.
+/// The optimizer's answer to Gradients: the parameters in the arena are the result of `step` updates. The optimizer
+/// does not access them again until it receives the next Gradients. The checkpoint writer copies them while the host
+/// waits for SnapshotTaken. At the start, the optimizer sends the message with step 0 to announce that it is ready.
 ///
-/// The host waits for this answer to Gradients before the next forward pass.
+/// The accelerator host waits for this answer before the next forward pass.
 struct Parameters {
   static constexpr const char* kTypeName = "Parameters";
 
@@ -52,14 +54,14 @@ struct Parameters {
   }
 };
 
-/// Tells the readers of a rank's arena that the arena contains the result of a step. The next update waits until every
-/// reader has answered with ArenaRead, and if the model has buffers, so does the next forward pass. A reader maps the
-/// memory with the help of ArenaInfo.
+/// The message that tells the readers of a rank's arena that the arena contains the result of a step. The next update
+/// waits until every reader has answered with ArenaRead. If the model has buffers, the next forward pass waits, too. A
+/// reader is any component with an input for this message; it maps the memory by means of ArenaInfo.
 struct ArenaReadable {
   static constexpr const char* kTypeName = "ArenaReadable";
 
   std::uint32_t rank = 0;
-  std::uint64_t step = 0;  ///< The number of steps that the run has done so far.
+  std::uint64_t step = 0;  ///< The number of steps that the run has completed.
 
   template <class Archive>
   void serialize(Archive& archive) {

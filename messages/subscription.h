@@ -11,18 +11,18 @@ namespace trainyard {
 constexpr std::uint32_t kVisitorEdge = 0xffff'ffff;
 
 /// The first message of a subscriber on a data socket; the publisher answers with Subscribed. The subscriber sends it
-/// again after a reconnect, since the publisher discards a broken connection. The messages of this file are the
-/// protocol of docs/wire_format.md, section 3.
+/// again after a reconnect, since the publisher discards the state of a broken connection. The messages of this file
+/// are the protocol of docs/wire_format.md, section 3.
 struct Subscribe {
   static constexpr const char* kTypeName = "Subscribe";
 
-  std::uint32_t subscription = 0;      ///< Chosen by the subscriber; every header repeats it.
-  std::string topic;                   ///< The full name of the topic.
-  std::uint32_t edge = kVisitorEdge;   ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
-  std::uint64_t fingerprint = 0;       ///< The fingerprint that the subscriber expects; 0 accepts any type.
-  std::string policy = "drop_oldest";  ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
-  std::uint64_t window_messages = 64;  ///< The credits given at the start.
-  std::uint64_t window_bytes = 67108864;
+  std::uint32_t subscription = 0;         ///< A number that the subscriber chooses; every header repeats it.
+  std::string topic;                      ///< The full name of the topic.
+  std::uint32_t edge = kVisitorEdge;      ///< EdgePlan::id, or 2^32 - 1 for a visitor that is not in the plan.
+  std::uint64_t fingerprint = 0;          ///< The fingerprint that the subscriber expects; 0 accepts any type.
+  std::string policy = "drop_oldest";     ///< For a visitor: "drop_oldest" or "latest"; "block" is refused.
+  std::uint64_t window_messages = 64;     ///< The credit in messages at the start.
+  std::uint64_t window_bytes = 67108864;  ///< The credit in bytes at the start.
   std::string payloads = "none";  ///< "none" (empty frames), "inline" (the bytes) or, for members only, "handle".
   /// For "handle": the index under which shared buffers count this subscriber's references.
   std::uint32_t process_index = 0;
@@ -34,8 +34,9 @@ struct Subscribe {
   }
 };
 
-/// The acknowledgement of a Subscribe. It precedes all other messages of the subscription. The schema is included even
-/// if the subscription is refused, so that an error can show both sides.
+/// The publisher's answer to a Subscribe, which accepts or refuses the subscription. It precedes all other messages of
+/// the subscription. The schema is included even if the subscription is refused, so that an error message can show the
+/// types of both sides.
 struct Subscribed {
   static constexpr const char* kTypeName = "Subscribed";
 
@@ -53,9 +54,9 @@ struct Subscribed {
   }
 };
 
-/// Returns credit: the subscriber has handled these messages and bytes, and the publisher may send the same amount
-/// again. The subscriber sends it whenever half a window has been handled, so that few Credit messages are needed. A
-/// publisher ignores credit beyond what it has sent.
+/// The message with which a subscriber returns credit: it has handled this many messages and bytes, so the publisher
+/// may send the same amount again. A subscriber sends it whenever half a window has been handled, so that few such
+/// messages are needed. A publisher ignores credit beyond what it has sent.
 struct Credit {
   static constexpr const char* kTypeName = "Credit";
 
@@ -69,7 +70,7 @@ struct Credit {
   }
 };
 
-/// Ends a subscription. There is no answer, and messages under way still arrive.
+/// The message with which a subscriber ends a subscription. There is no answer, and messages under way still arrive.
 struct Unsubscribe {
   static constexpr const char* kTypeName = "Unsubscribe";
 
@@ -81,9 +82,9 @@ struct Unsubscribe {
   }
 };
 
-/// Asks the subscriber to return its outstanding credit now, and from then on after every message. The publisher sends
-/// it when its component is being deactivated and must know that all messages have been handled, even if they are less
-/// than half a window.
+/// The publisher's request that the subscriber return all outstanding credit now, and the credit of each later message
+/// as soon as the message has been handled. The publisher sends it when its component is being deactivated, to find out
+/// when all messages have been handled.
 struct Flush {
   static constexpr const char* kTypeName = "Flush";
 
@@ -95,8 +96,8 @@ struct Flush {
   }
 };
 
-/// Reports that the publisher has ended and that no more messages follow on this subscription. The publisher sends it
-/// to every visitor when its process ends normally, at the end of the run.
+/// The message with which a publisher announces that no more messages follow on this subscription. The publisher sends
+/// it to every visitor when its process ends normally, at the end of the run.
 struct Ended {
   static constexpr const char* kTypeName = "Ended";
 

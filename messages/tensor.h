@@ -12,8 +12,8 @@
 
 namespace trainyard {
 
-/// A dense, row-major tensor: a dtype, a shape, and a place inside a reference-counted buffer. It does not contain the
-/// bytes itself, so a message with a large tensor is as cheap to pass on as one without.
+/// A dense, row-major tensor: a dtype, a shape, and an offset in a reference-counted buffer. The struct does not
+/// contain the bytes, so passing on a message costs the same however large its tensors are.
 ///
 /// The struct does not check that its shape fits into its buffer. Tensors read from the wire have been checked; code
 /// that creates a Tensor itself must ensure this.
@@ -23,7 +23,7 @@ struct Tensor {
   std::uint64_t offset = 0;  ///< The distance in bytes from the start of `buffer` to the first element.
   Buffer buffer;
 
-  /// Returns the product of the shape; 1 for a scalar.
+  /// Returns the number of elements: the product of all extents in `shape`, which is 1 for a scalar.
   std::int64_t elements() const;
   /// Returns the size of the elements in bytes. The multiplication is not checked for overflow, since checked_bytes()
   /// accepted the shape when the tensor was made.
@@ -31,18 +31,18 @@ struct Tensor {
   /// Returns the address of the first element. The tensor must have a buffer.
   std::byte* data() const { return buffer.data() + offset; }
 
-  /// Returns the elements as values of T. The caller ensures that T has the width of `dtype`.
+  /// Returns the elements as values of T. The caller ensures that T has the same size as an element of `dtype`.
   template <class T>
   std::span<T> as() const {
     return {reinterpret_cast<T*>(data()), static_cast<std::size_t>(elements())};
   }
 
-  /// Makes a tensor over new, uninitialised heap memory. Throws kCorrupt for an impossible shape (see checked_bytes).
+  /// Makes a tensor in new, uninitialised heap memory. Throws kCorrupt for an impossible shape (see checked_bytes).
   static Tensor empty(DType dtype, std::vector<std::int64_t> shape);
 };
 
-/// Returns the number of bytes that `shape` of `dtype` needs. Throws kCorrupt for a negative extent, an unknown dtype
-/// or an overflow.
+/// Returns the number of bytes that a tensor of this dtype and shape needs. Throws kCorrupt for a negative extent, an
+/// unknown dtype or an overflow.
 std::size_t checked_bytes(DType dtype, std::span<const std::int64_t> shape);
 
 /// Returns the shape as text, such as "[64, 784]".

@@ -16,7 +16,7 @@ std::string describe_unknown_word(std::string_view given, std::string_view noun,
   std::string shown(given.substr(0, 200));
   std::ranges::replace_if(
       shown, [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return fmt::format("'{}' is no {}{}", shown, noun, suggestion(given, {known.begin(), known.end()}));
+  return fmt::format("unknown {} '{}'{}", noun, shown, suggestion(given, {known.begin(), known.end()}));
 }
 
 }  // namespace trainyard

@@ -30,7 +30,8 @@ struct Words {
   std::array<std::string_view, N> values;  ///< The words, indexed by the value of the enumeration.
 };
 
-/// Returns the Words of an enumeration. `words_of` calls it with the noun and with one word for each value, in order.
+/// Returns the Words with this noun and with one word for each value of the enumeration, in order. Functions named
+/// `words_of` call it.
 template <class... Word>
 constexpr Words<sizeof...(Word)> words(std::string_view noun, Word... values) {
   return {noun, {std::string_view(values)...}};
@@ -52,7 +53,7 @@ constexpr std::string_view name_of(E value) {
   return kWords<E>.values.at(static_cast<std::size_t>(value));
 }
 
-/// Returns the value for which `word` stands, or nothing if there is none.
+/// Returns the value for which `word` stands, or an empty optional if there is no such value.
 template <Worded E>
 constexpr std::optional<E> find_by_name(std::string_view word) {
   for (std::size_t i = 0; i < kWords<E>.values.size(); ++i) {
@@ -61,11 +62,11 @@ constexpr std::optional<E> find_by_name(std::string_view word) {
   return {};
 }
 
-/// Returns the error text for an unknown word: "'trian' is no kind of order; did you mean 'train'? known: ..."
+/// Returns the error text for an unknown word: "unknown kind of order 'trian'; did you mean 'train'? known: ..."
 std::string describe_unknown_word(std::string_view given, std::string_view noun,
                                   std::span<const std::string_view> known);
 
-/// Returns the value for which `word` stands. If there is none, throws kInvalidArgument with the text of
+/// Returns the value for which `word` stands. If there is no such value, throws kInvalidArgument with the text of
 /// describe_unknown_word.
 template <Worded E>
 E from_name(std::string_view word) {

@@ -68,13 +68,13 @@ TEST(WordsTest, AnUnknownWordIsRefusedWithTheNearestAndAllThatAreKnown) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kInvalidArgument);
-    EXPECT_STREQ(error.what(), "'sumer' is no season; did you mean 'summer'? known: autumn, spring, summer, winter");
+    EXPECT_STREQ(error.what(), "unknown season 'sumer'; did you mean 'summer'? known: autumn, spring, summer, winter");
   }
 }
 
 TEST(WordsTest, WhatAStrangerGivesInPlaceOfAWordIsShownWithoutControlCharacters) {
   EXPECT_EQ(describe_unknown_word(std::string("a\0\x1b[2J\xff", 7), "season", {}),
-            "'a??[2J?' is no season; none is known");
+            "unknown season 'a??[2J?'; none is known");
 }
 
 TEST(WordsTest, OnTheWireAnEnumerationIsTheStringOfItsWord) {
@@ -102,7 +102,7 @@ TEST(WordsTest, AMessageWithAnUnknownWordIsRefusedAndSaysAtWhichByte) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::kCorrupt);
-    EXPECT_THAT(error.what(), ::testing::StartsWith("message has an unknown word at byte 14: 'sumer' is no season; "
+    EXPECT_THAT(error.what(), ::testing::StartsWith("message has an unknown word at byte 14: unknown season 'sumer'; "
                                                     "did you mean 'summer'?"));
   }
 }
@@ -114,7 +114,7 @@ TEST(WordsTest, JsonWithAnUnknownOrMissingWordIsTheFaultOfWhoGaveIt) {
       FAIL() << json;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), Code::kInvalidArgument);
-      EXPECT_THAT(error.what(), ::testing::HasSubstr("is no season"));
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("unknown season"));
     }
   }
 }

@@ -11,37 +11,41 @@
 
 namespace trainyard {
 
-// These functions are shared by classifiers. A classifier is given an input tensor and the number of the right class,
-// and computes logits.
+// Functions that the classification models share. Such a model computes logits from an input tensor, and learns from
+// the number of the right class.
 
-/// The sizes that a classifier takes from the dataset.
+/// The sizes that a dataset determines for a classifier.
 struct ClassificationSizes {
   std::vector<std::int64_t> input;  ///< The shape of one sample.
-  std::int64_t classes = 0;
+  std::int64_t classes = 0;         ///< The number of classes.
 
+  /// Returns the number of values in one sample.
   std::int64_t input_elements() const;
 };
 
-/// Reads the sizes from the dataset's description. Throws kShapeMismatch, saying what is needed and what was found,
-/// unless the dataset has an input, one class number as target, and a number of classes. `where` names the model.
+/// Reads the sizes from the dataset's description. Throws kShapeMismatch unless the dataset has an input, one class
+/// number as target, and at least two classes. The error begins with `where`, which is the name of the model, and lists
+/// what the model needs and what the dataset has.
 ClassificationSizes classification_sizes(const DatasetInfo& data, const std::string& where);
 
-/// Converts the inputs of a batch to `type`, the type of the weights. Bytes become numbers from 0 to 1.
+/// Returns the inputs of a batch as numbers of `type`, the type of the model's weights. Bytes are scaled to the range
+/// from 0 to 1.
 at::Tensor float_input(const at::Tensor& input, at::ScalarType type = at::kFloat);
 
 /// Returns the tensor in float32 if its elements have fewer than 32 bits, because losses are computed in float32;
 /// otherwise returns it unchanged.
 at::Tensor at_least_float(const at::Tensor& x);
 
-/// Computes the mean cross entropy of `logits_BC` against the class numbers `target`. For 16-bit logits it computes in
-/// float32, because a 16-bit loss would have only three digits.
+/// Computes the mean cross entropy of `logits_BC` against the class numbers `target`. 16-bit logits are converted to
+/// float32 first, because a 16-bit loss would have only about three significant digits.
 at::Tensor classification_loss(const at::Tensor& logits_BC, const at::Tensor& target);
 
-/// Computes the metrics "loss" and "accuracy".
+/// Computes the metrics "loss" and "accuracy" of `logits_BC` against the class numbers `target`.
 std::vector<NamedMetric> classification_metrics(const at::Tensor& logits_BC, const at::Tensor& target);
 
-/// Predicts the likeliest class of each sample and its probability: a text with one line for each sample, and the two
-/// tensors class and probability.
+/// Predicts the likeliest class of each sample, with its probability. The result has a text with one line for each
+/// sample, and two tensors: the class numbers and the probabilities. `vocabulary` lists the names of the classes for
+/// the text; a class without a name appears as its number.
 Prediction classification_prediction(const at::Tensor& logits_BC, const std::vector<std::string>& vocabulary);
 
 }  // namespace trainyard

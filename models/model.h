@@ -25,27 +25,29 @@ namespace trainyard {
 
 using ModelContext = PluginContext;
 
-/// One number about a batch. Its value is a 0-dimensional tensor, so that it can be passed on without waiting for the
-/// device.
+/// A metric of one batch, with its name. The value is a 0-dimensional tensor, so that the model can return it without
+/// waiting for the device to compute it.
 struct NamedMetric {
   std::string name;
   at::Tensor value;  ///< The value for the batch: the mean over its samples, unless `reduction` says otherwise.
-  /// How the values of several batches and ranks become one value. Means are weighted by the number of samples.
+  /// How the values of several batches and ranks are combined into one. A mean is weighted by the number of samples in
+  /// each batch.
   Reduction reduction = Reduction::kMean;
 };
 
-/// The input of a model for one micro-batch: its tensors, in the order of DatasetInfo::fields, on the model's device.
+/// The input of a model for one micro-batch.
 struct ModelBatch {
-  std::string split;
-  std::vector<at::Tensor> tensors;
+  std::string split;                ///< The split that the samples belong to.
+  std::vector<at::Tensor> tensors;  ///< One for each of DatasetInfo::fields, in that order, on the model's device.
 };
 
-/// The layers and the loss. A model does not depend on optimizers, devices, ranks or checkpoints.
+/// The base class of all models. A model consists of its layers and its loss, and does not depend on optimizers,
+/// devices, ranks or checkpoints.
 ///
-/// A model is constructed with the parameters of the launch file. `build` makes its layers on the CPU and draws their
-/// first values from the default generator, which has been seeded. The accelerator host then copies every parameter
-/// into the arena by `set_data` and assigns it a gradient there. From then on only the optimizer changes the
-/// parameters.
+/// A model is constructed with its parameters from the launch file. `build` then makes the layers on the CPU. It draws
+/// the initial values of their tensors from LibTorch's default generator, which has already been seeded. After that,
+/// the accelerator host moves every trainable tensor into the arena with `set_data` and gives it a gradient there.
+/// During training, only the optimizer changes these tensors.
 class Model : public Configurable, public Stateful {
  public:
   static constexpr const char* kKind = "model";
@@ -53,74 +55,86 @@ class Model : public Configurable, public Stateful {
 
   explicit Model(ModelContext& context) : Configurable(context.where, context.parameters), context_(context) {}
 
-  /// Returns what this model can learn from. It may depend on the parameters.
+  /// Returns the kinds of targets that the model can learn. The result may depend on the parameters from the launch
+  /// file.
   virtual ModelTraits traits() const { return {}; }
   core::PluginTraits declared_traits() const final;
 
-  /// Makes the layers for this data. Throws kShapeMismatch, saying what the model needs and what the dataset has.
+  /// Makes the layers for the dataset that `data` describes. Throws kShapeMismatch if the model cannot learn from it;
+  /// the error states what the model needs and what the dataset has.
   virtual void build(const DatasetInfo& data) = 0;
 
   /// Returns the trainable tensors, in the order in which the forward pass uses them. They are leaves that require a
   /// gradient.
   virtual std::vector<NamedTensor> parameters() = 0;
 
-  /// Returns the tensors that belong in a checkpoint but are not trained, such as running means.
+  /// Returns the tensors that are saved in checkpoints but not trained, such as running means.
   virtual std::vector<NamedTensor> buffers() { return {}; }
 
-  /// Switches dropout, batch norm and the like between training and evaluation.
+  /// Switches dropout, batch norm and similar layers to training (true) or to evaluation (false).
   virtual void set_training(bool training) = 0;
 
   /// Computes the loss of one micro-batch: a 0-dimensional tensor, the mean over the samples.
   virtual at::Tensor training_step(const ModelBatch& batch) = 0;
 
-  /// Computes the metrics of one batch. Called with gradients switched off. The first metric is "loss", and the names
-  /// are the same for every batch.
+  /// Computes the metrics of one batch. The first metric must be "loss", and the names must be the same for every
+  /// batch. Gradients are switched off during the call.
   virtual std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) = 0;
 
   /// Returns a prediction for every sample of a batch. If `batch` has no tensors, the model generates output without an
-  /// input. Throws kUnsupported if the model does not support this.
+  /// input. Throws kUnsupported if the model does not support such a prediction; the default implementation always
+  /// throws.
   virtual Prediction predict(const ModelBatch& batch);
 
-  /// Saves what the model keeps from step to step besides parameters and buffers, and takes it back; see Stateful. By
-  /// default there is nothing.
+  /// Saves the state that the model keeps between steps besides parameters and buffers; see Stateful. The default is no
+  /// state.
   void save_state(StateWriter& /*into*/) const override {}
+
+  /// Restores what save_state() has saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  // A model that can be divided into stages overrides the following functions. For every batch
+  // A model that can be divided into stages overrides the following functions, so that for every batch
   //   training_step(batch) = loss(stages.back().forward(... stages.front().forward(stage_input(batch))), batch).
 
-  /// Returns the stages of the model, in the order of the forward pass and of their parameters. Together they use all
-  /// parameters. A model without stages returns an empty list. Called after `build`.
+  /// Returns the stages of the model in the order of the forward pass, which is also the order of their parameters.
+  /// Every parameter is used by at least one stage. A model that cannot be divided returns an empty list. Called after
+  /// `build`.
   virtual std::vector<Stage> stages() { return {}; }
 
   /// Returns the input of the first stage for a batch.
   virtual at::Tensor stage_input(const ModelBatch& batch) { return batch.tensors.at(0); }
 
-  /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. In a model
-  /// without stages this and `metrics` throw kUnsupported.
+  /// Computes the loss from the output of the last stage: a 0-dimensional tensor, the mean over the samples. The
+  /// default implementation throws kUnsupported, because the model has no stages.
   virtual at::Tensor loss(const at::Tensor& output, const ModelBatch& batch);
 
-  /// Computes the metrics of evaluation_step from the output of the last stage.
+  /// Computes the same metrics as evaluation_step, from the output of the last stage. The default implementation throws
+  /// kUnsupported.
   virtual std::vector<NamedMetric> metrics(const at::Tensor& output, const ModelBatch& batch);
 
-  /// A function that makes the group of all ranks. In a run of several ranks, the accelerator host passes one to
-  /// join(), and it is called when the group is first needed.
+  /// A function that makes the group of all ranks.
   using MakeWorld = std::function<std::unique_ptr<Collective>()>;
+
+  /// Connects the model with the other ranks. `make_world` is called when the model first exchanges tensors. The
+  /// accelerator host calls this function in a run of several ranks; otherwise the model works on a single rank.
   void join(MakeWorld make_world) { make_world_ = std::move(make_world); }
 
  protected:
   const ModelContext& context() const { return context_; }
 
-  // With the following functions, the models of all ranks can communicate in the middle of a step. Every rank must make
-  // the same calls in the same order. They must therefore not depend on a condition that may differ between ranks, such
-  // as the size of a batch, and cannot be used where ranks compute different parts of the model (pipeline). No gradient
-  // flows through the results. A single rank gets its own tensor back (stacked, in the case of all_gather).
+  // With the following functions, the models of all ranks can exchange tensors in the middle of a step. Every rank must
+  // make the same calls in the same order. A call must therefore not depend on a condition that can differ between
+  // ranks, such as the size of a batch. The functions cannot be used with the strategy `pipeline`, where ranks compute
+  // different parts of the model. No gradient flows through the results. On a single rank, the result is the rank's own
+  // tensor; all_gather adds the dimension of the ranks to it.
 
-  /// Returns the reduction over all ranks of a tensor that has the same shape and type on every rank.
+  /// Combines the tensors of all ranks element by element with `op`, and returns the result. The tensors must have the
+  /// same shape and type on every rank.
   at::Tensor sync_tensor(const at::Tensor& tensor, ReduceOp op = ReduceOp::kMean);
-  /// Returns the tensors of all ranks, stacked: (ranks, ...).
+  /// Returns the tensors of all ranks, stacked along a new first dimension: (ranks, ...). The tensors must have the
+  /// same shape and type on every rank.
   at::Tensor all_gather(const at::Tensor& tensor);
-  /// Returns the tensor of rank `root`.
+  /// Returns the tensor of rank `root`. The tensors must have the same shape and type on every rank.
   at::Tensor broadcast(const at::Tensor& tensor, std::uint32_t root = 0);
 
  private:
@@ -133,6 +147,7 @@ class Model : public Configurable, public Stateful {
 
 }  // namespace trainyard
 
-/// Registers a model. It is the last line of the model's .cpp, outside of any namespace.
+/// Registers the class `Class` as the model `name`. `description` is one sentence about the model. The macro is used in
+/// the last line of the model's .cpp, outside of any namespace.
 #define TRAINYARD_MODEL(Class, name, description) \
   TRAINYARD_PLUGIN("model", ::trainyard::Model, ::trainyard::ModelContext, Class, name, "1", description)

@@ -12,14 +12,15 @@
 
 namespace trainyard {
 
-/// A part of a model that can be computed separately: on a rank of its own, or while the parameters of the other parts
-/// are not in memory.
+/// A part of a model that can be computed separately. It can run on a different rank than the other parts, or while the
+/// parameters of the other parts are not in memory.
 struct Stage {
-  std::string name;                     ///< Such as "layers.0".
-  std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Several stages may share one.
+  std::string name;                     ///< For example "layers.0".
+  std::vector<NamedTensor> parameters;  ///< The parameters that the stage uses. Stages may share parameters.
   std::vector<NamedTensor> buffers;     ///< The buffers that the stage uses.
 
-  /// Takes one tensor and returns one; the first dimension of both counts the samples. Must not change its input.
+  /// Computes the output of the stage from its input. The first dimension of both tensors counts the samples. The input
+  /// must not be changed.
   std::function<at::Tensor(const at::Tensor& input)> forward;
 };
 

@@ -9,19 +9,18 @@
 namespace trainyard {
 
 /// An evaluation or a prediction in which all ranks take part. The object exists until end() has been called. This
-/// class serves ranks whose model always has complete and current parameters; strategies with other ranks derive from
-/// it.
+/// class is for strategies that keep complete and current parameters on every rank; other strategies derive from it.
 class Evaluation {
  public:
   virtual ~Evaluation() = default;
 
-  /// Returns the metrics of a batch. For a batch without tensors there are none; the rank then only takes part in the
-  /// communication.
+  /// Returns the metrics of a batch. A rank that has no samples left passes a batch without tensors, so that it takes
+  /// part in the communication; the result is then empty.
   virtual std::vector<NamedMetric> evaluate(Model& model, const ModelBatch& batch) {
     return batch.tensors.empty() ? std::vector<NamedMetric>{} : model.evaluation_step(batch);
   }
 
-  /// Gathers the whole model on every rank, for predictions. Called before every prediction, on all ranks.
+  /// Gathers the whole model on every rank, for predictions. Called on all ranks before every prediction.
   virtual void gather_model() {}
 
   /// Ends the evaluation: releases memory and restores changed values. It is the last call.

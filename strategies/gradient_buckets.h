@@ -14,19 +14,20 @@
 
 namespace trainyard {
 
-/// Cuts the gradients of a rank into buckets and reports each bucket as soon as backward has finished it, while
-/// backward still runs.
+/// The buckets of a rank's gradients. Each bucket is reported as soon as the backward pass has finished it, while the
+/// pass is still running.
 ///
-/// Buckets are filled from the end of the arena, since backward finishes the last parameters first. The first one is
-/// small, so that reducing begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are reported
-/// in ascending order, whatever the order of backward, so that all ranks reduce the same bucket at the same time.
+/// Buckets are filled from the end of the arena, because backward finishes the last parameters first. The first bucket
+/// is small, so that reducing begins early (as in PyTorch's DistributedDataParallel, Li et al. 2020). Buckets are
+/// reported in ascending order, even if backward finishes them in another order, so that all ranks reduce the same
+/// bucket at the same time.
 class GradientBuckets {
  public:
   using OnReady = std::function<void(const Bucket& bucket, at::Tensor gradients)>;
 
-  /// Fills the first bucket to `first_bytes`, or to `bytes` if that is less, and the others to `bytes`; with `bytes` =
-  /// 0 one bucket holds everything. A parameter is never cut. `entries` begins with the entries of `parameters`.
-  /// `gradients` is the flat gradient block or a block of the same layout; `on_ready` is given slices of it.
+  /// Fills the first bucket to `first_bytes`, or to `bytes` if that is less, and the others to `bytes`. If `bytes` is
+  /// 0, one bucket contains all gradients. A parameter is never cut. `entries` begins with the entries of `parameters`.
+  /// `gradients` is the flat gradient block or a block of the same layout; `on_ready` receives slices of it.
   GradientBuckets(const std::vector<NamedTensor>& parameters, const std::vector<ArenaEntry>& entries,
                   const at::Tensor& gradients, std::uint64_t first_bytes, std::uint64_t bytes, OnReady on_ready);
   ~GradientBuckets();
@@ -35,15 +36,15 @@ class GradientBuckets {
 
   const std::vector<Bucket>& buckets() const { return buckets_; }
 
-  /// Makes the next backward pass report buckets, because it completes the gradients. Other passes report none.
+  /// Makes the next backward pass report buckets. It must be the pass that completes the gradients of the step; all
+  /// other passes report none.
   void arm();
 
   /// Reports all remaining buckets, including those whose parameters had no gradient. Called after the armed pass, or
-  /// in its place if a rank has no samples for it.
+  /// instead of it if the rank has no samples for the last micro-batch.
   void flush();
 
-  /// Called whenever the armed backward pass has finished a gradient, so that communication can make progress
-  /// meanwhile.
+  /// Called whenever the armed backward pass has finished a gradient, so that communication can make progress.
   std::function<void()> on_progress;
 
  private:
@@ -58,12 +59,12 @@ class GradientBuckets {
   OnReady on_ready_;
   std::vector<Bucket> buckets_;
   std::vector<std::size_t> bucket_of_;   ///< Indexed by parameter.
-  std::vector<std::size_t> sizes_;       ///< The number of parameters in each bucket ...
-  std::vector<std::size_t> unfinished_;  ///< ... and how many of them have no gradient yet in this pass.
+  std::vector<std::size_t> sizes_;       ///< The number of parameters in each bucket.
+  std::vector<std::size_t> unfinished_;  ///< The number of parameters in each bucket that have no gradient yet.
   std::size_t next_ = 0;                 ///< The bucket to be reported next.
   bool armed_ = false;
   std::vector<std::shared_ptr<void>> accumulators_;  ///< Autograd's nodes, to which the hooks are attached.
-  /// Shared with the hooks, which may outlive this object and then find null in it.
+  /// A pointer to this object that the hooks share. It is null for hooks that outlive this object.
   std::shared_ptr<GradientBuckets*> self_;
 };
 

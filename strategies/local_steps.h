@@ -11,22 +11,22 @@
 namespace trainyard {
 
 /// The base of strategies whose ranks make steps independently: no gradients are exchanged, and every `every_steps`
-/// steps the strategy makes the ranks equal again (`unite`).
+/// steps the strategy makes the parameters of all ranks equal again (unite()).
 ///
-/// In between, the run still shows a single model. An evaluation uses the mean of the ranks' parameters, and then gives
-/// every rank its own values back. Before a snapshot the ranks unite, whatever the step is, so that this run continues
-/// with the values with which a resumed run begins.
+/// Between these steps, the run still appears as a single model. An evaluation uses the mean of the ranks' parameters,
+/// and afterwards restores each rank's own values. Before every snapshot the ranks unite, so that this run continues
+/// with the same values as a run that resumes from the checkpoint.
 class LocalSteps : public Strategy {
  public:
   LocalSteps(StrategyContext& context, std::int64_t every_steps)
       : Strategy(context),
-        every_steps_{*this, "every_steps", every_steps, "steps that a rank makes alone before all become one",
+        every_steps_{*this, "every_steps", every_steps, "steps that each rank makes alone between two exchanges",
                      at_least(1) | in_unit("steps")} {}
 
   StrategyTraits traits() const final { return {.gradients = GradientsOfRanks::kOwn}; }
 
  protected:
-  /// Makes the parameters equal on all ranks, which are at the same step.
+  /// Makes the parameters equal on all ranks. Called on all ranks after the same step.
   virtual void unite(ArenaEdit& edit) = 0;
 
   /// Replaces parameters and floating-point buffers by their means over all ranks.
@@ -44,7 +44,7 @@ class LocalSteps : public Strategy {
   std::vector<at::Tensor> averaged(ArenaEdit& edit) const;
 
   Parameter<std::int64_t> every_steps_;
-  bool apart_ = false;  ///< True if there was an update since the ranks were last equal.
+  bool apart_ = false;  ///< True if there has been an update since the ranks last united.
 };
 
 }  // namespace trainyard

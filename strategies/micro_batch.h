@@ -10,14 +10,14 @@ namespace trainyard {
 /// One micro-batch of a step, as a strategy receives it.
 ///
 /// All ranks of a run get the same number of micro-batches, but not the same number of samples. A rank that has no
-/// samples left gets an empty batch, with which it takes part in whatever the ranks do together. Models never see an
-/// empty batch.
+/// samples left gets an empty batch, so that it takes part in the communication of the ranks. Models never get an empty
+/// batch.
 struct MicroBatch {
   ModelBatch data;            ///< The rows, on the device of the rank.
   std::uint64_t samples = 0;  ///< The number of rows in `data`.
-  double weight = 1;          ///< The gradients of this micro-batch are multiplied by this before they are added up.
+  double weight = 1;          ///< The factor for the gradients of this micro-batch before they are added up.
   bool last = true;  ///< True for the last micro-batch of a step, during which finished gradients may be exchanged.
-  /// The place of the batch in the run, for error messages.
+  /// For error messages: the epoch, the index of the batch in the epoch, and the step.
   std::uint64_t epoch = 0;
   std::uint64_t index = 0;
   std::uint64_t step = 0;

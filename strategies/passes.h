@@ -16,16 +16,17 @@
 
 namespace trainyard {
 
-/// What happens when a loss is infinite or not a number.
+/// The reaction to a loss that is infinite or not a number.
 enum class OnNan : std::uint8_t {
   kStop,    ///< The run ends with an error that names the step and the batch. No rank makes the update.
-  kSkip,    ///< The step is left out on all ranks: the gradients are dropped, and no update is made.
-  kIgnore,  ///< Training goes on with whatever comes out.
+  kSkip,    ///< The step is skipped on all ranks: the gradients are discarded, and no update is made.
+  kIgnore,  ///< Training continues with the resulting values.
 };
 constexpr auto words_of(OnNan) { return words("way with a loss that is not a number", "stop", "skip", "ignore"); }
 
-/// Must be held while a forward pass runs. It keeps autocast switched on, if the run uses it, and keeps the rank's turn
-/// to draw random numbers, if the pass may draw some. A rank that holds it must not wait for another rank.
+/// A guard that exists while a forward pass runs. It switches autocast on, if the run uses autocast, and holds the
+/// rank's turn to draw random numbers (RankGenerator::Turn), if the pass may draw any. While it exists, the rank must
+/// not wait for another rank.
 class ForwardScope {
  public:
   /// `type` is the type of computation under autocast; empty means no autocast. `generator` is null if the pass draws
@@ -40,17 +41,17 @@ class ForwardScope {
   std::optional<Autocast> autocast_;
 };
 
-/// Runs the forward and the backward passes of a rank with the settings of the run: autocast, the rank's own random
-/// numbers, and the check for losses that are not finite.
+/// The forward and backward passes of a rank, with the settings of the run: autocast, the rank's own random numbers,
+/// and the check for losses that are not finite.
 class Passes {
  public:
   struct Options {
     std::string where;  ///< The beginning of error messages.
     at::DeviceType device = at::kCPU;
-    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, that of the parameters.
+    std::optional<at::ScalarType> autocast;  ///< The type of computation; if empty, the type of the parameters.
     OnNan on_nan = OnNan::kIgnore;           ///< What happens when a loss is not finite.
-    RankGenerator* generator = nullptr;  ///< Gives out turns to draw random numbers; if null, no turn is waited for.
-    StepTrace* trace = nullptr;          ///< Records what the rank does and when; null to record nothing.
+    RankGenerator* generator = nullptr;      ///< Gives turns to draw random numbers; null if no turns are needed.
+    StepTrace* trace = nullptr;              ///< Records what the rank does and when; null to record nothing.
   };
 
   explicit Passes(Options options) : options_(std::move(options)) {}
@@ -59,29 +60,29 @@ class Passes {
   /// throws.
   at::Tensor forward(Model& model, const MicroBatch& batch) const;
 
-  /// Runs the backward pass, which adds the gradients of `loss`, times `weight`, to those of the parameters. Returns
-  /// the loss without its graph.
+  /// Runs the backward pass, which adds the gradients of `loss`, multiplied by `weight`, to the gradients of the
+  /// parameters. Returns the loss without its graph.
   at::Tensor backward(at::Tensor loss, double weight);
 
   // The following functions are for strategies that run the forward pass in parts.
 
-  /// Return what must be held while a part of a forward pass runs: training() in a training step, evaluation() in a
-  /// pass that draws no random numbers.
+  /// Returns the guard for a part of the forward pass of a training step.
   ForwardScope training() const { return ForwardScope(options_.device, options_.autocast, options_.generator); }
+  /// Returns the guard for a part of a forward pass that draws no random numbers, such as an evaluation.
   ForwardScope evaluation() const { return ForwardScope(options_.device, options_.autocast, nullptr); }
 
-  /// Returns the loss to differentiate, given the one that a model returned. If a loss that is not finite stops the
-  /// run, it throws kInvalidArgument, naming the step and the batch. On a device with memory of its own nobody waits
-  /// for the loss here; check_losses() looks at it later. If such a loss makes a step be skipped, all its gradients
-  /// become NaN, so that every rank notices.
+  /// Returns the loss to differentiate, made from the `loss` that a model returned. If the loss is not finite, the
+  /// function throws kInvalidArgument with OnNan::kStop, naming the step and the batch. A loss on a device with memory
+  /// of its own is checked later, by check_losses(). With OnNan::kSkip, a loss that is not finite makes all gradients
+  /// NaN, so that every rank skips the step.
   at::Tensor loss(at::Tensor loss, const MicroBatch& batch) const;
 
-  /// Throws what loss() throws, for the losses that it did not wait for. Called at the end of a step, when the device
-  /// is waited for anyway.
+  /// Checks the losses that loss() left unchecked, and throws what loss() throws. Called at the end of a step, when the
+  /// rank waits for the device anyway.
   void check_losses() const;
 
  private:
-  /// A loss on a device, with its place in the run.
+  /// A loss on a device, with its position in the run.
   struct Unchecked {
     at::Tensor loss;
     std::uint64_t step, epoch, index;
@@ -91,7 +92,7 @@ class Passes {
 
   Options options_;
   at::Tensor weight_;        ///< The newest weight, as a tensor without dimensions.
-  double weight_value_ = 0;  ///< The value that `weight_` holds.
+  double weight_value_ = 0;  ///< The value of `weight_`.
   mutable std::vector<Unchecked> unchecked_;
 };
 

@@ -13,16 +13,16 @@
 
 namespace trainyard {
 
-/// Describes a flat tensor in host memory in the form that collectives take. Nothing is copied.
+/// Returns the elements of a flat tensor in host memory, for an operation of a collective. Nothing is copied.
 Elements elements_of(const at::Tensor& host);
 
 /// A group of ranks, with operations on flat, contiguous tensors.
 ///
-/// On host memory, operations work in place and are still under way when the call returns. A tensor on a device goes
-/// through a copy in host memory, and the operation is done when the call returns.
+/// An operation on host memory works in place and may still be under way when the call returns. An operation on a
+/// device tensor works on a copy in host memory and is finished when the call returns.
 ///
-/// A single rank forms a group, too: its operations leave everything as it is, so nobody has to ask whether there are
-/// others. All ranks of a group call the same operations in the same order. Copies are the same group.
+/// A single rank also forms a group. Its operations change nothing, so most callers need not treat it differently. All
+/// ranks of a group must call the same operations in the same order. A copy of this object stands for the same group.
 class RankGroup {
  public:
   /// Makes a group of a single rank.
@@ -33,7 +33,7 @@ class RankGroup {
   std::uint32_t rank() const { return collective_ ? collective_->rank() : 0; }  ///< The rank within the group.
   std::uint32_t size() const { return collective_ ? collective_->size() : 1; }
 
-  // These are the operations of Collective; see there. Bounds are counted in elements.
+  // The following are operations of Collective, where they are described. Bounds are in elements.
   Work all_reduce(const at::Tensor& flat, ReduceOp op);
   Work broadcast(const at::Tensor& flat, std::uint32_t root);
   Work reduce_scatter(const at::Tensor& flat, ReduceOp op, std::span<const std::uint64_t> bounds);
@@ -44,21 +44,21 @@ class RankGroup {
   bool any(bool here);       ///< Returns true if `here` is true on any rank.
   std::vector<std::string> all_gather_texts(const std::string& text);
 
-  /// Lets operations that are under way make progress.
+  /// Lets operations under way make progress; see Collective::progress.
   void progress();
 
-  /// Returns a flat tensor with undefined values, on which operations need no copy if the collective can provide that.
-  /// Every rank must ask for the same sizes in the same order.
+  /// Returns a flat tensor of `elements` undefined values. If the collective has memory on which operations need no
+  /// copy, the tensor is in such memory. Every rank must request the same sizes in the same order.
   at::Tensor scratch(std::int64_t elements, const at::TensorOptions& options);
 
-  /// Reports that this rank cannot continue: the others fail at once, with an error that names it, instead of waiting
-  /// for it.
+  /// Makes the group fail because this rank cannot continue. The other ranks get an error that names this rank, instead
+  /// of waiting for it.
   void abort(const std::string& reason) noexcept;
 
   /// Announces that operations will work on this memory; see Collective::use.
   void use(const Buffer& memory);
 
-  /// Gives access to everything else that a collective can do. Must not be called for a group of a single rank.
+  /// Returns the collective, for functions that this class lacks. Must not be called for a group of a single rank.
   Collective& collective() { return *collective_; }
 
  private:

@@ -15,43 +15,44 @@ class GradientBuckets;
 
 /// A range of neighbouring gradients that the ranks reduce with one operation.
 struct Bucket {
-  /// Bucket 0 is at the end of the block, where the gradients are that backward finishes first.
+  /// The index of the bucket. Bucket 0 is at the end of the block, with the gradients that backward finishes first.
   std::uint32_t index = 0;
   std::uint32_t count = 1;         ///< The number of buckets.
-  std::uint64_t offset_bytes = 0;  ///< Where the bucket begins in the gradient block of the arena.
+  std::uint64_t offset_bytes = 0;  ///< The offset of the bucket in the gradient block of the arena.
   std::uint64_t bytes = 0;
 };
 
 /// The base of strategies whose ranks are replicas: each has the whole model and a part of the data, and the ranks
-/// reduce their gradients. A strategy of this kind says how a bucket of gradients is reduced; this class decides when.
+/// reduce their gradients. A derived class determines how a bucket of gradients is reduced; this class determines when.
 /// It calls the hooks in this order:
 ///
 ///     prepare_reduction, then in every step: reduce for each bucket, finish for each bucket, complete_reduction
 ///
-/// In a run with a single rank it calls none of them.
+/// In a run with a single rank it calls none of these hooks.
 class ReplicaStrategy : public Strategy {
  public:
   explicit ReplicaStrategy(StrategyContext& context);
   ~ReplicaStrategy() override;
 
  protected:
-  /// Returns the size in bytes to which buckets are filled; the first one is filled to at most 1 MiB. A parameter is
+  /// Returns the size in bytes to which buckets are filled; the first bucket is filled to at most 1 MiB. A parameter is
   /// never cut, so a bucket may become larger. 0 means one bucket with all gradients, which is reduced after backward.
   virtual std::uint64_t bucket_bytes() const { return 0; }
 
   /// Allocates the memory and makes the groups of ranks that the reduction needs.
   virtual void prepare_reduction() {}
 
-  /// Starts to reduce one bucket in place and returns at once. `gradients` is the bucket's part of the flat gradient
-  /// block, on this rank's device. Called for the buckets in the same order on every rank: as soon as the last backward
-  /// pass of the step has finished a bucket or, if the last micro-batch is empty, at the end of the step.
+  /// Starts to reduce one bucket in place and returns immediately. `gradients` is the bucket's part of the flat
+  /// gradient block, on this rank's device. Called for the buckets in the same order on every rank, each as soon as the
+  /// last backward pass of the step has finished it. If the last micro-batch is empty, it is called at the end of the
+  /// step.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
 
-  /// Completes a bucket. Called at the end of the step, after the Work that reduce() returned has been waited for.
+  /// Completes a bucket. Called at the end of the step, after Work::wait() for the Work that reduce() returned.
   virtual void finish(const Bucket& /*bucket*/, const at::Tensor& /*gradients*/) {}
 
-  /// Called at the end of a step, when every bucket has been finished. A strategy that starts reductions in an order of
-  /// its own waits for them here.
+  /// Called at the end of a step, after finish() for every bucket. A strategy that starts reductions independently of
+  /// reduce() waits for them here.
   virtual void complete_reduction() {}
 
   /// Lets communication make progress. Called whenever the last backward pass of a step has finished a gradient.
@@ -77,7 +78,8 @@ class ReplicaStrategy : public Strategy {
 class BucketSize {
  public:
   explicit BucketSize(Configurable& owner)
-      : megabytes_{owner, "bucket_mb", 25, "gradients reduced as one, after a first bucket of 1; 0 = all",
+      : megabytes_{owner, "bucket_mb", 25,
+                   "size of a bucket of gradients, which are reduced together; the first has 1; 0 = one bucket",
                    at_least(0) | in_unit("MiB")} {}
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(*megabytes_ * (1 << 20)); }

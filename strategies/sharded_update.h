@@ -13,13 +13,13 @@
 
 namespace trainyard {
 
-/// What zero1 and zero2 share: every rank has all parameters but updates only its part of them. Afterwards the ranks
-/// send each other what they have updated. A rank needs the optimizer's state only for its own part.
+/// The common part of zero1 and zero2: every rank has all parameters but updates only its part of them. Afterwards the
+/// ranks send the updated parts to each other. A rank needs the optimizer's state only for its own part.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class ShardedUpdate {
  public:
-  /// Returns the part that `rank` updates, if there are `ranks` ranks.
+  /// Returns the part of the flat blocks that `rank` updates in a run with `ranks` ranks.
   static ArenaShard shard_of(const ArenaLayout& layout, std::uint32_t rank, std::uint32_t ranks);
 
   ShardedUpdate(World& world, const Arena& arena, StepTrace* trace);
@@ -28,14 +28,15 @@ class ShardedUpdate {
   /// of a flat block.
   std::vector<std::uint64_t> bounds_of(std::uint64_t offset, std::uint64_t bytes) const;
 
-  /// Gives every rank the parameters of all parts and the buffers of rank 0. Called when the ranks have restored their
-  /// own parts, if there is a checkpoint.
+  /// Gives every rank the parameters of all parts and the buffers of rank 0. If there is a checkpoint, it is called
+  /// after the ranks have restored their own parts.
   void synchronise(ArenaEdit& edit);
 
-  /// Gives every rank the parameters of all parts. Called when the ranks have updated their own parts.
+  /// Gives every rank the parameters of all parts. Called after the ranks have updated their own parts.
   void gather_parameters(ArenaEdit& edit);
 
-  /// Returns the memory that this rank holds for parameters and gradients, without what a strategy needs in addition.
+  /// Returns the memory that this rank holds for parameters and gradients, not counting additional memory of the
+  /// strategy.
   Holdings holdings() const;
 
  private:

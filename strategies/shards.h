@@ -11,24 +11,24 @@
 
 namespace trainyard {
 
-/// Returns where the parts of the ranks begin in `bytes` bytes of a flat block: `ranks` + 1 ascending multiples of the
-/// arena's alignment, except for the last, which is `bytes`. Parts differ by at most one unit of alignment; if there
-/// are fewer units than ranks, some are empty.
+/// Returns the bounds of the ranks' parts of a flat block of `bytes` bytes: `ranks` + 1 ascending multiples of the
+/// arena's alignment, except for the last bound, which is `bytes`. The sizes of the parts differ by at most one unit of
+/// alignment; if there are fewer units than ranks, some parts are empty.
 std::vector<std::uint64_t> shard_bounds(std::uint64_t bytes, std::uint32_t ranks);
 
-/// Cuts `bounds`, as shard_bounds returns them, to the `bytes` bytes at `offset`, for a collective operation over these
-/// bytes. The result is counted in elements of `element_bytes` bytes, from `offset`. Parts may be empty.
+/// Restricts `bounds`, which shard_bounds() returned, to the `bytes` bytes at `offset`, for a collective operation over
+/// these bytes. The results are in elements of `element_bytes` bytes, counted from `offset`. Parts may be empty.
 std::vector<std::uint64_t> bounds_within(std::span<const std::uint64_t> bounds, std::uint64_t offset,
                                          std::uint64_t bytes, std::uint64_t element_bytes);
 
-/// The memory in bytes that one rank needs for parameters and gradients, if the ranks divide them.
+/// The memory in bytes that one rank needs for parameters and gradients if the ranks divide them.
 struct Holdings {
   std::uint64_t parameters = 0;  ///< The parameters kept between steps.
   std::uint64_t gradients = 0;   ///< The gradients kept between steps.
   /// The peak, including parameters that are gathered only temporarily.
   std::uint64_t peak_parameters = 0;
   std::uint64_t peak_gradients = 0;    ///< The peak, including gradients that autograd holds or that are being sent.
-  std::uint64_t whole_parameters = 0;  ///< The size of the parameters, or of the gradients, if nothing were divided.
+  std::uint64_t whole_parameters = 0;  ///< The size of all parameters of the model, divided or not.
 
   /// Returns a human-readable description: "rank 1 holds 2048 of 8192 parameter bytes (at most 8192), ...".
   std::string text(std::uint32_t rank) const;

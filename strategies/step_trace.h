@@ -9,19 +9,19 @@
 
 namespace trainyard {
 
-/// Records what a rank does and when. The file is in Chrome's trace format (a JSON array of complete events), which
+/// A record of what a rank does and when. Its file is in Chrome's trace format (a JSON array of complete events), which
 /// chrome://tracing and Perfetto can show. An event costs two clock readings. All functions are thread-safe.
 class StepTrace {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// The number of events that are kept. Later ones are left out, so that a long run does not fill the memory.
+  /// The maximum number of events. Later events are discarded, so that a long run does not fill the memory.
   static constexpr std::size_t kMostEvents = 100'000;
 
   /// `rank` becomes the process id of the events, so the files of several ranks can be viewed together.
   explicit StepTrace(std::uint32_t rank) : rank_(rank) {}
 
-  /// Adds an event. Times are those of CLOCK_MONOTONIC, so the ranks of one host agree about them. `lane` names the row
+  /// Adds an event. The times are on the clock CLOCK_MONOTONIC, which all ranks of a host share. `lane` names the row
   /// in which the event is shown, such as "compute" or "communication".
   void add(const std::string& name, const std::string& lane, Clock::time_point begin, Clock::time_point end);
 
@@ -39,8 +39,8 @@ class StepTrace {
   std::vector<Event> events_;
 };
 
-/// Records one event that lasts from the construction of this object to its destruction. Does nothing if `trace` is
-/// null.
+/// A guard that records one event, which lasts from the construction of the guard to its destruction. Does nothing if
+/// `trace` is null.
 class TraceSpan {
  public:
   TraceSpan(StepTrace* trace, const char* name, const char* lane) : trace_(trace), name_(name), lane_(lane) {

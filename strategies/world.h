@@ -14,15 +14,15 @@ namespace trainyard {
 /// The group of all ranks of a run.
 class World : public RankGroup {
  public:
-  /// Connects to the other ranks. `timeout` is the time for which an unresponsive rank is waited for. Throws kTimeout,
+  /// Connects to the other ranks. `timeout` is how long to wait for a rank that does not respond. Throws kTimeout,
   /// naming the ranks that did not connect.
   World(const PluginContext& context, PluginSpec collective, std::chrono::milliseconds timeout);
 
-  /// Makes and connects a further group. `ranks` are its members, by their ascending numbers in the run. All members
-  /// must call this with the same arguments, and no other rank may.
+  /// Makes and connects a further group. `ranks` contains the numbers of its members in the run, in ascending order.
+  /// All members must call this with the same arguments, and no other rank may call it.
   RankGroup make_group(const std::string& name, const std::vector<std::uint32_t>& ranks);
 
-  /// Reports to the members of every group that it has made, too, that this rank cannot continue.
+  /// Makes the world, and every group that make_group() has made, fail because this rank cannot continue.
   void abort(const std::string& reason) noexcept;
 
   std::chrono::milliseconds timeout() const { return timeout_; }
@@ -31,7 +31,7 @@ class World : public RankGroup {
   PluginContext context_;
   PluginSpec plugin_;
   std::chrono::milliseconds timeout_;
-  std::vector<RankGroup> groups_;  ///< Those that were made.
+  std::vector<RankGroup> groups_;  ///< The groups that make_group() has made.
 };
 
 }  // namespace trainyard

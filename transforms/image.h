@@ -16,25 +16,26 @@
 
 namespace trainyard {
 
-/// Describes a field for errors: "uint8 [3, 32, 32]".
+/// Returns the dtype and the shape of a field as text for errors, such as "uint8 [3, 32, 32]".
 inline std::string describe(const DatasetField& field) {
   return std::string(name_of(static_cast<DType>(field.dtype))) + " " + to_text(field.shape);
 }
 
-/// What transforms of images need to know about a field. The last two dimensions are rows and columns; the one before
-/// them, if there is one, counts planes.
+/// The layout of an image in memory. The image consists of one or more planes of `height` rows and `width` columns, one
+/// plane after another.
 struct ImageShape {
   std::size_t planes = 1;
   std::size_t height = 0;
   std::size_t width = 0;
-  std::size_t element_bytes = 1;
+  std::size_t element_bytes = 1;  ///< The size of one value, such as 4 for float32.
 
   std::size_t row_bytes() const { return width * element_bytes; }
   std::size_t plane_bytes() const { return height * row_bytes(); }
 };
 
-/// Returns the shape of a field that is an image. Throws kShapeMismatch for any other field; `where` names the
-/// transform.
+/// Returns the layout of a field that is an image, with the shape [channels, height, width] or [height, width]. Each
+/// channel is a plane. Throws kShapeMismatch for a field of any other shape; `where` is the transform's name in the
+/// error.
 inline ImageShape image_shape(const DatasetField& field, const std::string& where) {
   const std::size_t dimensions = field.shape.size();
   if (dimensions != 2 && dimensions != 3) {
@@ -48,7 +49,7 @@ inline ImageShape image_shape(const DatasetField& field, const std::string& wher
   return {dimensions == 3 ? extent(3) : 1, extent(2), extent(1), size_of(static_cast<DType>(field.dtype))};
 }
 
-/// Returns the field with the given numbers of rows and columns.
+/// Returns `field`, which must be an image, with its numbers of rows and columns replaced by `height` and `width`.
 inline DatasetField resized(DatasetField field, std::size_t height, std::size_t width) {
   const std::size_t dimensions = field.shape.size();
   field.shape[dimensions - 2] = static_cast<std::int64_t>(height);
@@ -56,8 +57,9 @@ inline DatasetField resized(DatasetField field, std::size_t height, std::size_t 
   return field;
 }
 
-/// Copies the window of `size` x `size` whose top left corner is at (top, left) of the image. The corner may be
-/// negative, and the window may extend beyond an edge: whatever is outside of the image becomes zero.
+/// Copies a window of `size` x `size` elements from each plane of `input` to `output`. The top left corner of the
+/// window is in row `top` and column `left` of the image; both may be negative. Elements of the window that are outside
+/// the image become zero.
 inline void copy_window(const ImageShape& image, std::span<const std::byte> input, std::span<std::byte> output,
                         std::size_t size, std::ptrdiff_t top, std::ptrdiff_t left) {
   const auto inside = [](std::ptrdiff_t value, std::size_t most) {

@@ -16,18 +16,18 @@ namespace trainyard {
 
 using TransformContext = PluginContext;
 
-/// The random numbers of one application of one transform. A transform may draw any number of them; the same key gives
-/// the same numbers. The data loader makes the key from the seed of the run, the split, the epoch, the sample and the
-/// transform's place in the list, and from nothing else. Workers, prefetching and placement therefore do not change the
-/// content of a batch.
+/// The random numbers that one transform uses for one sample. A transform may draw as many as it needs; the same key
+/// always gives the same numbers. The data loader computes the key only from the seed of the run, the split, the epoch,
+/// the sample and the transform's index in the list of transforms. The content of a batch therefore does not depend on
+/// workers, prefetching or placement.
 class TransformRandom {
  public:
   explicit TransformRandom(std::uint64_t key) : key_(key) {}
 
-  /// Draws from 0 to bound - 1, each number as likely as any other. `bound` is above 0.
+  /// Draws an integer from 0 to bound - 1, each with the same probability. `bound` must be greater than 0.
   std::uint64_t below(std::uint64_t bound) { return random_below(random_bits(draws_++, key_), bound); }
 
-  /// Draws uniformly from the open interval (0, 1).
+  /// Draws a number uniformly from the open interval (0, 1).
   double unit() { return random_unit(random_bits(draws_++, key_)); }
 
  private:
@@ -35,12 +35,14 @@ class TransformRandom {
   std::uint64_t draws_ = 0;
 };
 
-/// Changes one field of every sample before it becomes part of a batch: a transform may normalise, crop or flip.
+/// The base class of all transforms. A transform changes one field of every sample before the sample becomes part of a
+/// batch, for example by normalising, cropping or flipping it.
 ///
-/// Like a dataset, a transform does not use LibTorch, works on plain bytes and is called from several threads at once.
-/// Images are [channels, height, width] or [height, width]; transforms/image.h helps with them.
+/// Like a dataset, a transform does not use LibTorch, works on plain bytes, and is called by several threads
+/// concurrently. Images have the shape [channels, height, width] or [height, width]; transforms/image.h has functions
+/// for them.
 ///
-/// Parameters  field   "input": the field that is changed. Every transform has this parameter.
+/// Parameters  field   "input": the name of the field that is changed. Every transform has this parameter.
 class Transform : public Configurable {
  public:
   static constexpr const char* kKind = "transform";
@@ -48,25 +50,28 @@ class Transform : public Configurable {
 
   explicit Transform(TransformContext& context) : Configurable(context.where, context.parameters) {}
 
-  /// Prepares for the field `input`, and returns the field that `apply` will produce: a dtype and a shape, with the
-  /// same name. Called once, before `apply`. Throws kShapeMismatch or kInvalidArgument, saying what was given and what
-  /// is allowed.
+  /// Prepares the transform for the field `input`, and returns a description of the field that `apply` will produce.
+  /// The dtype and shape of this field may differ from `input`, but its name must be the same. Called once, before
+  /// `apply`. Throws kShapeMismatch or kInvalidArgument if the transform cannot process the field; the error states
+  /// what was given and what is allowed.
   virtual DatasetField prepare(const DatasetField& input) = 0;
 
-  /// Computes `output` from `input`. The two do not overlap, and their sizes are those of the fields that `prepare` was
-  /// given and returned. `random` is null if nothing may be random, as in evaluation; a random transform then treats
-  /// all samples in the same way, and its output has the same shape. Since this runs for every sample, it must not
-  /// allocate memory.
+  /// Computes `output` from `input`. The two spans do not overlap. `input` has the size of the field that was passed to
+  /// `prepare`, and `output` has the size of the field that `prepare` returned. `random` is null in evaluation. A
+  /// random transform must then treat all samples in the same way; the shape of its output stays the same. This
+  /// function is called for every sample, so it must not allocate memory.
   virtual void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const = 0;
 
+  /// Returns the name of the field that is changed.
   const std::string& field() const { return *field_; }
 
  private:
-  Parameter<std::string> field_{*this, "field", "input", "the field of a sample that is changed"};
+  Parameter<std::string> field_{*this, "field", "input", "the field of the sample to change"};
 };
 
 }  // namespace trainyard
 
-/// Registers a transform. It is the last line of the transform's .cpp, outside of any namespace.
+/// Registers the class `Class` as the transform `name`. `description` is one sentence about the transform. The macro is
+/// used in the last line of the transform's .cpp, outside of any namespace.
 #define TRAINYARD_TRANSFORM(Class, name, description) \
   TRAINYARD_PLUGIN("transform", ::trainyard::Transform, ::trainyard::TransformContext, Class, name, "1", description)

@@ -8,7 +8,8 @@ namespace trainyard {
 /// The processor of this host. Its memory is host memory, so the arena is shared between processes without a copy.
 ///
 /// The number of devices is the number of usable cores, and the ranks divide the cores: `devices = 2` means two ranks,
-/// each with half of the cores. There may be more ranks than cores; each then has one thread, and they share the cores.
+/// each with half of the cores. There may be more ranks than cores; each rank then has one thread, and the ranks share
+/// the cores.
 class Cpu final : public Accelerator {
  public:
   explicit Cpu(AcceleratorContext& context);
@@ -27,9 +28,9 @@ class Cpu final : public Accelerator {
   std::vector<int> own_cores() const;
 
   Parameter<std::string> threads_{*this, "threads", "auto",
-                                  "threads for kernels: a number, or auto = the cores of this process shared by ranks"};
+                                  "threads for kernels: a number, or auto = an equal share of the cores for each rank"};
   Parameter<std::vector<std::int64_t>> cpus_{*this, "cpus", std::vector<std::int64_t>{},
-                                             "cores to run on, by number, shared out among the ranks in turn; "
+                                             "numbers of the cores to run on, divided among the ranks; "
                                              "empty = any"};
 };
 

@@ -175,7 +175,7 @@ TEST_F(CpuTest, FewerCoresThanRanksAreRefused) {
 
 TEST_F(CpuTest, CoresThatDoNotExistAreRefused) {
   EXPECT_THAT(text_of_error([] { cpu::pin_to_cores({1 << 20}); }),
-              testing::HasSubstr("1048576 is no core; allowed: 0 to"));
+              testing::HasSubstr("1048576 is not a core; allowed: 0 to"));
   EXPECT_THAT(text_of_error([] { cpu::pin_to_cores({1023}); }), testing::HasSubstr("the system refuses"));
 }
 

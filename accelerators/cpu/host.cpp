@@ -102,7 +102,7 @@ void pin_to_cores(const std::vector<int>& cores) {
   CPU_ZERO(&set);
   for (const int core : cores) {
     if (core < 0 || core >= CPU_SETSIZE) {
-      throw Error(Code::kInvalidArgument, "cpus: {} is no core; allowed: 0 to {}", core, CPU_SETSIZE - 1);
+      throw Error(Code::kInvalidArgument, "cpus: {} is not a core; allowed: 0 to {}", core, CPU_SETSIZE - 1);
     }
     CPU_SET(core, &set);
   }

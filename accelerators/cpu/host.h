@@ -7,38 +7,39 @@
 
 namespace trainyard::cpu {
 
-/// Returns the number of cores that this process may use: those of its affinity mask, but no more than the quota of its
-/// control group, rounded up.
+/// Returns the number of cores that this process may use. This is the number of cores in its affinity mask, but at most
+/// the quota of its control group, rounded up.
 int usable_cores();
 
-/// Returns the number of threads for the kernels of one rank, where the launch file names none: OMP_NUM_THREADS if the
-/// user has set it, otherwise an equal share of the cores. All ranks are taken to be on this host.
+/// Returns the number of threads for the kernels of one rank if the launch file does not set it: OMP_NUM_THREADS if the
+/// user has set it, otherwise an equal share of the cores. All ranks are assumed to be on this host.
 int automatic_threads(std::uint32_t ranks);
 
-/// Returns how many threads of this host wanted to run on average during the last minute; 0 if the system does not say.
+/// Returns the average number of threads of this host that were running or ready to run during the last minute, or 0 if
+/// the system does not report it.
 double recent_load();
 
-/// With a load of this part of the cores, a rank that takes all of them has to wait for other programs.
+/// The load, as a fraction of the cores, from which a rank that uses all cores has to wait for other programs.
 constexpr double kCrowded = 0.75;
 
 /// Restricts the calling thread, and the threads that it starts later, to `cores`. Throws kInvalidArgument with the
 /// system's error text.
 void pin_to_cores(const std::vector<int>& cores);
 
-/// Keeps freed memory in the process. Every step frees and allocates the same tensors; returning their pages to the
-/// system in between would cost a small GPT 11 % of its time.
+/// Makes malloc keep freed memory in the process. Every step frees and allocates the same tensors; returning their
+/// pages to the system in between would cost a small GPT 11 % of its time.
 void keep_freed_memory();
 
 /// The BLAS library that LibTorch has loaded.
 struct Blas {
   std::string path;  ///< Empty if the library is linked into LibTorch.
-  /// True for the reference implementation, which is correct but tens of times slower than others.
+  /// True for the reference implementation, which is correct but tens of times slower than other libraries.
   bool reference = false;
 };
 Blas loaded_blas();
 
-/// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not. If OPENBLAS_NUM_THREADS is set,
-/// it is an upper limit.
+/// Sets the number of threads of OpenBLAS, if it is loaded, because LibTorch does not set it. If OPENBLAS_NUM_THREADS
+/// is set, its value is an upper limit.
 void set_blas_threads(int threads);
 
 }  // namespace trainyard::cpu

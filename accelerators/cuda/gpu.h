@@ -9,31 +9,31 @@
 
 namespace trainyard::cuda {
 
-/// One GPU. The kernels of a rank run on one stream; batches are copied through pinned memory on a second one, so that
-/// the next batch can be copied while the previous step still computes.
+/// One GPU. The kernels of a rank run on one stream. Batches are copied through pinned memory on a second stream, so
+/// that the next batch can be copied while the previous step still computes.
 class Gpu final : public ClaimedDevice {
  public:
   Gpu(const Accelerator& cuda, int index);
   ~Gpu() override;
 
-  /// Copies one flat block. It does not wait for copies to the device.
+  /// Copies one flat block. If the copy goes to the device, the function does not wait for it.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
   void synchronize() override;
 
-  /// Returns "memory_bytes" and "peak_memory_bytes", which tensors use, and "reserved_bytes", which LibTorch's pool
-  /// holds.
+  /// Returns "memory_bytes" and "peak_memory_bytes", the bytes that tensors use, and "reserved_bytes", the size of
+  /// LibTorch's memory pool.
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Returns when the batch is in pinned memory. Kernels submitted to the compute stream afterwards wait until it has
-  /// been copied.
+  /// Returns when the batch is in pinned memory. Kernels that are submitted to the compute stream afterwards wait until
+  /// the batch has been copied to the device.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
   /// Page-locks the block, so that whole blocks are copied at the speed of the link.
   void prepare_host_block(const Buffer& block) override;
 
-  /// Returns the CPU's generator, from which models draw their parameters, and the GPU's.
+  /// Returns the CPU's generator, from which models draw their parameters, and the GPU's generator.
   std::vector<at::Generator> generators() const override;
 
  private:

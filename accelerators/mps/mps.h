@@ -5,7 +5,7 @@
 
 namespace trainyard {
 
-/// The GPU of a Mac, through LibTorch. There is one, and it has no double precision.
+/// The GPU of a Mac, through LibTorch. There is one device, and it does not support double precision.
 class Mps final : public Accelerator {
  public:
   explicit Mps(AcceleratorContext& context) : Accelerator(context) {}

@@ -6,7 +6,7 @@
 
 namespace trainyard::simulated {
 
-/// A device that the processor simulates. It computes with the processor's kernels, and waits in addition for the time
+/// A device that the processor simulates. It computes with the processor's kernels, and additionally waits for the time
 /// that transfers to the real device would take.
 class RehearsedDevice final : public ClaimedDevice {
  public:
@@ -15,11 +15,12 @@ class RehearsedDevice final : public ClaimedDevice {
   /// Copies one flat block, and waits for the time that the link would need for its bytes.
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// Returns "link_bytes", the bytes transferred, and "waited_seconds", the time waited for transfers and starts.
+  /// Returns "link_bytes", the number of bytes transferred, and "waited_seconds", the time spent waiting for transfers
+  /// and for the beginning of steps.
   std::map<std::string, double> stats() const override;
 
  protected:
-  /// Waits for the time that the link would need for the bytes of the batch and the device would need to begin a step.
+  /// Returns the batch after the time that the link would need for its bytes and the device would need to begin a step.
   std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override;
 
  private:

@@ -9,15 +9,15 @@
 
 namespace trainyard {
 
-/// Simulates hardware that this host does not have. It computes on the processor, under the published rules of another
-/// device and with the delays of its link, so that a launch file can be rehearsed where that device is missing.
+/// Simulated hardware, for hosts that lack the real hardware. It computes on the processor, under the published rules
+/// of another device and with the delays of that device's link, so that a launch file can be rehearsed.
 ///
 ///     accelerator = { plugin = "simulated", kind = "ipu" }
 ///     accelerator = { plugin = "simulated", device_counts = [1, 3], memory_limit_bytes = 1000000, link_gb_per_s = 2 }
 ///
-/// Any other parameter that is given replaces the rule of this name. Losses are bit-identical to those of the
-/// processor. A step takes the time of the processor plus the time that the link would need, which is computed from the
-/// number of bytes and then spent waiting.
+/// Each of the other parameters replaces the rule of the same name if it is given. Losses are bit-identical to those of
+/// the processor. A step takes the time of the processor plus the time that the link would need, which is computed from
+/// the number of bytes and then spent waiting.
 class Simulated final : public Accelerator {
  public:
   explicit Simulated(AcceleratorContext& context);
@@ -31,12 +31,13 @@ class Simulated final : public Accelerator {
  private:
   bool given(const std::string& parameter) const;
 
-  Parameter<std::string> kind_{*this, "kind", "custom", "whose rules hold", one_of({"ipu", "tpu", "hpu", "custom"})};
+  Parameter<std::string> kind_{*this, "kind", "custom", "the hardware whose rules apply",
+                               one_of({"ipu", "tpu", "hpu", "custom"})};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{},
-                                                  "precisions that the device has"};
-  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
+                                                  "precisions that the device supports"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "whether the device can clip gradients"};
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = no limit", at_least(0) | in_unit("bytes")};
   Parameter<double> link_gb_per_s_{*this, "link_gb_per_s", 0.0,

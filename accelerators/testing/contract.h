@@ -7,8 +7,7 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of accelerators needs to know about one accelerator: parameters with which it finds a device,
-/// if there is one.
+/// An accelerator for the contract test. With its parameters, the accelerator must find a device if there is one.
 struct AcceleratorCase {
   std::string parameters = "{}";  ///< A JSON object.
 };

@@ -13,9 +13,9 @@ namespace trainyard {
 ///
 ///     accelerator = { plugin = "torch_device", library = "/opt/vendor/libhabana_torch.so", device_type = "hpu" }
 ///
-/// The library registers itself with LibTorch when it is loaded. From then on LibTorch knows the devices, their number
-/// and their kernels. It does not know the rules, which are therefore parameters here, with defaults that promise
-/// little. Loading a library runs its code, so the library is named in the launch file and never searched for.
+/// The library registers itself with LibTorch when it is loaded. LibTorch then provides the devices, their number and
+/// their kernels. It does not provide the rules, which are therefore parameters here, with defaults that allow little.
+/// Loading a library runs its code, so the library is named in the launch file and never searched for.
 ///
 /// A library that was built for another LibTorch may crash when it is loaded. The planner therefore describes this
 /// plugin in a process of its own.
@@ -27,7 +27,7 @@ class TorchDevice final : public Accelerator {
   AcceleratorTraits traits() const override;
 
  protected:
-  /// Makes the device the current one of this thread.
+  /// Makes the device the current device of this thread, and returns it.
   std::unique_ptr<ClaimedDevice> open(int index) const override;
 
  private:
@@ -39,19 +39,20 @@ class TorchDevice final : public Accelerator {
   Found look() const;
 
   Parameter<std::string> library_{*this, "library", "",
-                                  "path of the vendor's library; empty = LibTorch has the device"};
+                                  "path of the vendor's library; empty = LibTorch supports the device itself"};
   Parameter<std::string> device_type_{*this, "device_type", "",
                                       "LibTorch's name of the device: hpu, ipu, xla, xpu, ..."};
   Parameter<std::vector<std::int64_t>> device_counts_{*this, "device_counts", std::vector<std::int64_t>{},
                                                       "allowed numbers of devices; empty = any"};
   Parameter<std::vector<std::string>> precisions_{*this, "precisions", std::vector<std::string>{"32-true"},
-                                                  "precisions that the device has"};
-  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "gradients may be clipped"};
-  Parameter<bool> static_graph_only_{*this, "static_graph_only", false, "the device compiles its graph ahead of time"};
+                                                  "precisions that the device supports"};
+  Parameter<bool> gradient_clipping_{*this, "gradient_clipping", true, "whether the device can clip gradients"};
+  Parameter<bool> static_graph_only_{*this, "static_graph_only", false,
+                                     "whether the device compiles its graph ahead of time"};
   Parameter<std::int64_t> memory_limit_bytes_{
       *this, "memory_limit_bytes", 0, "memory for the arena and a batch; 0 = unknown", at_least(0) | in_unit("bytes")};
 
-  mutable std::optional<Found> found_;  ///< The result of the first look. The library is loaded only once.
+  mutable std::optional<Found> found_;  ///< The result of the first search. The library is loaded only once.
 };
 
 }  // namespace trainyard

@@ -6,9 +6,10 @@
 
 namespace trainyard::collectives {
 
-/// Collectives by Gloo, as provided by LibTorch's c10d. Operations that Gloo lacks are built from others: unsupported
-/// types and means use a WorkingForm, reduce_scatter uses all_reduce, and uneven parts use broadcasts. Send, recv and
-/// barriers use the sockets of the mesh, because these, unlike Gloo's, detect which member does not respond.
+/// A collective over Gloo, as LibTorch's c10d provides it. Operations that Gloo lacks are built from others: means, and
+/// types that Gloo does not support, use a WorkingForm; reduce_scatter uses all_reduce, and uneven parts use
+/// broadcasts. Send, recv and barriers use the sockets of the mesh, which, unlike Gloo, can detect which member does
+/// not respond.
 class Gloo final : public Collective {
  public:
   explicit Gloo(CollectiveContext& context) : Collective(context) {}

@@ -15,17 +15,17 @@ namespace trainyard::collectives {
 /// LibTorch 1.13 and 2.x; only the base class has changed.
 class GlooGroup final : public c10d::ProcessGroupGloo {
  public:
-  /// An operation that Gloo carries out in a thread of its own.
+  /// An operation that Gloo carries out on one of its own threads.
   using Job = c10::intrusive_ptr<c10d::Work>;
 
-  /// Connects all members. Throws kUnsupported if this LibTorch cannot.
+  /// Connects all members. `own` is the index of this member. Throws kUnsupported if this LibTorch cannot use Gloo.
   static c10::intrusive_ptr<GlooGroup> connect(const CollectiveContext& context, std::uint32_t own);
 
   using c10d::ProcessGroupGloo::ProcessGroupGloo;
 
   Job start_all_reduce(at::Tensor data, ReduceOp op);
   Job start_broadcast(at::Tensor data, std::uint32_t root);
-  /// Starts an all_gather. All parts must have the same size.
+  /// Starts an all_gather. All parts must have the same size. `own` is the index of this member's part.
   Job start_all_gather(std::vector<at::Tensor> parts, std::uint32_t own);
 
   /// Breaks all connections, so that jobs soon end with an exception.

@@ -14,7 +14,8 @@ namespace trainyard::collectives {
 /// wait. The other functions throw kUnsupported.
 class NoteStore final : public c10d::Store {
  public:
-  /// Keys begin with `prefix`. No call waits longer than `timeout`, even if Gloo passes a longer one.
+  /// The name of every note begins with `prefix`. No call waits longer than `timeout`, even if Gloo requests a longer
+  /// wait.
   NoteStore(core::Rendezvous& notes, std::string prefix, std::chrono::milliseconds timeout);
 
   using c10d::Store::set;

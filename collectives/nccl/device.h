@@ -8,11 +8,12 @@
 
 namespace trainyard::collectives {
 
-/// Throw kIo with the library's own text if `result` is not success. `what` names the call that returned it.
+/// Throws kIo with CUDA's own text if `result` is an error. `what` names the call that returned `result`.
 void check_cuda(cudaError_t result, const char* what);
+/// Throws kIo with NCCL's own text if `result` is an error. `what` names the call that returned `result`.
 void check_nccl(ncclResult_t result, const char* what);
 
-/// Memory of the current device.
+/// A piece of memory of the current device.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -27,7 +28,7 @@ class DeviceMemory {
   void* data_ = nullptr;
 };
 
-/// Returns true for memory that only a device can access.
+/// Returns true if `data` points to memory that only a device can access.
 bool is_device_memory(const void* data);
 
 }  // namespace trainyard::collectives

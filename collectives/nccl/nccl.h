@@ -6,7 +6,7 @@
 
 namespace trainyard::collectives {
 
-/// Collectives by NCCL, between ranks that have a GPU each. A rank uses the GPU that is current when it connects.
+/// A collective over NCCL, between ranks that each have a GPU. A rank uses the GPU that is current when it connects.
 ///
 /// The `data` of Elements may be device memory of that GPU, on which NCCL works in place. Writes to this memory must be
 /// finished, with the stream synchronised, before an operation is called. Host memory is copied to the GPU and back.
@@ -15,7 +15,7 @@ class Nccl final : public Collective {
  public:
   explicit Nccl(CollectiveContext& context) : Collective(context) {}
 
-  /// Returns true also for device memory, except for messages, which need host memory.
+  /// Returns true for host memory and for device memory, except that messages (send and recv) accept only host memory.
   bool serves(OperationKind kind, MemorySpace space) const override;
 
  private:

@@ -12,9 +12,9 @@
 
 namespace trainyard::shared_memory {
 
-/// Agreement through the members' control blocks: a member publishes a descriptor and increments a counter, and the
-/// others read both. This object owns what all parts of the backend share: the control blocks, and the memory that all
-/// members have mapped.
+/// An agreement through the members' control blocks: a member publishes a descriptor and increments a counter, and the
+/// other members read both. This object owns the parts that the whole backend shares: the control blocks, and the
+/// memory that all members have mapped.
 class SharedAgreement final : public collectives::Agreement {
  public:
   /// `spin` is the time for which a waiting member polls before it sleeps.
@@ -39,13 +39,13 @@ class SharedAgreement final : public collectives::Agreement {
   std::unique_ptr<Group> group_;
   Blocks blocks_;
   const std::chrono::microseconds spin_;
-  std::uint64_t all_done_ = 0;  ///< The operations of the group that all members are known to have finished.
+  std::uint64_t all_done_ = 0;  ///< The number of operations of the group that all members have finished.
   bool spins_ = false;          ///< True if the member polls instead of sleeping during the current pause.
   std::optional<Clock::time_point> spins_since_;
 };
 
-/// Attendance through the same blocks. A member answers by incrementing a counter, its beats; it does so only while it
-/// waits.
+/// An attendance through the members' control blocks. While a member waits, it increments a counter, its beats. It has
+/// answered a probe if its beats have increased since then.
 class SharedAttendance final : public collectives::Attendance {
  public:
   explicit SharedAttendance(Group& group) : group_(group), beats_(group.size()) {}
@@ -58,7 +58,7 @@ class SharedAttendance final : public collectives::Attendance {
 
  private:
   Group& group_;
-  std::vector<std::uint32_t> beats_;  ///< The beats of each member when it was last asked.
+  std::vector<std::uint32_t> beats_;  ///< The beats of each member at the last probe.
 };
 
 }  // namespace trainyard::shared_memory

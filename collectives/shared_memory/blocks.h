@@ -9,16 +9,16 @@
 
 namespace trainyard::shared_memory {
 
-/// A range of memory of which every member has its own copy and which all members have mapped.
+/// A block of memory that exists at every member and that all members have mapped.
 struct Block {
   Buffer own;
-  std::vector<core::Mapping> mappings;  ///< The other members' segments.
+  std::vector<core::Mapping> mappings;  ///< The mapped segments of the other members.
   std::vector<std::byte*> addresses;    ///< The address of each member's memory in this process.
 };
 
-/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is this member. The pages are
-/// provided at once if the kernel supports this, so that the first operation is as fast as the next ones. Throws what
-/// MemoryFile::open throws.
+/// Maps the memory of the other members. `handles` is indexed by member, and `rank` is the index of this member. If the
+/// kernel supports it, the pages are provided during this call, so that the first operation is as fast as later ones.
+/// Throws what MemoryFile::open throws.
 Block map_block(const Buffer& own, const std::vector<SharedHandle>& handles, std::uint32_t rank);
 
 /// The memory on which operations work in place. Every member adds the same blocks in the same order.
@@ -26,7 +26,8 @@ class Blocks {
  public:
   void add(Block block) { blocks_.push_back(std::move(block)); }
 
-  /// Returns the place of these bytes of this member, or an unregistered Place if no block contains all of them.
+  /// Returns the place of `bytes` bytes at `data`, which is memory of this member. If no block contains all of them,
+  /// the result is an unregistered Place.
   Place find(const void* data, std::size_t bytes) const;
 
   /// Returns the address of the same place in the memory of `member`, or null if the place is unregistered or `bytes`

@@ -9,8 +9,9 @@
 
 #include "collectives/request.h"
 
-// What a member shows to the others. It is in shared memory, so it consists of lock-free atomics and plain numbers, and
-// never contains a pointer. What one side writes shares no cache line with what another one polls.
+// The part of a member's memory that all other members read. It is shared memory, so it consists of lock-free atomics
+// and plain numbers, and never contains a pointer. Data that one member writes is never in the same cache line as data
+// that another member polls.
 //
 // The memory of each member is laid out like this:
 //
@@ -23,10 +24,10 @@ using collectives::Request;
 constexpr std::size_t kLine = 64;
 
 /// The number of operations of the group that can have a descriptor at the same time. A rank with more operations
-/// publishes the others later.
+/// publishes the remaining ones later.
 constexpr std::uint64_t kInFlight = 32;
 
-/// Where elements are in registered memory, that is, in memory that all members have mapped (Collective::use).
+/// The position of elements in registered memory, that is, in memory that all members have mapped (Collective::use).
 struct Place {
   static constexpr std::uint32_t kNowhere = ~0u;
   std::uint32_t block = kNowhere;
@@ -41,11 +42,11 @@ struct alignas(kLine) Descriptor {
   Place place;
 };
 
-/// How many chunks of an operation that works in place have been taken and finished. Both numbers contain the
-/// operation's sequence number in their upper half, so that they need no reset before they are reused. Only the claims
-/// in member 0's block are used.
+/// The numbers of chunks that have been taken and finished, for an operation that works in place. Both numbers contain
+/// the operation's sequence number in their upper half, so that they need no reset before they are reused. Only the
+/// claims in member 0's block are used.
 struct alignas(kLine) Claims {
-  std::atomic<std::uint64_t> next;      ///< The first chunk that no member has taken.
+  std::atomic<std::uint64_t> next;      ///< The number of the first chunk that no member has taken.
   std::atomic<std::uint64_t> finished;  ///< The number of chunks that are done.
 };
 
@@ -65,7 +66,7 @@ struct Need {
   std::uint64_t value = 0;  ///< The value that every rank's counter must reach; for kFinished, the operation.
 };
 
-/// The reason why the group has failed, in the words of the rank that detected it.
+/// The reason why the group has failed, in the words of the rank that detected the failure.
 struct FailureNote {
   enum State : std::uint32_t { kNone, kWriting, kThere };
   std::atomic<std::uint32_t> state;
@@ -73,29 +74,31 @@ struct FailureNote {
   char text[1000];
 };
 
+/// The fixed part of a member's memory: counters, signs of life, and the descriptors of operations.
 struct Control {
   struct alignas(kLine) Count {
     std::atomic<std::uint64_t> value;
   };
   Count counts[kCounters];
 
-  // These are for sleeping. `bell` is the futex.
+  // The next four fields are for sleeping. `bell` is the futex.
   alignas(kLine) std::atomic<std::uint32_t> bell;
   std::atomic<std::uint32_t> asleep;
   std::atomic<std::uint32_t> need_counter;
   std::atomic<std::uint64_t> need_value;
 
-  // These are signs of life.
+  // The next five fields are signs of life.
   alignas(kLine) std::atomic<std::uint64_t> working;  ///< The operation of which the rank has taken chunks, or 0.
   std::atomic<std::uint32_t> beats;                   ///< A counter that increases while the rank waits.
-  /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise that member plus 2.
+  /// 0 if the rank does not wait, 1 if it cannot tell for whom it waits, otherwise 2 plus the member for which it
+  /// waits.
   std::atomic<std::uint32_t> waits_for;
   std::atomic<std::uint32_t> left;  ///< 1 if the rank has left the group.
   std::atomic<std::int32_t> core;   ///< The core on which the rank last announced an operation or waited.
 
   alignas(kLine) FailureNote failure;
   std::int32_t pid;
-  std::uint64_t start_ticks;  ///< When that process was started, because a pid may be used again.
+  std::uint64_t start_ticks;  ///< The start time of the process; a later process can have the same pid.
   cpu_set_t cpus;             ///< The cores on which the process may run.
 
   Descriptor descriptors[kInFlight];
@@ -103,14 +106,15 @@ struct Control {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// The messages from one rank to another, in the memory of the sender. Positions count all bytes since the start.
+/// The state of the messages from one rank to another, in the memory of the sender.
 struct Channel {
-  alignas(kLine) std::atomic<std::uint64_t> written;  ///< Written by the sender.
-  alignas(kLine) std::atomic<std::uint64_t> read;     ///< Written by the receiver.
-  std::atomic<std::uint64_t> taken;  ///< Written by the receiver: the number of messages received completely.
+  alignas(kLine) std::atomic<std::uint64_t> written;  ///< Set by the sender: the number of bytes that it has written.
+  alignas(kLine) std::atomic<std::uint64_t> read;     ///< Set by the receiver: the number of bytes that it has read.
+  std::atomic<std::uint64_t> taken;  ///< Set by the receiver: the number of messages received completely.
 };
 
-/// The sizes of the parts, which are the same at every rank. All are multiples of a cache line.
+/// The sizes of the parts of a member's memory, which are the same at every rank. All sizes are multiples of a cache
+/// line.
 struct Layout {
   std::size_t members = 0;
   std::size_t slot_bytes = 0;     ///< The size of each of the kInFlight slots.

@@ -14,14 +14,14 @@
 
 namespace trainyard::shared_memory {
 
-/// The mapped control blocks of all members, and what they are used for besides operations: waking members, reporting
-/// failures, and checking which members are alive.
+/// The mapped control blocks of all members, with their uses other than operations: waking members, reporting failures,
+/// and checking which members are alive.
 class Group {
  public:
-  /// Makes this member's block and maps the others'. Throws kTimeout, naming the members that do not connect, and
-  /// kInvalidArgument if their parameters differ.
+  /// Makes this member's block and maps the blocks of the other members. Throws kTimeout, naming the members that do
+  /// not connect, and kInvalidArgument if the parameters of the members differ.
   Group(const CollectiveContext& context, std::uint32_t rank, const Layout& layout);
-  /// Marks this member as having left.
+  /// Records that this member has left the group.
   ~Group();
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
@@ -32,7 +32,7 @@ class Group {
   /// Records on which core this member runs.
   void note_core();
   /// Returns true if polling could keep another member from running, because there are more members than cores, or
-  /// because another member last ran on this one's core.
+  /// because another member last ran on the core of this member.
   bool crowded() const;
 
   Control& of(std::uint32_t member) const { return *reinterpret_cast<Control*>(blocks_[member].data()); }
@@ -42,12 +42,13 @@ class Group {
   std::byte* slot(std::uint32_t member, std::uint64_t sequence) const;
   std::byte* staging(std::uint32_t member) const { return blocks_[member].data() + layout_.staging(); }
 
-  /// Returns a counter of a member. The load has acquire order, so everything that the member did before is visible.
+  /// Returns the value of a member's counter. The load has acquire order, so everything that the member did before it
+  /// set the counter is visible.
   std::uint64_t count(std::uint32_t member, Counter counter) const {
     return of(member).counts[counter].value.load(std::memory_order_acquire);
   }
   bool everyone_reached(Counter counter, std::uint64_t value) const;
-  /// Sets this member's counter with a release store, and wakes the members for which this value is sufficient.
+  /// Sets this member's counter with a release store, and wakes the members that wait for this value.
   void count_up(Counter counter, std::uint64_t value);
 
   /// Wakes the members that wait until all chunks of an operation are done.
@@ -56,17 +57,18 @@ class Group {
   void wake(std::uint32_t member);
   void wake_all();
 
-  /// Announces that this member is about to sleep until the others satisfy `need`. The caller must check the need once
-  /// more afterwards. Returns the argument for sleep().
+  /// Announces that this member is about to sleep until the other members satisfy `need`. After this call and before it
+  /// sleeps, the caller must check once more whether they already do. Returns the argument for sleep().
   std::uint32_t announce_sleep(const Need& need);
-  /// Sleeps until another member wakes this one or until `time` has elapsed; it may also wake without a reason. `bell`
-  /// is what announce_sleep() returned. awake() must be called afterwards.
+  /// Sleeps until another member wakes this one or until `time` has elapsed; spurious wake-ups are possible. `bell` is
+  /// the value that announce_sleep() returned. awake() must be called afterwards.
   void sleep(std::uint32_t bell, std::chrono::nanoseconds time);
+  /// Announces that this member is awake, so that the other members need no longer wake it.
   void awake();
 
   /// Reports a failure to the other members. Only the first report of a member counts.
   void publish_failure(const collectives::Failure& failure);
-  /// Returns a failure that another member has reported, or nothing.
+  /// Returns a failure that another member has reported, or nothing if there is none.
   std::optional<collectives::Failure> failure() const;
 
   collectives::Presence presence(std::uint32_t member) const;
@@ -79,7 +81,7 @@ class Group {
 
   std::uint32_t rank_;
   Layout layout_;
-  core::MemoryFile file_;              ///< Stays open as long as others may map it.
+  core::MemoryFile file_;              ///< It stays open as long as other members may map it.
   std::vector<core::Mapping> blocks_;  ///< One per member.
   bool too_few_cores_ = false;
 };

@@ -6,8 +6,9 @@
 
 namespace trainyard::shared_memory {
 
-/// Combines `input_count` (at least 2) arrays of elements in their order and writes the result to every output. An
-/// output may be one of the inputs. The result for an element does not depend on where the arrays begin and end.
+/// A kernel. It combines `input_count` (at least 2) arrays of `elements` elements, in the order of `inputs`, and writes
+/// the result to every output. An output may be one of the inputs. The result for an element does not depend on where
+/// the arrays begin and end.
 using Reduce = void (*)(const void* const* inputs, std::size_t input_count, void* const* outputs,
                         std::size_t output_count, std::size_t elements);
 
@@ -20,15 +21,17 @@ constexpr std::size_t kReduceOps = 5;  ///< Numbered as in ReduceOp.
 /// it is rounded towards zero.
 struct KernelSet {
   std::string_view name;
-  Reduce reduce[kDTypes][kReduceOps];  ///< Null if there is no such kernel (the mean of bools).
+  Reduce reduce[kDTypes][kReduceOps];  ///< Null only for the mean of bools, which does not exist.
 };
 
-/// Return the kernels of one instruction set, or null if the build or the processor does not support it.
+/// Returns the kernels that every processor can run.
 const KernelSet* generic_kernels();
+/// Returns the kernels for AVX2, or null if the build or the processor does not support it.
 const KernelSet* avx2_kernels();
+/// Returns the kernels for AVX-512, or null if the build or the processor does not support it.
 const KernelSet* avx512_kernels();
 
-/// Returns the widest set that this processor can run.
+/// Returns the kernels of the widest instruction set that this processor can run.
 const KernelSet& best_kernels();
 
 }  // namespace trainyard::shared_memory

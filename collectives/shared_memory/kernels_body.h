@@ -5,8 +5,8 @@
 // does.
 //
 // Everything is in an unnamed namespace, and no library function is used. If two files compiled a function with
-// external linkage for different instructions, the linker would merge the two, and the wide one could end up on a
-// processor that lacks its instructions.
+// external linkage for different instruction sets, the linker would keep only one version, possibly the one that the
+// processor cannot run.
 
 #include <cstdint>
 #include <type_traits>
@@ -26,7 +26,8 @@ template <class T>
 using Arithmetic =
     std::conditional_t<std::is_integral_v<T>, std::int64_t, std::conditional_t<sizeof(T) == 2, float, T>>;
 
-// Convert a stored number for calculation, and back. The conversions of halves are in messages/half.h.
+// load() converts a stored number for arithmetic, and store() converts it back. The conversions of 16-bit floats are in
+// messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }

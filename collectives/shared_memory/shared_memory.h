@@ -7,13 +7,13 @@
 
 namespace trainyard::shared_memory {
 
-/// Operations between processes, or threads, of one host, through memory that all members have mapped.
+/// A collective between processes, or threads, of one host, through memory that all members have mapped.
 ///
-/// On memory from `allocate` or announced by `use` they work in place: the elements are divided into chunks, and every
-/// rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result where it belongs.
-/// So a rank that computes does not delay the others once it has called the operation. Other memory is copied through
-/// buffers that stay in the cache. Small operations go through slots and need one synchronisation. The method does not
-/// affect the result: every element is combined in the order of the ranks.
+/// Operations on memory that allocate() returned or use() announced work in place. The elements are divided into
+/// chunks; every rank that has time takes the next chunk, reads it in the memory of all ranks and writes the result
+/// where it belongs. So a rank that computes does not delay the others once it has called the operation. Other memory
+/// is copied through buffers that stay in the cache. Small operations go through slots and need one synchronisation.
+/// The result is always the same: every element is combined in the order of the ranks.
 ///
 /// A waiting rank polls for `spin_us`, then sleeps. If ranks must share cores, it only yields a few times before it
 /// sleeps.
@@ -23,8 +23,7 @@ namespace trainyard::shared_memory {
 ///
 /// Parameters  spin_us, small_bytes, chunk_bytes, staging_bytes, ring_bytes; all but the first must be the same at
 ///             every rank
-/// Errors      kPeerLost and kTimeout name the rank that is to blame, kShapeMismatch says who asked for what, on
-///             every rank
+/// Errors      kPeerLost and kTimeout name the rank to blame; kShapeMismatch lists what each rank called
 class SharedMemory final : public Collective {
  public:
   explicit SharedMemory(CollectiveContext& context) : Collective(context) {}
@@ -32,19 +31,20 @@ class SharedMemory final : public Collective {
  private:
   collectives::Backend open() override;
 
-  Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank looks before it sleeps",
+  Parameter<std::int64_t> spin_us_{*this, "spin_us", 50, "how long a waiting rank polls before it sleeps",
                                    at_least(0) | in_unit("us")};
   Parameter<std::int64_t> small_bytes_{*this, "small_bytes", 32 << 10,
-                                       "the largest operation that is done in one meeting, each rank for itself; on "
-                                       "registered memory a quarter of it",
+                                       "the largest operation that is done through small slots; on registered memory, "
+                                       "a quarter of this",
                                        between(1 << 10, 1 << 24) | in_unit("bytes")};
   Parameter<std::int64_t> chunk_bytes_{*this, "chunk_bytes", 256 << 10,
-                                       "of each rank's memory, that one rank works on at a time",
+                                       "size of the piece that a rank works on at a time",
                                        between(1 << 10, 1 << 30) | in_unit("bytes")};
   Parameter<std::int64_t> staging_bytes_{*this, "staging_bytes", 2 << 20,
-                                         "of each rank, through which memory goes that the others cannot reach",
+                                         "size of each rank's buffer for memory that the others cannot map",
                                          between(1 << 16, 1 << 30) | in_unit("bytes")};
-  Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10, "of the ring for messages to each other rank",
+  Parameter<std::int64_t> ring_bytes_{*this, "ring_bytes", 512 << 10,
+                                      "size of the ring for messages to each other rank",
                                       between(1 << 12, 1 << 30) | in_unit("bytes")};
 };
 

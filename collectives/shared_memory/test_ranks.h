@@ -21,14 +21,14 @@ struct RankOptions {
 /// The function that a rank runs with its collective. It returns the text that the rank reports.
 using RankBody = std::function<std::string(Collective&)>;
 
-/// Runs the ranks 0 to count - 1 as threads of this process. Returns the text that each one reported, or the error that
-/// it threw.
+/// Runs the ranks 0 to count - 1 as threads of this process. Returns, for each rank, the text that it reported or the
+/// error that it threw.
 std::vector<std::string> on_threads(std::uint32_t count, const RankBody& body, const RankOptions& options = {});
 
 /// Waits until a rank creates the file `path`. Returns false if the file does not appear in time.
 bool wait_for_note(const std::string& path);
 
-/// Runs the ranks as processes. Must be constructed while this process has only one thread.
+/// Ranks that run as processes. The object must be constructed while this process has only one thread.
 class RankProcesses {
  public:
   RankProcesses(std::uint32_t count, const RankBody& body, const RankOptions& options = {});

@@ -10,8 +10,8 @@
 #include "collectives/shared_memory/kernels.h"
 #include "collectives/transport.h"
 
-// How an operation of the group moves its elements, in one of three ways, and how messages do. The way follows from the
-// descriptors of all members alone, so all members choose the same one:
+// The transfers of operations of the group, which move elements in one of three ways, and the transfers of messages.
+// The way depends only on the descriptors of all members, so all members choose the same one:
 //
 //   slots     small: each rank has put its input into a slot, and each works out the result for itself
 //   in place  registered: chunks are taken by any member that has time, and written where they belong
@@ -31,7 +31,7 @@ class SharedTransfer : public Transfer {
  public:
   SharedTransfer(const Group& group, const Operation& operation) : group_(group), operation_(operation) {}
 
-  /// Returns what this member needs from the other members before it can continue.
+  /// Returns the condition that the other members must satisfy before this member can continue.
   virtual Need need() const = 0;
   std::optional<std::vector<std::uint32_t>> missing() const final;
 
@@ -50,15 +50,16 @@ std::unique_ptr<Transfer> make_slot_transfer(const Group& group, const Operation
                                              std::vector<const void*>& scratch);
 
 /// Makes a transfer that works in place. `places` contains the address of the elements at each member. `chunk_bytes` is
-/// the size of the largest chunk of a member's memory.
+/// the maximum size of a chunk of a member's memory.
 std::unique_ptr<Transfer> make_in_place_transfer(Group& group, const Operation& operation, Reduce reduce,
                                                  std::vector<std::byte*> places, std::uint64_t chunk_bytes);
 
 /// Makes a transfer through the staging buffers.
 std::unique_ptr<Transfer> make_staged_transfer(Group& group, const Operation& operation, Reduce reduce);
 
-/// Make the transfers of send and recv. `ranks` contains the rank of each member.
+/// Makes the transfer of a send.
 std::unique_ptr<Transfer> make_send_transfer(Group& group, const Blocks& blocks, const Operation& operation);
+/// Makes the transfer of a recv. `ranks` contains the rank of each member, for error messages.
 std::unique_ptr<Transfer> make_receive_transfer(Group& group, const Blocks& blocks, const Operation& operation,
                                                 const std::vector<std::uint32_t>& ranks);
 

@@ -11,7 +11,8 @@
 
 namespace trainyard::shared_memory {
 
-/// Carries out the operations of the group, in a way that depends on the size and place of the elements.
+/// The transport of the group's operations. It moves elements in a way that depends on their number and on where they
+/// are; see transfers.h.
 class SharedTransport final : public collectives::Transport {
  public:
   /// `chunk_bytes` is the number of bytes of each member's memory that a member processes at a time.
@@ -35,7 +36,7 @@ class SharedTransport final : public collectives::Transport {
   core::SharedPool pool_;
 };
 
-/// Transfers messages between two members through rings in shared memory.
+/// The transport of messages between two members, through rings in shared memory.
 class RingMessages final : public collectives::Transport {
  public:
   RingMessages(Group& group, const Blocks& blocks, std::vector<std::uint32_t> ranks)

@@ -7,8 +7,8 @@
 
 namespace trainyard::testing {
 
-/// One requirement that every backend must meet, for any number of ranks. Every rank of a group calls `run`, which
-/// throws if a result is wrong. `notes` is the rendezvous of the ranks.
+/// A check of one requirement that every backend must meet, for any number of ranks. Every rank of a group calls `run`,
+/// which throws if a result is wrong. `notes` is the rendezvous of the ranks.
 struct ContractCheck {
   const char* name;
   void (*run)(Collective& group, core::Rendezvous& notes);

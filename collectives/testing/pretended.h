@@ -11,11 +11,11 @@
 
 namespace trainyard::testing {
 
-/// What the other members of a pretended group do. By default they call the same operations at once.
+/// The behaviour of the other members of a pretended group. By default they call the same operations immediately.
 struct PretendedOthers {
   bool come = true;                             ///< True if the others call the operations of the group.
-  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from that of this member.
-  collectives::Presence presence = collectives::Presence::kHere;  ///< What Attendance says about them.
+  std::optional<collectives::Request> ask_for;  ///< Their request, if it differs from this member's request.
+  collectives::Presence presence = collectives::Presence::kHere;  ///< The presence that Attendance reports for them.
   std::optional<collectives::Answer> answer;                      ///< Their answer to a probe.
   std::optional<collectives::Failure> tell;                       ///< The failure that they report.
   std::vector<collectives::Failure> were_told;              ///< The failures that this member has reported to them.
@@ -26,7 +26,7 @@ struct PretendedOthers {
 /// The backend works on the caller's thread.
 collectives::Backend pretended_backend(PretendedOthers& others);
 
-/// A complete collective in which this member is the only one that exists.
+/// A complete collective in which `others` simulates all other members.
 class PretendedGroup final : public Collective {
  public:
   PretendedGroup(CollectiveContext& context, PretendedOthers& others) : Collective(context), others_(others) {}

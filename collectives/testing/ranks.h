@@ -11,21 +11,22 @@
 
 namespace trainyard::testing {
 
-/// How one rank of a test ended.
+/// The outcome of one rank of a test.
 struct RankEnd {
   bool returned = false;        ///< False if the rank threw an exception or its process died.
   Code code = Code::kInternal;  ///< The code of the Error that the rank threw.
-  std::string text;             ///< What the rank returned, or the text of what it threw.
+  std::string text;             ///< The text that the rank returned, or the text of the exception that it threw.
 };
 
-/// The function that a rank runs. `notes` is the rendezvous of the ranks.
+/// The function that a rank runs. It returns a text for RankEnd. `notes` is the rendezvous of the ranks.
 using RankFunction = std::function<std::string(std::uint32_t rank, core::Rendezvous& notes)>;
 
-/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all of them have ended.
+/// Runs `function` once for each of `count` ranks, in threads of this process. Returns when all threads have ended.
 std::vector<RankEnd> run_threads(std::uint32_t count, const RankFunction& function);
 
-/// Runs `function` in processes forked from this one, which must have no other threads. Returns when all processes
-/// except those of `victims` have ended, or after a minute; the remaining ones are then killed.
+/// Runs `function` once for each of `count` ranks, in processes forked from this one, which must have no other threads.
+/// Returns when all processes except those of `victims` have ended, or after a minute; the remaining processes are then
+/// killed.
 std::vector<RankEnd> run_processes(std::uint32_t count, const RankFunction& function,
                                    const std::vector<std::uint32_t>& victims = {});
 

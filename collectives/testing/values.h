@@ -9,11 +9,12 @@
 
 namespace trainyard::testing {
 
-/// Return all element types and all reductions.
+/// Returns all element types.
 const std::vector<DType>& all_dtypes();
+/// Returns all reductions.
 const std::vector<ReduceOp>& all_ops();
 
-/// An array of elements of any type that are written and read as numbers, for a simple reference implementation.
+/// An array of elements of any type, which are read and written as doubles. It serves as a simple reference for tests.
 class Values {
  public:
   Values(DType dtype, std::uint64_t count) : dtype_(dtype), bytes_((count + 1) * size_of(dtype)), count_(count) {}
@@ -39,11 +40,11 @@ class Values {
 /// integer types, and 0 or 1 for bools. No reduction over four ranks overflows.
 double sample(DType dtype, std::uint32_t rank, std::uint64_t i);
 
-/// Returns the reduction of the values of all ranks at index `i`.
+/// Returns the reduction of the values sample() of all ranks at index `i`.
 double reduced(ReduceOp op, DType dtype, std::uint32_t ranks, std::uint64_t i);
 
-/// Throws, naming `what` and the index, if a value differs from the expected one by more than the precision of the
-/// type.
+/// Throws an exception that names `what` and the index `i` if `got` differs from `wanted` by more than the precision of
+/// the type.
 void expect_near(const std::string& what, DType dtype, std::uint64_t i, double got, double wanted);
 
 }  // namespace trainyard::testing

@@ -9,9 +9,9 @@
 
 namespace trainyard::collectives {
 
-/// Collectives over sockets of libzmq, which is always available. Every member sends directly to every other one. It
-/// sends all its elements if they are few; otherwise it sends the part that the other member reduces, and gets the
-/// result back. Values are added in the order of the ranks, for every size.
+/// A collective over sockets of libzmq. It is always available. Every member sends directly to every other member: all
+/// its elements if they are few, otherwise only the part that the other member reduces and sends back. Values are added
+/// in the order of the ranks, for every size.
 ///
 /// Parameters  transport  "ipc": sockets in a private folder; or "tcp": the loopback interface
 class Zmq final : public Collective {
@@ -21,7 +21,7 @@ class Zmq final : public Collective {
  private:
   Backend open() override;
 
-  Parameter<std::string> transport_{*this, "transport", "ipc", "what the sockets are", one_of({"ipc", "tcp"})};
+  Parameter<std::string> transport_{*this, "transport", "ipc", "kind of sockets", one_of({"ipc", "tcp"})};
 };
 
 }  // namespace trainyard::collectives

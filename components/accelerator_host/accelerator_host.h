@@ -70,7 +70,8 @@ class AcceleratorHost final : public Component {
 
   RunnerOptions runner_options() const;
 
-  Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"}, "kind of hardware, or auto",
+  Parameter<PluginSpec> accelerator_{*this, "accelerator", PluginSpec{"cpu"},
+                                     "the accelerator, which is a kind of hardware, or auto",
                                      plugin_kind("accelerator")};
   Parameter<std::string> devices_{*this, "devices", "1",
                                   "a count, a list such as [0, 3], auto (one), or -1 (all of the accelerator)"};
@@ -79,8 +80,9 @@ class AcceleratorHost final : public Component {
   Parameter<PluginSpec> collective_{*this, "collective", PluginSpec{"auto"}, "how ranks exchange data, or auto",
                                     plugin_kind("collective")};
   Parameter<double> collective_timeout_s_{*this, "collective_timeout_s", 60.0,
-                                          "a rank that is silent for longer ends the run", positive() | in_unit("s")};
-  Parameter<std::string> precision_{*this, "precision", "32-true", "of parameters and computation",
+                                          "how long a rank may be silent before the run ends",
+                                          positive() | in_unit("s")};
+  Parameter<std::string> precision_{*this, "precision", "32-true", "precision of the parameters and of the computation",
                                     one_of(precision_names_and_aliases())};
   Parameter<double> loss_scale_{*this, "loss_scale", 65536.0, "16-mixed: factor on the loss of the first step",
                                 positive()};
@@ -92,20 +94,22 @@ class AcceleratorHost final : public Component {
                                at_least(0) | settable()};
   Parameter<double> clip_value_{*this, "clip_value", 0.0, "largest absolute value of a gradient; 0 = any",
                                 at_least(0) | settable()};
-  Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10, "steps between two training metrics",
+  Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10,
+                                           "steps between two reports of training metrics",
                                            at_least(1) | settable() | in_unit("steps")};
   Parameter<bool> log_device_stats_{*this, "log_device_stats", false,
-                                    "what the accelerator knows of its memory and use is among the training metrics",
-                                    settable()};
+                                    "add the accelerator's memory and utilization to the training metrics", settable()};
   Parameter<bool> timeline_{*this, "timeline", false,
-                            "write what is done when into timeline.rank<N>.json, in Chrome's trace format"};
-  Parameter<bool> deterministic_{*this, "deterministic", false, "refuse operations that may differ from run to run"};
+                            "write a timeline of the host's work to timeline.rank<N>.json, in Chrome's trace format"};
+  Parameter<bool> deterministic_{*this, "deterministic", false,
+                                 "refuse operations whose results can differ from run to run"};
   Parameter<bool> detect_anomaly_{*this, "detect_anomaly", false,
                                   "stop at the first loss or gradient that is not finite; slow"};
-  Parameter<OnNan> on_nan_{*this, "on_nan", OnNan::kStop,
-                           "a loss that is not finite: end the run (stop), leave out the step (skip), or go on"};
+  Parameter<OnNan> on_nan_{
+      *this, "on_nan", OnNan::kStop,
+      "for a loss that is not finite: end the run (stop), leave out the step (skip), or continue (ignore)"};
 
-  Input<DatasetInfo> dataset_{*this, "dataset", "sizes, before the first batch",
+  Input<DatasetInfo> dataset_{*this, "dataset", "sizes of the data, sent before the first batch",
                               [this](const auto& message) { on_dataset(*message); }};
   Input<Order> orders_{
       *this, "orders", "what to do", [this](const auto& message) { on_order(message); }, {.topic = "/orders"}};

@@ -48,7 +48,7 @@ void ActiveOrder::on_parameters(const Parameters& message) {
 }
 
 bool is_one_unit(const Order& order) {
-  return order.kind == OrderKind::kCheckpoint || (order.kind == OrderKind::kPredict && order.batches == 0);
+  return order.kind == OrderKind::kCheckpoint || order.kind == OrderKind::kGenerate;
 }
 
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace) {
@@ -58,8 +58,9 @@ std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& ord
     case OrderKind::kEvaluate:
       return std::make_unique<EvaluateOrder>(order, workplace);
     case OrderKind::kPredict:
-      if (order->batches == 0) return std::make_unique<GenerateOrder>(order, workplace);
       return std::make_unique<PredictOrder>(order, workplace);
+    case OrderKind::kGenerate:
+      return std::make_unique<GenerateOrder>(order, workplace);
     case OrderKind::kCheckpoint:
       return std::make_unique<CheckpointOrder>(order, workplace);
     case OrderKind::kStop:

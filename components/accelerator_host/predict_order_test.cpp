@@ -24,7 +24,7 @@ TEST_F(AcceleratorHostTest, PredictionsComeBatchByBatch) {
 TEST_F(AcceleratorHostTest, WhatAModelCannotDoIsAnErrorThatNamesIt) {
   start_ready();
   try {
-    send("/orders", Order{.id = 1, .kind = OrderKind::kPredict, .split = "predict"});
+    send("/orders", Order{.id = 1, .kind = OrderKind::kGenerate, .split = "predict"});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("model 'mlp' of component 'accelerator_host' classifies samples"));

@@ -13,7 +13,6 @@
 #include "components/accelerator_host/make_plugins.h"
 #include "components/accelerator_host/prepare_model.h"
 #include "messages/error.h"
-#include "tensors/bridge.h"
 #include "tensors/half_emulation.h"
 #include "tensors/norm.h"
 #include "tensors/version.h"
@@ -84,7 +83,8 @@ void Runner::build(const DatasetInfo& data) {
   make_arena();
   check_memory(data);
   emulate_half();
-  model_->set_training(training_);
+  mode_.emplace(*model_, *strategy_);
+  collect_parts();
 }
 
 void Runner::make_arena() {
@@ -150,76 +150,21 @@ void Runner::check_memory(const DatasetInfo& data) const {
               arena_->bytes() + batch, limit, options_.model.plugin, arena_->bytes(), data.batch_size, batch);
 }
 
-std::vector<Runner::Part> Runner::parts() {
-  std::vector<Part> parts{{"model/" + options_.model.plugin, model_.get()},
-                          {"strategy/" + options_.strategy.plugin, strategy_.get()}};
+void Runner::collect_parts() {
+  std::vector<SavedParts::Part> parts{{"model/" + options_.model.plugin, model_.get()},
+                                      {"strategy/" + options_.strategy.plugin, strategy_.get()}};
   if (scaling_->loss_scaler()) parts.push_back({LossScaler::kState, scaling_->loss_scaler()});
-  return parts;
-}
-
-std::vector<SavedState> Runner::states() {
-  std::vector<SavedState> all;
-  const auto take = [&all](StateWriter writer) {
-    for (SavedState& state : writer.take()) all.push_back(std::move(state));
-  };
-  StateWriter numbers(RandomNumbers::kState, context_.rank);
-  random_->save_state(numbers);
-  take(std::move(numbers));
-  for (const Part& part : parts()) {
-    StateWriter writer(part.owner, context_.rank);
-    part.state->save_state(writer);
-    take(std::move(writer));
-  }
-  if (!has_own_buffers()) return all;
-  StateWriter buffers(buffer_state(), context_.rank);
-  buffers.set("buffers", message_of(arena_->buffers().to(at::kCPU, /*non_blocking=*/false, /*copy=*/true)),
-              StateScope::kRank);
-  take(std::move(buffers));
-  return all;
-}
-
-std::vector<std::string> Runner::restore(const RestoredStates& states) {
-  restored_ = states;
-  std::vector<std::string> owners{RandomNumbers::kState, buffer_state()};
-  for (const Part& part : parts()) owners.push_back(part.owner);
-  return owners;
+  parts_.emplace(SavedParts::Rank{context_.rank, context_.world_size, options_.strategy.plugin}, *random_, *arena_,
+                 std::move(parts));
 }
 
 void Runner::start() {
   strategy_->start();
-  if (!restored_) return;
-  const RestoredStates states = *std::exchange(restored_, {});
-  const StateReader buffers(states, buffer_state(), context_.rank);
-  // What a rank has of the buffers may depend on the number of ranks.
-  if (has_own_buffers() && !buffers.empty() && buffers.ranks() == context_.world_size) restore_buffers(buffers);
-  for (const Part& part : parts()) {
-    const StateReader reader(states, part.owner, context_.rank);
-    if (!reader.empty()) part.state->restore_state(reader);
-  }
-  const StateReader numbers(states, RandomNumbers::kState, context_.rank);
-  if (numbers.empty()) {
-    random_->begin_anew(states.step);
-  } else {
-    random_->restore_state(numbers);
-  }
-}
-
-void Runner::restore_buffers(const StateReader& from) {
-  const at::NoGradGuard no_gradients;
-  at::Tensor buffers = arena_->buffers();
-  buffers.copy_(view_of(from.tensor("buffers", DType::kUInt8, {buffers.numel()})));
-  arena_->publish_buffers();
-}
-
-/// Models may have much to switch, so only changes are passed on.
-void Runner::set_training(bool training) {
-  if (training == training_) return;
-  model_->set_training(training);
-  training_ = training;
+  parts_->restore();
 }
 
 at::Tensor Runner::train(const Batch& batch, std::uint64_t step, double weight, bool last) {
-  set_training(true);
+  mode_->train();
   at::Tensor loss = strategy_->train({.data = batches_->take(batch),
                                       .samples = batch.samples,
                                       .weight = scaling_->scaled(weight),
@@ -245,22 +190,17 @@ void Runner::check_parameters(std::uint64_t step) const {
               context_.where, step);
 }
 
-void Runner::begin_evaluation() {
-  set_training(false);
-  evaluation_ = &strategy_->begin_evaluation();
-}
-
 std::vector<NamedMetric> Runner::evaluate(const Batch& batch) {
   const at::NoGradGuard no_gradients;
   const ForwardScope scope = passes_->evaluation();
-  std::vector<NamedMetric> metrics = evaluation_->evaluate(*model_, batches_->take(batch));
+  std::vector<NamedMetric> metrics = mode_->evaluation().evaluate(*model_, batches_->take(batch));
   batches_->release();
   return metrics;
 }
 
 std::optional<Prediction> Runner::predict(const Batch& batch) {
   const at::NoGradGuard no_gradients;
-  evaluation_->gather_model();
+  mode_->evaluation().gather_model();
   if (batch.samples == 0) return {};
   const ForwardScope scope = passes_->evaluation();
   Prediction prediction = model_->predict(batches_->take(batch));
@@ -270,7 +210,7 @@ std::optional<Prediction> Runner::predict(const Batch& batch) {
 
 Prediction Runner::generate(const std::string& split) {
   const at::NoGradGuard no_gradients;
-  evaluation_->gather_model();
+  mode_->evaluation().gather_model();
   const ForwardScope scope = passes_->training();  // It may draw numbers.
   return model_->predict({.split = split, .tensors = {}});
 }

@@ -10,10 +10,11 @@
 
 #include "accelerators/accelerator.h"
 #include "components/accelerator_host/device_batches.h"
+#include "components/accelerator_host/evaluation_mode.h"
 #include "components/accelerator_host/gradient_scaling.h"
 #include "components/accelerator_host/random_numbers.h"
+#include "components/accelerator_host/saved_parts.h"
 #include "core/component/context.h"
-#include "core/state/state.h"
 #include "messages/batch.h"
 #include "models/model.h"
 #include "strategies/strategy.h"
@@ -76,9 +77,9 @@ class Runner {
   /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Begin and end an evaluation or a prediction. Must be called on every rank, even on a rank without batches.
-  void begin_evaluation();
-  void end_evaluation() { strategy_->end_evaluation(); }
+  /// Begin and end an evaluation or prediction. They are called on every rank, even on one without batches.
+  void begin_evaluation() { mode_->begin(); }
+  void end_evaluation() { mode_->end(); }
 
   /// Return the metrics or the prediction of a batch. For a batch of zero rows the result is empty, but the rank takes
   /// part in the communication.
@@ -96,13 +97,12 @@ class Runner {
   /// Makes the model's buffers visible to the components that read the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
-  /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
-  std::vector<SavedState> states();
-  /// Keeps the states of a checkpoint until start() restores them. Returns the names of all owners whose state this
-  /// function accepts.
-  std::vector<std::string> restore(const RestoredStates& states);
-  /// Returns the number of steps that were skipped because gradients were not finite.
+  /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
+  /// model's buffers and the strategy.
+  std::vector<SavedState> states() { return parts_->save(); }
+  /// Keeps the states of a checkpoint, which start() restores, and returns the owners of those that are its own.
+  std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
+  /// Returns the number of steps skipped because gradients were not finite, and continues that of a resumed run.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
   /// Sets the number of steps that a resumed run has skipped before.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
@@ -125,22 +125,11 @@ class Runner {
   void check_precision() const;
   int device_index() const;
   void make_arena();
+  void collect_parts();
   std::optional<at::ScalarType> autocast_type() const;
   OnNan on_nan() const;
   void emulate_half();
   void check_memory(const DatasetInfo& data) const;
-  void set_training(bool training);
-  /// A part of the rank that has state, and the name under which checkpoints keep it.
-  struct Part {
-    std::string owner;
-    Stateful* state;
-  };
-  std::vector<Part> parts();
-  /// Returns the name under which checkpoints keep the buffers of each rank, such as running means of the samples that
-  /// the rank has seen. The meaning of the buffers depends on the strategy, so the name contains the strategy's name.
-  std::string buffer_state() const { return "buffers/" + options_.strategy.plugin; }
-  bool has_own_buffers() const { return context_.world_size > 1 && arena_->has_buffers(); }
-  void restore_buffers(const StateReader& from);
 
   RunnerOptions options_;
   ComponentContext context_;
@@ -157,11 +146,11 @@ class Runner {
   std::optional<Passes> passes_;
   std::optional<GradientScaling> scaling_;
 
-  std::optional<RestoredStates> restored_;  ///< Set between restore() and start().
-
   std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
-  Evaluation* evaluation_ = nullptr;    ///< The strategy's evaluation while one is under way, otherwise null.
-  bool training_ = true;                ///< The mode that was last set on the model.
+
+  // These are made by `build`, too, and refer to the members above.
+  std::optional<EvaluationMode> mode_;
+  std::optional<SavedParts> parts_;
 };
 
 }  // namespace trainyard

@@ -13,9 +13,9 @@
 #include "checkpoints/durable_file.h"
 #include "components/checkpoint_writer/resume.h"
 #include "components/checkpoint_writer/temporary_checkpoint.h"
-#include "core/config/nearest.h"
 #include "core/loop/event_loop.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 

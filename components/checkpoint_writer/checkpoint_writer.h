@@ -74,20 +74,26 @@ class CheckpointWriter final : public Component {
   void report_finished();
   void report(const BackgroundWriter::Finished& finished);
 
-  Parameter<std::string> directory_{*this, "directory", "",
-                                    "where checkpoints lie; default: checkpoints in the run's output directory"};
-  Parameter<std::int64_t> keep_last_{*this, "keep_last", 2, "how many of the newest are kept; 0: all", at_least(0)};
-  Parameter<std::int64_t> keep_best_{*this, "keep_best", 1, "how many of the best are kept besides", at_least(0)};
-  Parameter<std::string> monitor_{*this, "monitor", "loss", "the validation metric that says which is best"};
-  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller, "whether small or large is good"};
-  Parameter<std::string> resume_{*this, "resume", "",
-                                 "where to go on: last or best of the directory, a path, or nothing to begin anew"};
+  Parameter<std::string> directory_{
+      *this, "directory", "", "directory of the checkpoints; default: 'checkpoints' in the run's output directory"};
+  Parameter<std::int64_t> keep_last_{*this, "keep_last", 2, "how many of the newest checkpoints are kept; 0 = all",
+                                     at_least(0)};
+  Parameter<std::int64_t> keep_best_{*this, "keep_best", 1, "how many of the best checkpoints are kept in addition",
+                                     at_least(0)};
+  Parameter<std::string> monitor_{*this, "monitor", "loss",
+                                  "the validation metric that decides which checkpoint is best"};
+  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller,
+                                  "whether a small (min) or a large (max) value is good"};
+  Parameter<std::string> resume_{
+      *this, "resume", "",
+      "the checkpoint to resume from: last or best of the directory, or a path; empty = start a new training"};
   Parameter<bool> save_optimizer_{*this, "save_optimizer", true, "save the optimizer's state too"};
   Parameter<Existing> existing_{*this, "existing", Existing::kKeep,
                                 "checkpoints of other runs in the directory: leave them alone (keep), refuse to start "
                                 "(error), or delete them as the rule says, like those of this run (replace)"};
 
-  Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken", "the copy is made; the arena may change again"};
+  Output<SnapshotTaken> snapshot_taken_{*this, "snapshot_taken",
+                                        "the copy has been made, so the arena may change again"};
   Output<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved, or why not", {.topic = "/checkpoints"}};
   Output<RunState> run_state_{
       *this, "run_state", "where the run begins, sent once", {.topic = "/run_state", .latched = true}};

@@ -14,7 +14,7 @@ namespace trainyard {
 
 ComponentStates::ComponentStates(Component& owner)
     : owner_(owner),
-      request_(owner, "state_request", "a checkpoint is made; what belongs to it?", {.topic = "/state_request"}),
+      request_(owner, "state_request", "a request for the component's state, for a checkpoint", {.topic = "/state_request"}),
       restored_(owner, "restored_states", "the state of the checkpoint that the run resumes",
                 {.topic = "/restored_states"}),
       answers_(owner, "states", "state of components", [this](const auto& message) { on_answer(*message); },

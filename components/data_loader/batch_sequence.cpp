@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {
@@ -25,10 +25,9 @@ std::uint64_t BatchSequence::add(const Order& order) {
     case OrderKind::kTrain:
       return append(train(order));
     case OrderKind::kEvaluate:
-      return append(evaluate(order));
     case OrderKind::kPredict:
-      // A predict order for 0 batches lets the model generate, and needs no data.
-      return order.batches == 0 ? 0 : append(evaluate(order));
+      return append(evaluate(order));
+    case OrderKind::kGenerate:
     case OrderKind::kCheckpoint:
     case OrderKind::kPause:
     case OrderKind::kGoOn:

@@ -124,7 +124,7 @@ TEST_F(BatchSequenceTest, StopVoidsEverythingAndEndsTheGuessing) {
 
 TEST_F(BatchSequenceTest, CheckpointsAndGenerationNeedNoBatches) {
   sequence_.add({.id = 1, .kind = OrderKind::kCheckpoint});
-  sequence_.add({.id = 2, .kind = OrderKind::kPredict, .split = "predict"});
+  sequence_.add({.id = 2, .kind = OrderKind::kGenerate, .split = "predict"});
   EXPECT_FALSE(sequence_.wanted());
 }
 

@@ -5,10 +5,10 @@
 #include <exception>
 #include <utility>
 
-#include "core/config/nearest.h"
 #include "core/loop/event_loop.h"
 #include "core/plugin/loader.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 

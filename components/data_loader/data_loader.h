@@ -75,28 +75,31 @@ class DataLoader : public Component {
   void fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const;
 
   Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "where samples come from", plugin_kind("dataset")};
-  Parameter<std::vector<PluginSpec>> transforms_{*this, "transforms", std::vector<PluginSpec>{},
-                                                 "what is done to every sample, in this order",
-                                                 plugin_kind("transform")};
+  Parameter<std::vector<PluginSpec>> transforms_{
+      *this, "transforms", std::vector<PluginSpec>{},
+      "the transforms of every sample, in the order in which they are applied", plugin_kind("transform")};
   Parameter<std::vector<std::string>> random_splits_{
       *this, "random_splits", std::vector<std::string>{kTrainSplit},
-      "splits for which random transforms draw; train = batches to train on"};
+      "splits for which random transforms draw numbers; train = training batches"};
   Parameter<std::int64_t> batch_size_{*this, "batch_size", 64, "samples in a batch of this rank", between(1, 1 << 24)};
-  Parameter<std::int64_t> workers_{*this, "workers", 1, "threads that read; 0 = the component's own", between(0, 256)};
+  Parameter<std::int64_t> workers_{*this, "workers", 1, "threads that read samples; 0 = the component's own thread",
+                                   between(0, 256)};
   Parameter<std::int64_t> prefetch_{*this, "prefetch", 4, "batches read ahead", between(1, 4096)};
   Parameter<Sampling> sampling_{*this, "sampling", Sampling::kShuffle,
-                                "order of training samples; replacement = free draws"};
+                                "order of training samples; replacement = independent draws"};
   Parameter<Sampling> evaluation_sampling_{*this, "evaluation_sampling", Sampling::kSequential,
                                            "order of evaluation samples; replacement = the same draws every time",
                                            one_of({"sequential", "replacement"})};
-  Parameter<std::int64_t> shard_{*this, "shard", -1, "which part of the samples to read; -1 = the rank's",
+  Parameter<std::int64_t> shard_{*this, "shard", -1,
+                                 "which part of the samples to read, counted from 0; -1 = the part of this rank",
                                  at_least(-1)};
-  Parameter<std::int64_t> shards_{*this, "shards", -1, "parts the samples are dealt to; -1 = one for each rank",
-                                  at_least(-1)};
-  Parameter<bool> drop_last_{*this, "drop_last", true, "leave out a short last training batch; evaluation never does"};
+  Parameter<std::int64_t> shards_{
+      *this, "shards", -1, "number of parts into which the samples are divided; -1 = one for each rank", at_least(-1)};
+  Parameter<bool> drop_last_{*this, "drop_last", true,
+                             "leave out an incomplete last training batch; evaluations use every sample"};
 
-  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will hold", {.latched = true}};
-  Output<Batch> batches_{*this, "batches", "the data, in the order of the orders"};
+  Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will contain", {.latched = true}};
+  Output<Batch> batches_{*this, "batches", "the batches, in the sequence of the orders that they serve"};
   Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
                        InputOptions{.topic = "/orders"}};
   Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor", "where training goes on; the question is not looked at",

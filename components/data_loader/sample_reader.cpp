@@ -4,10 +4,10 @@
 #include <string>
 #include <utility>
 
-#include "core/config/nearest.h"
 #include "core/random/random.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "messages/tensor.h"
 
 namespace trainyard {

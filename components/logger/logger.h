@@ -71,18 +71,20 @@ class Logger final : public Component {
   Parameter<ConsoleMode> console_{*this, "console", ConsoleMode::kAuto,
                                   "what to show: a live line (progress), lines, nothing (off), or progress on a "
                                   "terminal and lines elsewhere (auto)"};
-  Parameter<double> console_interval_s_{*this, "console_interval_s", 1,
-                                        "where lines are shown: the least time between those of two training steps; "
-                                        "0 = a line for every step",
-                                        between(0, 86'400) | in_unit("s")};
+  Parameter<double> console_interval_s_{
+      *this, "console_interval_s", 1,
+      "where lines are shown: the shortest time between the lines of two training steps; "
+      "0 = a line for every step",
+      between(0, 86'400) | in_unit("s")};
   Parameter<bool> csv_{*this, "csv", true, "write metrics_<stage>.csv"};
   Parameter<bool> jsonl_{*this, "jsonl", true, "write metrics.jsonl"};
   Parameter<bool> tensorboard_{*this, "tensorboard", true, "write TensorBoard event files"};
   Parameter<std::int64_t> every_steps_{*this, "every_steps", 1,
-                                       "take the metrics of every n-th training step, and of the last", positive()};
-  Parameter<std::string> directory_{*this, "directory", "", "where to write; default: the run's output directory"};
+                                       "log the metrics of every n-th training step, and of the last one", positive()};
+  Parameter<std::string> directory_{*this, "directory", "",
+                                    "directory of the files; default: the run's output directory"};
 
-  Input<Metrics> metrics_{*this, "metrics", "numbers about the run", [this](const auto& m) { on_metrics(*m); },
+  Input<Metrics> metrics_{*this, "metrics", "the metrics of the run", [this](const auto& m) { on_metrics(*m); },
                           required("/metrics")};
   Input<ModelInfo> model_{*this, "model", "what is trained", [this](const auto& m) { tell(*m); }, listening("/model")};
   Input<DatasetInfo> dataset_{*this, "dataset", "what it is trained on", [this](const auto& m) { tell(*m); },

@@ -85,11 +85,11 @@ class Optimizer final : public Component {
   Parameter<double> lr_decay_{*this, "lr_decay", 0, "adagrad: decay of the learning rate", at_least(0)};
   Parameter<double> initial_accumulator_value_{*this, "initial_accumulator_value", 0, "adagrad: first sum of squares",
                                                at_least(0)};
-  Parameter<bool> maximize_{*this, "maximize", false, "go up the gradient"};
+  Parameter<bool> maximize_{*this, "maximize", false, "ascend along the gradient instead of descending"};
 
   Parameter<optimizer::DecayOn> weight_decay_on_{
       *this, "weight_decay_on", optimizer::DecayOn::kAll,
-      "which parameters decay: all, or only those of two dimensions and more"};
+      "which parameters decay: all, or only those with at least two dimensions"};
   Parameter<std::vector<std::string>> no_decay_{*this, "no_decay", std::vector<std::string>{},
                                                 "glob patterns of parameters without decay"};
   Parameter<std::vector<std::string>> lr_scale_{
@@ -97,22 +97,28 @@ class Optimizer final : public Component {
       "factors on the learning rate by glob pattern: 'encoder.*=0.1'; the last match counts"};
 
   Parameter<optimizer::ScheduleKind> schedule_{*this, "schedule", optimizer::ScheduleKind::kConstant,
-                                               "how the learning rate moves"};
+                                               "schedule of the learning rate"};
   Parameter<std::int64_t> warmup_steps_{*this, "warmup_steps", 0, "linear warm-up before the schedule",
                                         at_least(0) | in_unit("steps")};
-  Parameter<double> min_lr_{*this, "min_lr", 0, "cosine, linear: learning rate of the end; step: floor", at_least(0)};
+  Parameter<double> min_lr_{*this, "min_lr", 0, "cosine, linear: learning rate at the end; step: lowest learning rate",
+                            at_least(0)};
   Parameter<std::int64_t> step_size_{*this, "step_size", 0, "step: steps between two drops",
                                      at_least(0) | in_unit("steps")};
-  Parameter<double> gamma_{*this, "gamma", 0.1, "step: factor of a drop", at_least(0)};
-  Parameter<std::int64_t> total_steps_{*this, "total_steps", 0, "where the schedule ends; 0 = with the run",
+  Parameter<double> gamma_{*this, "gamma", 0.1, "step: factor by which the learning rate drops", at_least(0)};
+  Parameter<std::int64_t> total_steps_{*this, "total_steps", 0,
+                                       "the step at which the schedule ends; 0 = at the end of the run",
                                        at_least(0) | in_unit("steps")};
-  Parameter<double> pct_start_{*this, "pct_start", 0.3, "one_cycle: part of the steps that rises", between(0, 1)};
+  Parameter<double> pct_start_{*this, "pct_start", 0.3,
+                               "one_cycle: share of the steps in which the learning rate rises", between(0, 1)};
   Parameter<double> div_factor_{*this, "div_factor", 25, "one_cycle: starts at lr / div_factor", positive()};
-  Parameter<double> final_div_factor_{*this, "final_div_factor", 1e4, "one_cycle: ends that much below its start",
-                                      positive()};
-  Parameter<bool> cycle_momentum_{*this, "cycle_momentum", true, "one_cycle: momentum moves against the learning rate"};
-  Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the peak", between(0, 1)};
-  Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at both ends", between(0, 1)};
+  Parameter<double> final_div_factor_{*this, "final_div_factor", 1e4,
+                                      "one_cycle: the last learning rate is the first one divided by this", positive()};
+  Parameter<bool> cycle_momentum_{*this, "cycle_momentum", true,
+                                  "one_cycle: change the momentum inversely to the learning rate"};
+  Parameter<double> base_momentum_{*this, "base_momentum", 0.85, "one_cycle: momentum at the highest learning rate",
+                                   between(0, 1)};
+  Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
+                                  between(0, 1)};
 
   /// Delays the first step until RunState has arrived, which contains the number of this step. Gradients arrive on
   /// another edge, and can arrive earlier.

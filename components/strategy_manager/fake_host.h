@@ -26,6 +26,7 @@ inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kEvaluate || order.kind == OrderKind::kPredict) {
     return fmt::format("{} {} n{} e{}", name_of(order.kind), order.split, order.batches, order.epoch);
   }
+  if (order.kind == OrderKind::kGenerate) return "generate";
   return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 

@@ -144,13 +144,13 @@ void RunAgenda::plan_start() {
     plan_evaluation(Purpose::kPlanned, planned_);
   } else {
     const bool test = settings_.mode == RunMode::kTest;
-    Task task{order_of(test ? OrderKind::kEvaluate : OrderKind::kPredict)};
+    const bool generates = !test && settings_.predict_split.empty();
+    Task task{order_of(test ? OrderKind::kEvaluate : generates ? OrderKind::kGenerate : OrderKind::kPredict)};
     task.order.split = test ? "test" : settings_.predict_split;
-    if (!task.order.split.empty()) {
+    if (!generates) {
       const auto limit = test ? settings_.limit_test_batches : settings_.limit_predict_batches;
       task.order.batches = batches_of(facts_, task.order.split, limit);
-      // In an order, 0 batches would mean generation. A run that silently does nothing would look like one that is
-      // done.
+      // A run that silently does nothing would look like a run that has done its work.
       if (task.order.batches == 0) {
         throw Error(Code::kInvalidArgument, "mode '{}' has nothing to do: {} of the split '{}'",
                     name_of(settings_.mode),
@@ -189,7 +189,7 @@ void RunAgenda::plan_end() {
     plan_checkpoint(CheckpointReason::kFinal, true);
   }
   if (settings_.predict_at_end) {
-    Task task{order_of(OrderKind::kPredict)};
+    Task task{order_of(OrderKind::kGenerate)};
     task.order.split = "predict";
     planned_.push_back(std::move(task));
   }

@@ -70,7 +70,7 @@ TEST(RunAgendaTest, EvaluationCanComeFirstAndGoOverSeveralSplits) {
                       .evaluate_at_start = true,
                       .predict_at_end = true}),
               ElementsAre("evaluate validate n2 e0", "evaluate train n10 e0", "evaluate validate n3 e0",
-                          "train e0 b0 n1", "checkpoint final", "predict predict n0 e0"));
+                          "train e0 b0 n1", "checkpoint final", "generate"));
 }
 
 TEST(RunAgendaTest, OtherModesDoOneThing) {
@@ -78,7 +78,7 @@ TEST(RunAgendaTest, OtherModesDoOneThing) {
               ElementsAre("evaluate validate n3 e0", "evaluate test n2 e0"));
   EXPECT_THAT(played({.mode = RunMode::kTest, .limit_test_batches = 1}), ElementsAre("evaluate test n1 e0"));
   EXPECT_THAT(played({.mode = RunMode::kPredict}), ElementsAre("predict test n2 e0"));
-  EXPECT_THAT(played({.mode = RunMode::kPredict, .predict_split = ""}), ElementsAre("predict  n0 e0"));
+  EXPECT_THAT(played({.mode = RunMode::kPredict, .predict_split = ""}), ElementsAre("generate"));
 }
 
 TEST(RunAgendaTest, APredictionOfTheTrainingSamplesUsesTheShortLastBatchToo) {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard::manager {
 

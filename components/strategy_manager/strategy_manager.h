@@ -116,23 +116,26 @@ class StrategyManager final : public Component {
                                         [this](const GoOnRequest& request) { return go_on(request); }};
 
   Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
-  Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no bound",
+  Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no limit",
                                      at_least(-1) | in_unit("steps")};
-  Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no bound",
+  Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no limit",
                                       between(-1, 1e9) | in_unit("epochs")};
-  Parameter<double> max_time_s_{*this, "max_time_s", 0, "time of the run; 0 = no bound",
+  Parameter<double> max_time_s_{*this, "max_time_s", 0, "time of the run; 0 = no limit",
                                 between(0, 1e9) | in_unit("s")};
-  Parameter<std::int64_t> accumulate_grad_batches_{*this, "accumulate_grad_batches", 1, "batches of one step",
+  Parameter<std::int64_t> accumulate_grad_batches_{*this, "accumulate_grad_batches", 1,
+                                                   "number of batches whose gradients make one step",
                                                    between(1, 1e9) | in_unit("batches")};
-  Parameter<std::int64_t> limit_train_batches_{*this, "limit_train_batches", -1, "batches of an epoch; -1 = all",
+  Parameter<std::int64_t> limit_train_batches_{*this, "limit_train_batches", -1, "training batches per epoch; -1 = all",
                                                at_least(-1) | in_unit("batches")};
-  Parameter<std::int64_t> limit_val_batches_{*this, "limit_val_batches", -1, "batches of a split; -1 = all, 0 = none",
+  Parameter<std::int64_t> limit_val_batches_{*this, "limit_val_batches", -1,
+                                             "batches per split in a validation; -1 = all, 0 = none",
                                              at_least(-1) | in_unit("batches")};
-  Parameter<std::int64_t> limit_test_batches_{*this, "limit_test_batches", -1, "batches of mode test; -1 = all",
+  Parameter<std::int64_t> limit_test_batches_{*this, "limit_test_batches", -1, "batches in mode test; -1 = all",
                                               at_least(-1) | in_unit("batches")};
   Parameter<std::int64_t> limit_predict_batches_{
-      *this, "limit_predict_batches", -1, "batches of mode predict; -1 = all", at_least(-1) | in_unit("batches")};
-  Parameter<std::int64_t> overfit_batches_{*this, "overfit_batches", 0, "train on the same so many batches; 0 = off",
+      *this, "limit_predict_batches", -1, "batches in mode predict; -1 = all", at_least(-1) | in_unit("batches")};
+  Parameter<std::int64_t> overfit_batches_{*this, "overfit_batches", 0,
+                                           "train on this many batches again and again; 0 = off",
                                            at_least(0) | in_unit("batches")};
   Parameter<bool> fast_dev_run_{*this, "fast_dev_run", false, "one batch of everything, no checkpoints"};
 
@@ -141,32 +144,37 @@ class StrategyManager final : public Component {
   Parameter<std::int64_t> validate_every_epochs_{*this, "validate_every_epochs", -1,
                                                  "0 = never; -1 = every epoch, unless validate_every_steps is given",
                                                  at_least(-1) | in_unit("epochs")};
-  Parameter<std::int64_t> num_sanity_val_steps_{*this, "num_sanity_val_steps", 0, "validation batches before training",
+  Parameter<std::int64_t> num_sanity_val_steps_{*this, "num_sanity_val_steps", 0,
+                                                "validation batches that are tried before training; 0 = none; -1 = all",
                                                 at_least(0) | in_unit("batches")};
   Parameter<std::vector<std::string>> evaluate_splits_{*this, "evaluate_splits", std::vector<std::string>{"validate"},
-                                                       "splits that a validation goes over"};
+                                                       "splits on which a validation computes metrics"};
   Parameter<bool> evaluate_at_start_{*this, "evaluate_at_start", false, "validate before the first step"};
-  Parameter<bool> predict_at_end_{*this, "predict_at_end", false, "let the model generate when training is done"};
-  Parameter<std::string> predict_split_{*this, "predict_split", "test", "of mode predict; empty = the model generates"};
+  Parameter<bool> predict_at_end_{*this, "predict_at_end", false, "let the model generate output after training"};
+  Parameter<std::string> predict_split_{*this, "predict_split", "test",
+                                        "the split of mode predict; empty = the model generates output without input"};
 
   Parameter<std::int64_t> checkpoint_every_steps_{*this, "checkpoint_every_steps", 0, "0 = never",
                                                   at_least(0) | in_unit("steps")};
   Parameter<std::int64_t> checkpoint_every_epochs_{*this, "checkpoint_every_epochs", 0, "0 = never",
                                                    at_least(0) | in_unit("epochs")};
-  Parameter<bool> checkpoint_after_validation_{*this, "checkpoint_after_validation", true, "save with its metrics"};
-  Parameter<bool> checkpoint_at_end_{*this, "checkpoint_at_end", true, "save when training is done"};
+  Parameter<bool> checkpoint_after_validation_{*this, "checkpoint_after_validation", true,
+                                               "save a checkpoint after every validation, with its metrics"};
+  Parameter<bool> checkpoint_at_end_{*this, "checkpoint_at_end", true, "save a checkpoint at the end of training"};
 
-  Parameter<std::string> monitor_{*this, "monitor", "loss", "validation metric that early stopping watches"};
-  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller, "whether small or large is good"};
-  Parameter<std::int64_t> early_stopping_patience_{
-      *this, "early_stopping_patience", 0, "stop after so many validations without improvement; 0 = off", at_least(0)};
-  Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0, "smaller gains do not count",
-                                              at_least(0)};
-  Parameter<std::vector<std::string>> may_differ_{
-      *this, "may_differ", std::vector<std::string>{},
-      "what of a resumed checkpoint may differ from this run: seed, sampling, dataset, vocabulary, learnt, position"};
+  Parameter<std::string> monitor_{*this, "monitor", "loss", "the validation metric that early stopping watches"};
+  Parameter<Better> monitor_mode_{*this, "monitor_mode", Better::kSmaller,
+                                  "whether a small (min) or a large (max) value is good"};
+  Parameter<std::int64_t> early_stopping_patience_{*this, "early_stopping_patience", 0,
+                                                   "stop after this many validations without improvement; 0 = off",
+                                                   at_least(0)};
+  Parameter<double> early_stopping_min_delta_{*this, "early_stopping_min_delta", 0,
+                                              "the smallest change that counts as an improvement", at_least(0)};
+  Parameter<std::vector<std::string>> may_differ_{*this, "may_differ", std::vector<std::string>{},
+                                                  "what may differ between a resumed checkpoint and this run: seed, "
+                                                  "sampling, dataset, vocabulary, learnt, position"};
   Parameter<std::int64_t> steps_per_order_{*this, "steps_per_order", 32,
-                                           "most steps ordered at once; requests take effect between orders",
+                                           "maximum number of steps in one order; requests take effect between orders",
                                            between(1, 1e9) | in_unit("steps")};
 
   manager::RunSettings settings_;

@@ -6,38 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/component/boundary.h"
-#include "core/config/nearest.h"
 #include "core/edge/edge.h"
 #include "core/loop/event_loop.h"
 #include "core/traits/plugin_traits.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
-
-std::string_view name_of(State state) {
-  switch (state) {
-    case State::kUnconfigured:
-      return "unconfigured";
-    case State::kInactive:
-      return "inactive";
-    case State::kActive:
-      return "active";
-    case State::kFinalized:
-      return "finalized";
-    case State::kError:
-      return "error";
-  }
-  return "unknown";
-}
-
-State state_named(std::string_view name) {
-  std::vector<std::string> known;
-  for (const State state : {State::kUnconfigured, State::kInactive, State::kActive, State::kFinalized, State::kError}) {
-    if (name == name_of(state)) return state;
-    known.emplace_back(name_of(state));
-  }
-  throw Error(Code::kInvalidArgument, "a component has no state '{}'{}", name, suggestion(name, known));
-}
 
 Component::Component(ComponentContext& context, ComponentTraits traits)
     : Configurable(context.where, context.parameters), context_(context), traits_(traits) {}

@@ -16,23 +16,24 @@
 #include "core/plugin/plugin.h"
 #include "core/traits/component_traits.h"
 #include "messages/setting.h"
+#include "messages/words.h"
 
 namespace trainyard {
 
-/// The states of a component's life cycle. The launcher requests every change except the one to kError, which an
-/// exception causes. No change leads out of kFinalized or kError.
+/// The states of a component's life cycle. The launcher requests every change of state except a change to kError, which
+/// an exception causes. kFinalized and kError are final.
 enum class State { kUnconfigured, kInactive, kActive, kFinalized, kError };
-/// Returns the name that the control protocol uses: "inactive", "active", ... (messages/control.h).
-std::string_view name_of(State state);
-/// Returns the state with that name. For any other word it throws kInvalidArgument and suggests the nearest name.
-State state_named(std::string_view name);
+/// Returns the words that stand for the states in the control protocol (messages/control.h).
+constexpr auto words_of(State) {
+  return words("component state", "unconfigured", "inactive", "active", "finalized", "error");
+}
 
 /// A part of a run that does one job and communicates only by messages.
 ///
 /// A derived class declares its inputs, outputs, services and parameters as members. Its constructor does no work,
 /// because it also runs when only the declaration is read. All handlers and hooks run on one event loop, one at a time.
-/// An exception from one of them puts the component into the error state, is reported with the component's name, and
-/// ends the run.
+/// An exception from a handler or a hook puts the component into the error state, is reported with the component's
+/// name, and ends the run.
 ///
 ///    class Echo final : public Component {
 ///     public:
@@ -72,46 +73,48 @@ class Component : public Configurable {
 
   // The following functions are for the runtime, on the component's loop.
 
-  /// Runs the hook that leads to `target`. Throws kInternal if the life cycle does not allow this change, and whatever
-  /// the hook throws. In both cases the state is then kError.
+  /// Runs the hook for the change to `target`, and then changes the state. Throws kInternal if the life cycle does not
+  /// allow this change. Exceptions of the hook are passed on. After any exception the state is kError.
   void transition(State target);
 
-  /// Passes a message to its handler. If the component has not been active yet, or if messages wait for room in one of
-  /// its outputs, the message is kept and handled later.
+  /// Passes a message to the handler of its input. If the component has not been active yet, or if messages wait for
+  /// room at one of its outputs, the message is kept and handled later.
   void deliver(core::Delivery delivery);
 
-  /// Delivers the messages that deliver() has kept. Called when an output can send again.
+  /// Delivers the messages that deliver() has kept. It is called when the component becomes active and when an output
+  /// has room again.
   void release_held();
 
-  /// Sets the function that fail() calls. The process that runs the component sets it.
+  /// Sets the function that fail() calls with the text of the error.
   void on_error(std::function<void(const std::string&)> callback) { on_error_ = std::move(callback); }
 
-  /// Puts the component into the error state and calls the function set by on_error().
+  /// Puts the component into the error state and calls the function set by on_error() with `what`, the text of the
+  /// error.
   void fail(const std::string& what);
 
-  /// Runs `action`. If it throws, the component fails.
+  /// Runs `action`. If it throws, calls fail() with the text of the exception.
   void guarded(const std::function<void()>& action);
 
  protected:
   /// Checks parameters, opens files and allocates memory. Nothing may be sent here, because other processes are not
   /// connected yet.
   virtual void on_configure() {}
-  /// Runs when every edge is connected. A component that produces data by itself starts to send here.
+  /// Runs when every edge is connected. A component that produces data without receiving messages starts to send here.
   virtual void on_activate() {}
-  /// Stops sending. The hook returns when the work that has begun is done; the launcher sets a deadline. Inputs stay
-  /// open.
+  /// Finishes the work that has begun, and stops sending. The launcher sets a deadline for this hook. Inputs stay open.
   virtual void on_deactivate() {}
-  /// Closes files. It runs last, when all messages sent to this component have been handled.
+  /// Closes files. This hook runs last, after all messages sent to this component have been handled.
   virtual void on_finalize() {}
 
-  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the launch file now
-  /// has another value than it had when the parameter was changed, that value stays, with a warning.
+  /// Applies the settings of a resumed run (RunState::settings) that belong to this component. If the launch file of
+  /// the resumed run contains a value other than Setting::instead_of, the component keeps the value from the launch
+  /// file and logs a warning.
   void take_settings(const std::vector<Setting>& settings);
 
   /// Returns the component's log. Every line carries the component's name, and any thread may write to it.
   spdlog::logger& log() const { return *context_.log; }
-  /// Tells the launcher that the run is over, with a reason for the user, and returns at once. The component is
-  /// deactivated and finalized later, as at every end of a run.
+  /// Tells the launcher to end the run, and returns immediately. `reason` is shown to the user. If `success` is false,
+  /// the run counts as failed. The component is deactivated and finalized later, as at every end of a run.
   void finish_run(const std::string& reason, bool success = true) { context_.finish_run(reason, success); }
 
  private:
@@ -130,14 +133,14 @@ class Component : public Configurable {
   std::vector<InputBase*> inputs_;
   std::vector<OutputBase*> outputs_;
   std::vector<ServiceBase*> services_;
-  // The messages that arrived while held() was true, in order, whatever their input. The windows of the edges limit
-  // them.
+  // The messages that arrived while held() was true, in order, for all inputs. The windows of the edges limit their
+  // number and size.
   std::deque<core::Delivery> held_;
   std::function<void(const std::string&)> on_error_;
 };
 
 }  // namespace trainyard
 
-/// Registers a component. It is the last line of the component's .cpp, outside of any namespace.
+/// Registers a component. It must be the last line of the component's .cpp, outside of any namespace.
 #define TRAINYARD_COMPONENT(Class, name, description) \
   TRAINYARD_PLUGIN("component", ::trainyard::Component, ::trainyard::ComponentContext, Class, name, "1", description)

@@ -13,18 +13,18 @@ class EventLoop;
 
 namespace trainyard {
 
-/// The arguments from which a component is constructed. The component keeps a copy; the objects that the pointers refer
-/// to outlive every component.
+/// The arguments of the constructor of a component, which keeps a copy of them. The objects that the pointers refer to
+/// outlive every component.
 struct ComponentContext : PluginContext {
   std::string name;                 ///< The full name in the run, such as "rank0/optimizer".
-  std::uint32_t index = 0;          ///< The index in the plan. Messages from this component carry it as Header::source.
-  core::EventLoop* loop = nullptr;  ///< The loop that runs all of its handlers.
+  std::uint32_t index = 0;          ///< The index in the plan, sent as Header::source.
+  core::EventLoop* loop = nullptr;  ///< The loop that runs the handlers of the component.
 
-  /// For each parameter, the place where the launch file sets it, such as "mnist.toml:12". It is empty if there is no
+  /// For each parameter, the file and line where it is set, such as "mnist.toml:12". The map is empty if there is no
   /// launch file.
   std::map<std::string, std::string> places;
 
-  /// Tells the launcher that the run is over. Any component may call it; only the first call counts.
+  /// Tells the launcher to end the run. Any component may call it; the launcher ignores all calls but the first.
   std::function<void(const std::string& reason, bool success)> finish_run;
 };
 

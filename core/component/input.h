@@ -14,8 +14,8 @@
 
 namespace trainyard {
 
-/// The part of an input that does not depend on its message type. Its members are used on the owner's event loop,
-/// except for those that never change.
+/// The part of an input that does not depend on its message type. Its functions may be called only on the owner's event
+/// loop, except functions whose result never changes.
 class InputBase {
  public:
   virtual ~InputBase() = default;
@@ -26,7 +26,7 @@ class InputBase {
   const std::string& help() const { return help_; }
   /// Returns the message type. The runtime compares it with the sender's type before any message is delivered.
   const MessageType& type() const { return type_; }
-  /// Returns the options as declared. Values that the launch file overrides are stored in the edges.
+  /// Returns the options as declared. If the launch file overrides any of them, the edges have the new values.
   const InputOptions& options() const { return options_; }
   Component& owner() const { return owner_; }
 
@@ -41,21 +41,22 @@ class InputBase {
   virtual void handle(const core::Envelope& envelope) = 0;
 
   /// Stops delivery to this input, for a component that cannot use more messages at the moment. Messages that arrive
-  /// are put aside and keep their credit, so the sender is held back while other inputs are served. Only the
-  /// component's own handlers and hooks may call it.
+  /// are put aside. Their credit is not returned, so the sender is held back, while other inputs continue to receive
+  /// messages. Only the component's own handlers and hooks may call it.
   void pause() { paused_ = true; }
 
   /// Delivers the messages that were put aside, in order, until the handler pauses the input again.
   void resume();
 
-  /// Stores the delivery for later and returns true if the input is paused or earlier messages are still waiting.
+  /// If the input is paused or earlier messages are still put aside, stores the delivery for later and returns true.
   /// Otherwise returns false. Only the runtime calls it.
   bool put_aside(const core::Delivery& delivery);
 
  protected:
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options);
 
-  /// Marks an input that is not a declared port of its owner, because it is created and removed while the owner runs.
+  /// A tag for an input that is not a declared port of its owner, because it is created and removed while the owner
+  /// runs.
   struct Unlisted {};
   InputBase(Component& owner, std::string name, std::string help, const MessageType& type, InputOptions options,
             Unlisted);
@@ -72,8 +73,9 @@ class InputBase {
   std::deque<core::Delivery> aside_;  ///< The messages that arrived while the input was paused.
 };
 
-/// A port that receives messages of one type. The handler runs on the component's event loop, never concurrently with
-/// another handler of the same component. To keep a message after the handler has returned, copy the pointer.
+/// A port that receives messages of one type and passes them to a handler. The handler runs on the component's event
+/// loop, never concurrently with another handler of the same component. To keep a message after the handler has
+/// returned, copy the pointer.
 ///
 ///    Input<Batch> batches_{*this, "batches", "training data", [this](const auto& batch) { on_batch(batch); }};
 template <Message T>

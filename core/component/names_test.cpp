@@ -14,13 +14,13 @@ using testing::error_of;
 
 TEST(NamesTest, EveryStateIsFoundByItsName) {
   for (const State state : {State::kUnconfigured, State::kInactive, State::kActive, State::kFinalized, State::kError}) {
-    EXPECT_EQ(state_named(name_of(state)), state);
+    EXPECT_EQ(from_name<State>(name_of(state)), state);
   }
 }
 
 TEST(NamesTest, AWordThatIsNoStateIsRefusedWithTheNearest) {
-  EXPECT_EQ(error_of([] { state_named("actve"); }).second,
-            "a component has no state 'actve'; did you mean 'active'? known: active, error, finalized, inactive, "
+  EXPECT_EQ(error_of([] { from_name<State>("actve"); }).second,
+            "unknown component state 'actve'; did you mean 'active'? known: active, error, finalized, inactive, "
             "unconfigured");
 }
 
@@ -32,7 +32,7 @@ TEST(NamesTest, EveryPolicyIsFoundByItsName) {
 
 TEST(NamesTest, AWordThatIsNoPolicyIsRefusedWithThoseThatAre) {
   EXPECT_EQ(error_of([] { from_name<Policy>("foo"); }).second,
-            "'foo' is no edge policy; known: block, drop_oldest, latest");
+            "unknown edge policy 'foo'; known: block, drop_oldest, latest");
 }
 
 }  // namespace

@@ -31,13 +31,13 @@ class OutputBase {
   Component& owner() const { return owner_; }
   /// Returns the number of edges that start here, including those to visitors.
   std::size_t connections() const { return edges_.size(); }
-  /// Returns the number of messages sent so far, including those that nothing received. It is the sequence number of
-  /// the next message.
+  /// Returns the number of messages sent, including messages that no input received. The next message has this number
+  /// as its sequence number.
   std::uint64_t sent() const { return sequence_; }
 
-  /// Returns true if every blocking edge has room for one more message. A component that produces data by itself sends
-  /// only while this is true. Others need not check it: while messages wait at one of their outputs, they receive no
-  /// further input.
+  /// Returns true if every blocking edge has room for one more message. A component that produces data by itself should
+  /// send only while this is true. Other components need not check it: while messages wait at one of their outputs,
+  /// they receive no further input.
   bool ready() const;
 
   /// Sets a callback that is called on the component's loop when ready() becomes true again after it was false.
@@ -45,26 +45,27 @@ class OutputBase {
 
   // The following functions are for the runtime.
 
-  /// Add and remove an edge. The output does not own it; its owner must remove it before destroying it.
+  /// Adds an edge, which the output does not own.
   void add_edge(core::Edge& edge);
+  /// Removes an edge. The owner of the edge must call this before destroying the edge.
   void remove_edge(core::Edge& edge);
-  /// Returns the edges, which the output does not own. It may be called only on the owner's loop.
+  /// Returns the edges. It may be called only on the loop of the output's component.
   const std::vector<core::Edge*>& edges() const { return edges_; }
   /// For a latched output: returns the last message that was sent, or an envelope without a message.
   const core::Envelope& last() const { return last_; }
-  /// Records that a blocking edge can carry messages again. `was_waiting` is true if messages had been waiting at the
-  /// edge; by now all of them have been sent.
+  /// Records that a blocking edge has room and that no message waits at it. `was_waiting` is true if messages had been
+  /// waiting at the edge until now.
   void room_again(bool was_waiting);
   /// Returns true while messages wait at a blocking edge. Meanwhile the owner receives no further input.
   bool blocked() const { return blocked_edges_ != 0; }
-  /// Records that messages wait at a blocking edge from now on. room_again(true) ends this.
+  /// Records that messages have begun to wait at a blocking edge. room_again(true) records the end of this.
   void edge_blocked() { ++blocked_edges_; }
 
  protected:
   OutputBase(Component& owner, std::string name, std::string help, const MessageType& type, OutputOptions options);
 
-  /// Sends the message to every edge. It never waits, and it never fails for lack of room: the edge keeps a message
-  /// until there is room for it.
+  /// Sends the message to every edge. It never waits for room: an edge without room keeps or drops the message,
+  /// depending on its policy.
   void send_erased(std::shared_ptr<const void> message);
 
  private:
@@ -88,12 +89,14 @@ class OutputBase {
 template <Message T>
 class Output final : public OutputBase {
  public:
-  /// Registers the output with its owner, of which it must be a member. `trainyard plugin info` shows `help`.
+  /// Registers the output with its owner. The output must be a member of its owner. `trainyard plugin info` shows
+  /// `help`.
   Output(Component& owner, std::string name, std::string help, OutputOptions options = {})
       : OutputBase(owner, std::move(name), std::move(help), message_type<T>(), std::move(options)) {}
 
-  /// Returns a message to fill and send. If every reader has released an earlier message, that one is reused with its
-  /// old contents, so that strings and vectors keep their capacity. The caller must therefore set every field.
+  /// Returns a message to fill and send. The function reuses an earlier message if every reader has released it. A
+  /// reused message has its old contents, so that strings and vectors keep their capacity; the caller must therefore
+  /// set every field.
   std::shared_ptr<T> loan() {
     for (std::size_t i = 0; i < loans_.size(); ++i) {
       next_loan_ = (next_loan_ + 1) % loans_.size();
@@ -114,7 +117,8 @@ class Output final : public OutputBase {
   void send(T message) { send_erased(std::make_shared<const T>(std::move(message))); }
 
  private:
-  // Beyond this number, messages are not kept for reuse: a slow reader must not make the list grow for ever.
+  // The maximum number of messages that are kept for reuse, so that a slow reader cannot make the list grow without
+  // limit.
   static constexpr std::size_t kMaxLoans = 16;
   std::vector<std::shared_ptr<T>> loans_;
   std::size_t next_loan_ = 0;

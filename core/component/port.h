@@ -19,15 +19,16 @@ struct InputOptions {
   std::uint64_t window_messages = 64;      ///< The maximum number of messages under way.
   std::uint64_t window_bytes = 256 << 20;  ///< The maximum number of bytes under way. A single message may exceed it.
   std::string topic;                       ///< The default topic, if it differs from the port's name.
-  /// Applies to a component that exists only once in a run: true to receive the messages of all ranks, false to receive
-  /// only those of rank 0.
+  /// For an input of a component that exists only once in a run: true to receive the messages of all ranks, false to
+  /// receive only the messages of rank 0.
   bool every_rank = false;
-  /// True if every sender to this input must run on the event loop of the input's owner, so that no other thread
-  /// accesses what the messages refer to while a handler runs. A plan that places them elsewhere is refused.
+  /// True if every sender to this input must run on the event loop of the input's owner. While a handler runs, no other
+  /// thread then accesses the data that the messages refer to. A plan that places a sender on another event loop is
+  /// refused.
   bool same_loop = false;
 };
 
-/// The properties of an output. The input determines all other properties of an edge.
+/// The properties of an output. All other properties of an edge are determined by its input.
 struct OutputOptions {
   std::string topic;  ///< The default topic, if it differs from the port's name. A leading '/' makes it absolute.
   /// True if a visitor that subscribes later receives the last message that was sent. This suits facts that are
@@ -35,7 +36,7 @@ struct OutputOptions {
   bool latched = false;
 };
 
-/// Header values of a message, for its handler.
+/// The values from the header of a message that are passed to the handler.
 struct MessageInfo {
   std::uint64_t sequence = 0;
   std::int64_t send_time_ns = 0;  ///< The time of sending, by CLOCK_REALTIME.

@@ -12,8 +12,8 @@ namespace trainyard {
 
 class Component;
 
-/// The part of a service that does not depend on its types. Its handler runs on the component's event loop, never
-/// concurrently with another handler.
+/// The part of a service that does not depend on the types of its request and answer. Its handler runs on the
+/// component's event loop, never concurrently with another handler.
 class ServiceBase {
  public:
   virtual ~ServiceBase() = default;
@@ -25,14 +25,15 @@ class ServiceBase {
   const MessageType& request_type() const { return request_; }
   const MessageType& reply_type() const { return reply_; }
 
-  /// A function that takes the answer to a request, as JSON. It must be called once, on the component's loop.
+  /// A function that sends the answer to a request, given as JSON. It must be called once, on the component's loop.
   using Reply = std::function<void(std::string json)>;
 
-  /// Handles a request, which is JSON, and passes the answer to `reply`, at once or later. If the handler throws, the
-  /// caller receives the error, and the component does not fail.
+  /// Handles a request, given as JSON, and passes the answer to `reply`, either before it returns or later. If the
+  /// handler throws, so does this function: the sender of the request receives the error, and the component does not
+  /// fail.
   virtual void serve(const std::string& json, Reply reply) = 0;
 
-  /// Returns the answer to a request, or an empty string if the answer is not given at once.
+  /// Calls serve() and returns the answer as JSON, or an empty string if serve() has returned without an answer.
   std::string call(const std::string& json);
 
  protected:
@@ -46,8 +47,8 @@ class ServiceBase {
   const MessageType& reply_;
 };
 
-/// A function of a component that users and tools can call while the run goes on. Requests and answers travel as JSON
-/// through the launcher; this is too slow for use in a step.
+/// A function of a component that users and tools can call while the run goes on. Requests and answers are sent as JSON
+/// through the launcher, which is too slow for use in a step.
 template <Message Question, Message Answer>
 class Service final : public ServiceBase {
  public:
@@ -61,8 +62,8 @@ class Service final : public ServiceBase {
   std::function<Answer(const Question&)> handler_;
 };
 
-/// A service that answers later, when something has happened. The handler keeps `answer`, and a later handler of the
-/// component calls it once. If none does, the caller runs into its deadline.
+/// A service that can answer after its handler has returned. The handler keeps `answer`, and the component calls it
+/// later, once. If the component never calls it, the request times out.
 template <Message Question, Message Answer>
 class DeferredService final : public ServiceBase {
  public:

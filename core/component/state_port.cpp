@@ -24,7 +24,7 @@ StatePort::StatePort(Component& owner, Take take)
           owner, "restored_states", "the state of the checkpoint that the run resumes",
           [this](const auto& message) { this->take(*message); },
           InputOptions{.optional = true, .topic = "/restored_states"}),
-      taken_(owner, "states_taken", "its part of that state is taken", {.topic = "/states_taken"}) {}
+      taken_(owner, "states_taken", "the component has taken its part of the restored state", {.topic = "/states_taken"}) {}
 
 StatePort::StatePort(Component& owner, Save save, Restore restore)
     : StatePort(owner, [&owner, restore = std::move(restore)](const RestoredStates& restored) {
@@ -34,7 +34,7 @@ StatePort::StatePort(Component& owner, Save save, Restore restore)
       }) {
   save_ = std::move(save);
   asked_.emplace(
-      owner, "state_request", "a checkpoint is made; what belongs to it?",
+      owner, "state_request", "a request for the component's state, for a checkpoint",
       [this](const auto& message) { answer(*message); }, InputOptions{.optional = true, .topic = "/state_request"});
   answers_.emplace(owner, "state", "the component's state, for a checkpoint", OutputOptions{.topic = "/states"});
 }

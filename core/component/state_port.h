@@ -13,8 +13,8 @@
 
 namespace trainyard {
 
-/// Makes the state of a component part of every checkpoint. It is a member of the component, declared after its inputs
-/// and outputs:
+/// A member of a component that makes the component's state part of every checkpoint. It must be declared after the
+/// inputs and outputs of the component:
 ///
 ///    class Tally final : public Component {
 ///     ...
@@ -25,21 +25,22 @@ namespace trainyard {
 ///                       [this](const StateReader& from) { total_ = from.count("total"); }};
 ///    };
 ///
-/// The state is saved under the component's name. It is requested while all ranks wait between two steps. No new
-/// messages are sent to the component meanwhile, but messages that were sent before may still be under way. The state
-/// is restored before the first order.
+/// The state is saved under the component's name. It is requested while all ranks wait between two steps. Meanwhile the
+/// ranks send no new messages to the component, but earlier messages may still be under way. The state is restored
+/// before the first order.
 class StatePort {
  public:
   using Save = std::function<void(StateWriter& into)>;
   using Restore = std::function<void(const StateReader& from)>;
-  /// A function that takes state from `restored` and returns the owners whose state it has taken.
+  /// A function that takes its part of `restored` and returns the owners (SavedState::owner) whose state it has taken.
   using Take = std::function<std::vector<std::string>(const RestoredStates& restored)>;
 
-  /// `restore` is called only if the checkpoint has state of this component.
+  /// `save` is called for every checkpoint. `restore` is called once when a run resumes, but only if the checkpoint
+  /// contains state of this component.
   StatePort(Component& owner, Save save, Restore restore);
 
-  /// For a component whose state reaches the checkpoint in another way, with a Snapshot or an Order. `take` gets all
-  /// states of the checkpoint.
+  /// Makes a port that restores state but saves none, for a component whose state is saved in another way: in a
+  /// Snapshot or an Order. `take` receives all states of the checkpoint.
   StatePort(Component& owner, Take take);
 
  private:

@@ -168,6 +168,8 @@ TEST(NearestTest, FindsWhatWasMeantAndNothingElse) {
   EXPECT_EQ(nearest("cdua", known), "cuda");
   EXPECT_EQ(nearest("simulatd", known), "simulated");
   EXPECT_EQ(nearest("tensorprocessor", known), "");
+  EXPECT_EQ(nearest("sim", known), "simulated") << "the beginning of a name";
+  EXPECT_EQ(nearest("si", known), "");
   EXPECT_EQ(suggestion("x", {}), "; none is known");
   EXPECT_EQ(suggestion("qqqqqq", {"b", "a"}), "; known: a, b");
   EXPECT_EQ(suggestion("qqqqqq", {"b", "a", "b"}), "; known: a, b") << "the same plugin may be found twice";

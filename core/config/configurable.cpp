@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/config/nearest.h"
 #include "core/traits/plugin_traits.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 

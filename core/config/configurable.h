@@ -16,7 +16,7 @@ struct PluginTraits;
 
 namespace trainyard {
 
-/// The base of everything that has parameters, which includes every plugin of every kind. Parameters are members of the
+/// The base class of everything that has parameters, and therefore of all plugins. Parameters are members of the
 /// derived class and register themselves here during construction. This is why a Configurable can be neither copied nor
 /// moved.
 class Configurable {
@@ -35,25 +35,25 @@ class Configurable {
   /// Returns the parameter with this name, or null if there is none.
   ParameterBase* find_parameter(std::string_view name) const;
 
-  /// Throws kInvalidArgument if a given name was not declared, and suggests the nearest declared one.
+  /// Throws kInvalidArgument if a parameter that was given is not declared, and suggests the nearest declared name.
   void check_all_given_are_known() const;
 
-  /// Changes a parameter of a running component. Throws for an unknown name, for a value that is not allowed, and for a
-  /// parameter that cannot be set while running.
+  /// Changes a parameter of a running component, and calls its callback (ParameterBase::on_change). Throws for an
+  /// unknown name, for a value that is not allowed, and for a parameter that is not settable.
   void set_parameter(std::string_view name, const nlohmann::json& value);
 
-  /// Returns the beginning of every error text, such as "component 'optimizer'".
+  /// Returns the text with which errors of this object begin, such as "component 'optimizer'".
   const std::string& where() const { return where_; }
 
-  /// Throws kInvalidArgument if the given parameters contradict each other, although each of them alone is allowed. An
-  /// override must not open data or use a device, because it is also called while a run is only planned.
+  /// Throws kInvalidArgument if the given parameters contradict each other even though each value is allowed by itself.
+  /// An override must not open data or use a device, because it is also called while a run is only planned.
   virtual void check_parameters() const {}
 
   /// Returns what the planner must know about this plugin. The base class of each kind of plugin overrides it.
   virtual core::PluginTraits declared_traits() const;
 
   /// Returns true if the object was constructed only to read its declaration. In this case it has no values from a
-  /// launch file, and required ones may be missing.
+  /// launch file, and required parameters have no value.
   bool describing() const { return describing_; }
 
  private:

@@ -18,12 +18,13 @@ namespace trainyard {
 
 class Configurable;
 
-/// Takes the place of a default in a declaration: the launch file must give a value. If a plugin is constructed only to
-/// read its declaration, the parameter holds T{}.
+/// A tag that replaces the default value in a declaration: the launch file must give a value. If a plugin is
+/// constructed only to read its declaration, the parameter holds T{}.
 struct Required {};
 inline constexpr Required kRequired{};
 
-/// The part of a parameter that does not depend on its type. The value is read and changed on its owner's thread.
+/// The part of a parameter that does not depend on the type of its value. The value is read and changed only on the
+/// thread of the parameter's owner, the plugin that declares it.
 class ParameterBase {
  public:
   virtual ~ParameterBase() = default;
@@ -33,15 +34,14 @@ class ParameterBase {
   /// Returns the declaration, which does not change.
   const ParameterInfo& info() const { return info_; }
 
-  /// Checks `value` and stores it. If it is not allowed, throws kInvalidArgument and keeps the old value.
+  /// Checks `value` and stores it. If `value` is not allowed, throws kInvalidArgument and keeps the old value.
   void assign(const nlohmann::json& value);
 
-  /// Returns the current value as a launch file would give it.
+  /// Returns the current value as JSON, in the form that assign() accepts.
   virtual nlohmann::json value() const = 0;
 
-  /// Sets the callback; a parameter has only one. It is called on the component's own thread after the value was
-  /// changed while running. An exception that it throws reaches the caller of set_parameter(), but the change is not
-  /// undone.
+  /// Sets the callback; a parameter has only one. It is called on the owner's thread after set_parameter() has changed
+  /// the value. An exception that it throws reaches the caller of set_parameter(), but the change is not undone.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
   /// Calls the callback. assign() does not call it, because setting the first value, from the launch file, is not a
   /// change.
@@ -55,7 +55,7 @@ class ParameterBase {
   /// Stores a value that has been checked.
   virtual void store(const nlohmann::json& value) = 0;
 
-  /// Stores the value that the launch file gave, if any. Throws if a required value is missing.
+  /// Stores the value that the launch file gave, if any. Throws kInvalidArgument if a required value is missing.
   void take_given(Configurable& owner);
 
  private:
@@ -67,18 +67,19 @@ class ParameterBase {
 ///
 ///    Parameter<double> momentum_{*this, "momentum", 0.9, "weight of the last step", between(0, 1)};
 ///
-/// T is bool, std::int64_t, double, std::string, PluginSpec, a std::vector of one of the last four, or an enumeration
-/// with words (messages/words.h). The value is set as soon as the member is constructed.
+/// T is one of bool, std::int64_t, double, std::string and PluginSpec; a std::vector of any of these except bool; or an
+/// enumeration with words (messages/words.h). The value is set as soon as the member is constructed.
 template <class T>
 class Parameter final : public ParameterBase {
  public:
-  /// Sets the value during construction. If it is not allowed, throws kInvalidArgument, which names the owner.
+  /// Takes the value from the launch file, or else the default. If the value is not allowed, throws kInvalidArgument,
+  /// which names the owner.
   Parameter(Configurable& owner, std::string name, T default_value, std::string help, ParameterRules rules = {});
-  /// Declares a parameter without a default. Throws if the launch file gives no value.
+  /// Declares a parameter without a default. Throws kInvalidArgument if the launch file gives no value.
   Parameter(Configurable& owner, std::string name, Required, std::string help, ParameterRules rules = {});
 
-  /// Returns the current value. If the parameter is settable, the value may change between two handlers, but never
-  /// during one.
+  /// Returns the current value, as do `->` and get(). If the parameter is settable, the value can change between two
+  /// handlers, but never during one.
   const T& operator*() const { return value_; }
   const T* operator->() const { return &value_; }
   const T& get() const { return value_; }
@@ -91,7 +92,8 @@ class Parameter final : public ParameterBase {
   T value_{};
 };
 
-/// The common part of all parameters whose values are the words of an enumeration. In a launch file they are strings.
+/// The common base of all parameters whose values are the words of an enumeration. In a launch file these values are
+/// strings.
 class WordParameter : public ParameterBase {
  public:
   nlohmann::json value() const override;

@@ -9,10 +9,10 @@
 namespace trainyard {
 
 /// The kinds of values that a parameter can have, in a launch file and on the wire. The cache of plugin descriptions
-/// stores the numbers, so new kinds go to the end.
+/// stores these kinds as numbers, so new kinds must be added at the end.
 enum class ValueKind { kBool, kInteger, kNumber, kString, kIntegers, kNumbers, kStrings, kPlugin, kAny, kPlugins };
 
-/// Returns the human-readable name: "integer", "list of numbers", ...
+/// Returns the name of the kind, for error messages and documentation: "integer", "list of numbers", ...
 std::string_view name_of(ValueKind kind);
 
 /// The limits of a parameter's value. For lists, the number limits and choices apply to every element.
@@ -26,7 +26,7 @@ struct ParameterRules {
   std::string plugin_kind;  ///< For kPlugin and kPlugins only: "dataset", "model", ...
   bool settable = false;    ///< True if the value may be changed while the component runs.
 
-  /// Combines two sets of rules. If both set the same rule, that of `right` applies.
+  /// Combines two sets of rules. If both contain a rule for the same property, the rule in `right` applies.
   friend ParameterRules operator|(ParameterRules left, const ParameterRules& right);
 };
 
@@ -41,16 +41,16 @@ struct ParameterInfo {
   ParameterRules rules;
 };
 
-/// Throws kInvalidArgument if `value` is not allowed: "learning_rate: -1 is not allowed; a number > 0". The text
-/// includes the parameter's name; the caller adds the place where the value was given.
+/// Throws kInvalidArgument if `value` is not allowed: "learning_rate: -1 is not allowed; a number > 0". The text of the
+/// error includes the name of the parameter; the caller adds the file and line of the value.
 void check_value(const ParameterInfo& info, const nlohmann::json& value);
 
-/// Describes the allowed values in words: "a number > 0", "one of: cosine, linear", ...
+/// Returns a description of the allowed values: "a number > 0", "one of: cosine, linear", ...
 std::string describe_allowed(const ParameterInfo& info);
 
-/// Convert the declaration to JSON and back. If the JSON is not a declaration, the JSON library throws its own
-/// exception.
+/// Converts a declaration to JSON.
 nlohmann::json to_json(const ParameterInfo& info);
+/// Converts JSON back to a declaration. If the JSON is not a declaration, the JSON library throws its own exception.
 ParameterInfo parameter_info_from_json(const nlohmann::json& json);
 
 // The rules of a declaration, which are joined with `|`: at_least(0) | settable() | in_unit("steps").
@@ -61,7 +61,7 @@ ParameterRules positive();
 ParameterRules at_least(double minimum);
 /// Returns the rule that the value must be >= `minimum` and <= `maximum`.
 ParameterRules between(double minimum, double maximum);
-/// Returns the rule that only these words are allowed.
+/// Returns the rule that the value must be one of these words.
 ParameterRules one_of(std::vector<std::string> choices);
 /// Returns a rule that sets the unit for display. No value is converted.
 ParameterRules in_unit(std::string unit);

@@ -6,7 +6,7 @@
 namespace trainyard {
 
 /// A plugin chosen by a parameter: `dataset = "text"` or `dataset = { plugin = "text", context = 64 }`. Its parameters
-/// are stored as text, since only the plugin knows what they mean. A list may mix both forms: `transforms =
+/// are stored as text, because only the plugin can interpret them. A list can contain both forms: `transforms =
 /// ["random_flip", { plugin = "center_crop", size = 28 }]`.
 struct PluginSpec {
   std::string plugin;             ///< The registered name; empty if no plugin is chosen.

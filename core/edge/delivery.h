@@ -11,12 +11,13 @@ class InputBase;
 
 namespace trainyard::core {
 
-/// The receiving end of an edge. It is informed when a message has been handled, so that it can return the credit.
+/// The receiving end of an edge. The runtime calls consumed() when a message has been handled, so that the receiver can
+/// return the credit.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  /// Returns the credit of a message. It is called on the receiver's loop once for every delivered message, whether its
-  /// handler succeeded or not.
+  /// Returns the credit of a message. It is called on the receiver's loop once for every delivered message, even if the
+  /// handler of the message failed.
   virtual void consumed(const Envelope& envelope) = 0;
 };
 

@@ -14,41 +14,44 @@ class OutputBase;
 
 namespace trainyard::core {
 
-/// The counters of an edge, written by the sender's thread and readable from any. They are relaxed atomics: each is
-/// correct by itself, but they are not consistent with each other.
+/// The counters of an edge. Only the sender's thread writes them, and any thread may read them. They are relaxed
+/// atomics: each counter is correct, but values that are read together may belong to different moments.
 struct EdgeCounters {
-  std::atomic<std::uint64_t> sent{0};  ///< Messages that were given to the transport.
-  /// Messages dropped by `latest` or `drop_oldest`, or because the receiver has died.
+  std::atomic<std::uint64_t> sent{0};  ///< The number of messages that were given to the transport.
+  /// The number of messages dropped by `latest` or `drop_oldest`, or because the receiver had died.
   std::atomic<std::uint64_t> dropped{0};
-  std::atomic<std::uint64_t> bytes{0};    ///< Bytes of the messages sent.
+  std::atomic<std::uint64_t> bytes{0};    ///< The size of the messages sent.
   std::atomic<std::uint64_t> blocked{0};  ///< The number of times that a message had to wait for credit.
 };
 
-/// The sending end of one connection. It applies the policy; subclasses transfer the messages and determine how much
-/// room there is.
+/// The sending end of one connection. This class applies the policy; its subclasses transfer the messages and determine
+/// how much room there is.
 ///
-/// An edge is not thread-safe: except for `counters`, everything runs on the sender's event loop.
+/// An edge is not thread-safe: all functions except counters() may be called only on the sender's event loop.
 class Edge {
  public:
-  /// `id` is the edge's number in the plan. The windows limit the messages under way. The same limits apply
-  /// separately to the messages that `drop_oldest` keeps waiting; the newest one is always kept.
+  /// `id` is the edge's number in the plan. The windows limit the number and the size of the messages under way. The
+  /// same limits apply separately to the messages that wait at an edge with the policy `drop_oldest`, where the newest
+  /// message is always kept.
   Edge(OutputBase& output, std::uint32_t id, Policy policy, std::uint64_t window_messages, std::uint64_t window_bytes);
-  /// Destroys the edge; messages that still wait in it are lost.
+  /// Destroys the edge. Messages that still wait at it are lost.
   virtual ~Edge() = default;
   Edge(const Edge&) = delete;
   Edge& operator=(const Edge&) = delete;
 
-  /// Transfers the message now or keeps it waiting, depending on the policy.
+  /// Transfers the message if there is room. Otherwise the message waits or replaces older messages, depending on the
+  /// policy.
   void send(const Envelope& envelope);
 
   /// Returns true if the next message would not have to wait.
   bool ready() const { return receiver_gone_ || (waiting_.empty() && has_room()); }
 
-  /// Sends waiting messages. The subclass calls it when credit has been returned.
+  /// Sends the messages that wait, as far as there is room. The subclass calls it when credit has been returned.
   void on_room();
 
-  /// Records that the receiver's process has died. Until it is restarted and there is room again, messages are dropped
-  /// and counted, even with the policy `block`, so that a run that can continue without a component does not hang.
+  /// Records that the receiver's process has died. Until the process has been restarted and there is room again,
+  /// messages are dropped and counted, even with the policy `block`. A run that can continue without the receiver
+  /// therefore does not hang.
   void receiver_gone();
 
   /// Returns true if the receiver has handled every message.
@@ -66,8 +69,8 @@ class Edge {
   std::size_t waiting() const { return waiting_.size(); }
 
  protected:
-  /// Returns true if transmit() may be called. If the answer is false, a subclass records here that its receiver must
-  /// wake it when there is room; this is why some of its members are mutable.
+  /// Returns true if transmit() may be called. Before returning false, a subclass can record that the receiver must
+  /// wake the sender when there is room. This is why some members of the subclasses are mutable.
   virtual bool has_room() const = 0;
   /// Transfers one message and subtracts its size from the credits. It is called only while has_room() is true.
   virtual void transmit(const Envelope& envelope) = 0;

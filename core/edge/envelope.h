@@ -10,13 +10,13 @@ struct MessageType;
 
 namespace trainyard::core {
 
-/// A message on an edge: a reference to the immutable message, and the values of its header. It is copied for every
-/// edge, so it is small, and a copy costs one increment of a reference count.
+/// A message on an edge: a reference to the immutable message, and the values of its header. An envelope is copied for
+/// every edge. A copy is cheap: it costs one increment of a reference count.
 struct Envelope {
   std::shared_ptr<const void> message;
   const MessageType* type = nullptr;
-  std::uint64_t sequence = 0;     ///< The message's number among those of its output: 0, 1, 2, ...
-  std::int64_t send_time_ns = 0;  ///< When the message was sent, by CLOCK_REALTIME.
+  std::uint64_t sequence = 0;     ///< The number of the message at its output: 0, 1, 2, ...
+  std::int64_t send_time_ns = 0;  ///< The time at which the message was sent, by CLOCK_REALTIME.
   std::uint64_t trace = 0;
   std::uint64_t bytes = 0;   ///< The number of bytes of credit that the message uses.
   std::uint32_t source = 0;  ///< The component index of the sender.

@@ -9,7 +9,7 @@ namespace trainyard::core {
 class EventLoop;
 
 /// The edge between two components of one event loop: a message is an entry in the loop's queue. Both components run on
-/// one thread, so credits are plain integers, and returning one costs a subtraction.
+/// one thread, so credits are plain integers, and returning credit costs one subtraction.
 class LocalEdge final : public Edge, public Receiver {
  public:
   LocalEdge(OutputBase& output, InputBase& input, EventLoop& loop, std::uint32_t id, Policy policy,
@@ -24,8 +24,8 @@ class LocalEdge final : public Edge, public Receiver {
 
   InputBase& input_;
   EventLoop& loop_;
-  std::uint64_t messages_ = 0;  ///< Messages under way.
-  std::uint64_t bytes_ = 0;     ///< Bytes under way.
+  std::uint64_t messages_ = 0;  ///< The number of messages under way.
+  std::uint64_t bytes_ = 0;     ///< The size of these messages.
 };
 
 }  // namespace trainyard::core

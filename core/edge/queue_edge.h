@@ -14,8 +14,8 @@ namespace trainyard::core {
 /// counters.
 ///
 /// `transmit` and the functions of Edge run on the sender's loop; `consumed` and Incoming::poll run on the receiver's.
-/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake;
-/// returned credit wakes the sender only if the sender has asked for it.
+/// Each counter has one writer. Every message wakes the receiver, which costs one load if the receiver is awake.
+/// Returned credit wakes the sender only if the sender has requested this.
 class QueueEdge final : public Edge, public Receiver {
  public:
   QueueEdge(OutputBase& output, InputBase& input, EventLoop& sender, EventLoop& receiver, std::uint32_t id,
@@ -61,8 +61,9 @@ class QueueEdge final : public Edge, public Receiver {
   Incoming incoming_;
   std::uint64_t sent_messages_ = 0;  ///< The number of messages sent, used by the sender.
   std::uint64_t sent_bytes_ = 0;     ///< The number of bytes sent, used by the sender.
-  mutable bool starved_ = false;     ///< Used by the sender: true if it found no room and waits for credit.
-  // The receiver writes these. They have a cache line of their own, away from what the sender writes for every message.
+  mutable bool starved_ = false;     ///< Used by the sender: true if it waits for credit.
+  // The receiver writes these counters. They are on a separate cache line, apart from the members that the sender
+  // writes for every message.
   alignas(64) std::atomic<std::uint64_t> consumed_messages_{0};
   std::atomic<std::uint64_t> consumed_bytes_{0};
   mutable std::atomic<bool> wants_wake_{false};

@@ -7,12 +7,13 @@
 
 namespace trainyard::core {
 
-/// Checks that a path names an ordinary file, through links if there are any, without opening it: reading a FIFO or a
-/// device may never end. Returns the status of the file. Throws kNotFound if there is nothing or a link leads nowhere,
-/// and kInvalidArgument for anything that is not a file; the error names its kind ("is a FIFO, not a file").
+/// Checks that `path` names a regular file or a link to one, and returns the status of the file. It does not open the
+/// file, because reading a FIFO or a device might never end. Throws kNotFound if nothing exists at the path or at the
+/// target of a link. Throws kInvalidArgument for anything that is not a regular file; the error names its kind ("is a
+/// FIFO, not a file").
 struct stat require_regular_file(const std::string& path);
 
-/// Returns true if a path names something: a file, or a link even if it leads nowhere.
+/// Returns true if something exists at `path`: a file of any kind, or a link, even if its target does not exist.
 bool is_there(const std::string& path);
 
 }  // namespace trainyard::core

@@ -11,17 +11,20 @@
 
 namespace trainyard {
 
-/// Writes the log lines of a process to standard error, and passes them to a listener, which publishes them on the log
-/// topic. Each process has one hub. There is no global state, so tests can have several hubs. Thread-safe.
+/// The destination of all log lines of a process. A hub writes the lines to standard error and passes them to a
+/// listener, which publishes them on the log topic. Each process has one hub. There is no global state, so a test can
+/// have several hubs. Thread-safe.
 class LogHub {
  public:
-  /// `level` is the lowest level that is written to standard error. The listener also receives lower levels.
+  /// `level` is the lowest level that is written to standard error. The listener also receives lower levels, down to
+  /// kDebug.
   explicit LogHub(LogLevel level);
 
   /// Returns a logger whose lines carry the component's name.
   std::shared_ptr<spdlog::logger> logger(const std::string& component) const;
 
-  /// Passes every record to `listener` as well, on the thread that logs. An empty `listener` removes it.
+  /// Sets the listener, to which every record is passed on the thread that logs it. An empty `listener` removes the
+  /// current one.
   void listen(std::function<void(const LogRecord&)> listener);
 
  private:

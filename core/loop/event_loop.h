@@ -16,17 +16,17 @@
 
 namespace trainyard::core {
 
-/// Something that can have work for an event loop: an edge from another thread, or a socket. The loop does not own it.
-/// It must be removed, on the loop's thread, before it is destroyed.
+/// A source of work for an event loop, such as an edge from another thread, or a socket. The loop does not own its
+/// sources. A source must be removed, on the loop's thread, before it is destroyed.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// Does a bounded amount of work. Returns true if there was any.
+  /// Does a bounded amount of work. Returns true if there was any work.
   virtual bool poll() = 0;
 
-  /// Returns true if poll() would do something right now. A source with a socket may always return false, since the
-  /// loop waits for the socket.
+  /// Returns true if poll() would now do something. A source with a socket may always return false, since the loop
+  /// waits for the socket.
   virtual bool has_work() const = 0;
 
   /// Returns a ZeroMQ socket (void*) that becomes readable when there is work, or null if the source wakes the loop by
@@ -34,17 +34,17 @@ class Source {
   virtual void* socket() const { return nullptr; }
 };
 
-/// Runs the handlers of the components that share a thread, one after another.
+/// A loop that runs the handlers of all components that share a thread, one after another.
 ///
-/// A message between two of them is an entry in this loop's own queue, which needs no lock and no system
-/// call. Other threads use sources and post(). When there is nothing to do, the loop sleeps in one poll call that
-/// covers its wake-up and its sockets.
+/// A message between two of these components is an entry in the loop's queue, which needs no lock and no system call.
+/// Other threads use sources and post(). When there is nothing to do, the loop sleeps in one poll call that covers its
+/// wake-up and its sockets.
 class EventLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using TimerId = std::uint64_t;
 
-  /// `name` is that of the thread in the plan. The loop belongs to the thread that calls run().
+  /// `name` is the name of the thread in the plan. The loop belongs to the thread that calls run().
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
@@ -53,11 +53,11 @@ class EventLoop {
   const std::string& name() const { return name_; }
 
   /// Runs `task` on the loop's thread. Any thread may call it, and tasks run in order. Exceptions of `task` are not
-  /// caught; code of components is called through Component::guarded.
+  /// caught, so a task that calls code of a component must use Component::guarded.
   void post(std::function<void()> task);
 
   /// Runs `task` once on the loop's thread after `delay`. Only the loop's thread may call it. The delay is measured by
-  /// the steady clock. If the loop is busy, the task runs later.
+  /// the steady clock. If the loop is busy, the task runs later. Returns an id for cancel().
   TimerId after(std::chrono::milliseconds delay, std::function<void()> task);
   /// Cancels the task; does nothing if it has already run.
   void cancel(TimerId timer);
@@ -65,12 +65,12 @@ class EventLoop {
   /// Passes a message to its input when the current handler has returned. Only the loop's thread may call it.
   void enqueue(Delivery delivery);
 
-  /// Polls the source from now on. It may be called on the loop's thread, or before run().
+  /// Adds a source, which the loop then polls. It may be called on the loop's thread, or before run().
   void add(Source& source);
   /// Stops polling the source. Only the loop's thread may call it.
   void remove(Source& source);
 
-  /// Runs until stop(). It looks for work at least once a second, even if nothing wakes it.
+  /// Runs the loop until stop() is called. The loop looks for work at least once a second, even if nothing wakes it.
   void run();
   /// Does all pending work and returns whether there was any. It never sleeps.
   bool run_once();
@@ -79,18 +79,19 @@ class EventLoop {
 
   /// Ends run(). Any thread may call it.
   void stop();
-  /// Wakes the loop. The caller must have made the work visible before. Any thread may call it, and it costs one load
-  /// if the loop is awake.
+  /// Wakes the loop if it sleeps. The caller must first make its work visible to other threads. Any thread may call it.
+  /// If the loop is awake, the call costs one atomic load.
   void wake() { wakeup_.notify(); }
   /// Returns the handle by which other processes wake the loop.
   WakeupHandle wakeup_handle() const { return wakeup_.handle(); }
 
-  /// Returns the trace id of the message that is being handled. The messages that its handler sends get the same id.
+  /// Returns the trace (Header::trace) of the message that is being handled. The messages that its handler sends get
+  /// the same trace.
   std::uint64_t trace() const { return trace_; }
   void set_trace(std::uint64_t trace) { trace_ = trace; }
 
  private:
-  /// A queue that keeps its memory: a ring that doubles when it is full.
+  /// A queue that never frees its memory: a ring whose size doubles when it is full.
   class Queue {
    public:
     bool empty() const { return head_ == tail_; }
@@ -107,7 +108,7 @@ class EventLoop {
   bool run_posted();
   bool run_timers();
   bool has_work() const;
-  // Rounds up, because waking up before a timer is due would be useless.
+  // Rounds up, so that the loop does not wake before a timer is due.
   int sleep_ms(std::chrono::milliseconds limit) const;
 
   std::string name_;

@@ -11,9 +11,9 @@ namespace trainyard::core {
 
 /// A bounded queue from one thread to another, without locks and without allocation after construction.
 ///
-/// Head and tail only grow and wrap around by unsigned arithmetic. Each is written by one side and is on a cache line
-/// of its own. The release store of a counter pairs with the acquire load on the other side: a thread that sees the new
-/// counter also sees the slot.
+/// The counters `head` and `tail` only grow, and wrap around by unsigned arithmetic. Each counter is written by one
+/// side only and is on a separate cache line. The release store of a counter pairs with the acquire load on the other
+/// side: a thread that sees the new counter also sees the slot.
 template <class T>
 class SpscRing {
  public:

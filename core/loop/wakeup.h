@@ -12,16 +12,16 @@ namespace trainyard::core {
 /// The data that another process of this host needs to use a Wakeup.
 struct WakeupHandle {
   SharedHandle state;      ///< The page with the flag.
-  std::int32_t pipe = -1;  ///< The descriptor in the process `state.pid`.
+  std::int32_t pipe = -1;  ///< The number of the descriptor in the process `state.pid`.
 };
 
-/// Lets others wake one sleeping thread, at the cost of one atomic load when it is awake. Other threads use this
-/// object; other processes use a PeerWakeup.
+/// A means to wake one sleeping thread. A call of notify() costs one atomic load while the thread is awake. Other
+/// threads of the process use this object; other processes use a PeerWakeup.
 ///
 /// The sleeping thread calls prepare(), checks once more for work, then sleeps on fd(). A producer first makes its work
-/// visible and then calls notify(). Sequential consistency between the two makes a lost wake-up impossible. The flag is
-/// in shared memory and the signal is a byte in a pipe, because other processes can open both through /proc, which is
-/// impossible with an eventfd.
+/// visible and then calls notify(). The sequentially consistent fences in prepare() and notify() make a lost wake-up
+/// impossible. The flag is in shared memory and the signal is a byte in a pipe, because other processes can open both
+/// through /proc. They could not open an eventfd.
 class Wakeup {
  public:
   Wakeup();
@@ -31,21 +31,21 @@ class Wakeup {
 
   /// Returns a descriptor for poll(). It becomes readable after a notification.
   int fd() const { return pipe_[0]; }
-  /// Returns the handle for another process of the same user, valid while this object lives.
+  /// Returns the handle for another process of the same user. It is valid as long as this object exists.
   WakeupHandle handle() const;
 
-  /// Announces that the thread is about to sleep. After this the thread must check for work once more, and it must call
-  /// done() in every case.
+  /// Announces that the thread is about to sleep. After this call the thread must check for work once more, and it must
+  /// call done() whether it then sleeps or not.
   void prepare() {
     asleep().store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
-  /// Announces that the thread is awake again, and empties the pipe if it was signalled.
+  /// Announces that the thread is awake again, and empties the pipe.
   void done();
 
   /// Wakes the thread if it sleeps. Any thread may call it after making the work visible. It makes a system call only
-  /// if the thread sleeps, and only one if several threads call it.
+  /// if the thread sleeps. If several threads call it, only one of them makes the system call.
   void notify();
 
  private:
@@ -56,16 +56,16 @@ class Wakeup {
   int pipe_[2];
 };
 
-/// The Wakeup of a thread in another process.
+/// The counterpart of a Wakeup in another process.
 class PeerWakeup {
  public:
-  /// Opens the handle. Throws kPeerLost if that process has ended.
+  /// Opens the handle. Throws kPeerLost if the process that made it has ended.
   explicit PeerWakeup(const WakeupHandle& handle);
   ~PeerWakeup();
   PeerWakeup(const PeerWakeup&) = delete;
   PeerWakeup& operator=(const PeerWakeup&) = delete;
 
-  /// Does what Wakeup::notify does, from another process. It does nothing if the sleeping process has ended.
+  /// Wakes the thread if it sleeps, like Wakeup::notify(). Does nothing if the process of the thread has ended.
   void notify();
 
  private:

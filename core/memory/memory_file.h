@@ -7,18 +7,18 @@
 
 namespace trainyard::core {
 
-/// The unit in which memory is mapped, in bytes.
+/// The size of a memory page, in bytes.
 constexpr std::size_t kPage = 4096;
 
 /// A sealed memfd: memory without a name, which other processes of the same user open through /proc with the help of a
-/// handle. The kernel frees the memory when no process has it open or mapped any more, even after a crash.
+/// handle. The kernel frees the memory as soon as no process has the file open or mapped, even after a crash.
 class MemoryFile {
  public:
   /// Makes a zeroed file whose size can no longer be changed, so that no reader can be killed by SIGBUS. Throws kIo.
   static MemoryFile make(std::size_t bytes);
 
-  /// Opens the file of a handle. Throws kPeerLost if its owner has ended (the inode reveals a reused descriptor) and
-  /// kCorrupt if it has another size.
+  /// Opens the file of a handle. Throws kPeerLost if the process that made the file has ended; the inode reveals a
+  /// reused descriptor. Throws kCorrupt if the file does not have the size that the handle contains.
   static MemoryFile open(const SharedHandle& handle);
 
   MemoryFile(MemoryFile&& other) noexcept;
@@ -26,15 +26,15 @@ class MemoryFile {
   ~MemoryFile();
 
   /// Returns the descriptor, which stays open as long as this object exists. Other processes open the file through this
-  /// descriptor, so the object must exist while they may do so.
+  /// descriptor, so the object must exist as long as another process may open the file.
   int fd() const { return fd_; }
-  /// Returns the descriptor and its ownership; the caller must close it.
+  /// Returns the descriptor and passes its ownership to the caller, who must close it.
   int release();
 
-  /// Returns a handle to the whole file, whose readers are not counted. Only the process that made the file may call
-  /// this.
+  /// Returns a handle to the whole file, as memory whose references are not counted. Only the process that made the
+  /// file may call this.
   SharedHandle handle() const { return handle_of(fd_); }
-  /// Does the same for a descriptor that release() has returned.
+  /// Returns a handle to the whole file behind `fd`, a descriptor that release() has returned. See handle().
   static SharedHandle handle_of(int fd);
 
  private:

@@ -10,17 +10,17 @@
 
 namespace trainyard::core {
 
-/// A queue of byte records in memory that two processes of one host have mapped. One of them writes and the other
+/// A queue of byte records in memory that two processes of one host have mapped. One process writes and the other
 /// reads. A record is copied into the ring once and read in place, without system calls or locks.
 ///
-/// The reader makes the ring, so a restarted reader has a new one. The data is mapped twice, at adjacent addresses, so
-/// that a record that wraps around is still contiguous.
+/// The reader makes the ring, so a restarted reader uses a new ring. The data is mapped twice, at adjacent addresses,
+/// so that a record that wraps around is still contiguous.
 ///
 /// The ring also contains the numbers from which the edge computes its credits: how many messages and bytes the reader
 /// has handled.
 ///
-/// The other process belongs to the same run but may be faulty: every length that it wrote is checked against the
-/// available bytes.
+/// The other process belongs to the same run but may be faulty: every length that the other process wrote is checked
+/// against the available bytes.
 class SharedRing {
  public:
   /// Makes a ring of `capacity` bytes, which must be a power of two and at least a page. Throws kInvalidArgument or
@@ -28,7 +28,7 @@ class SharedRing {
   static SharedRing make(std::size_t capacity);
 
   /// Opens a ring that another process has made. Throws kPeerLost if that process has ended, and kCorrupt if the handle
-  /// is not that of a ring.
+  /// does not refer to a ring.
   static SharedRing open(const SharedHandle& handle);
 
   SharedRing(SharedRing&& other) noexcept;
@@ -49,7 +49,7 @@ class SharedRing {
   void commit();
 
   /// For the reader: returns the oldest record, in place, valid until pop(). The span is empty if there is none. Throws
-  /// kCorrupt if the length of the record cannot be right.
+  /// kCorrupt if the length of the record is impossible.
   std::span<const std::byte> front() const;
   /// For the reader: frees the memory of front(), which invalidates spans into it.
   void pop();
@@ -59,13 +59,14 @@ class SharedRing {
   /// For the reader: counts one more handled message, of size `bytes`. Returns true if the writer has asked to be
   /// woken.
   bool return_credit(std::uint64_t bytes);
-  /// For the writer: return the numbers of messages and bytes that the reader has handled since the ring was made. The
-  /// difference from what was sent is under way.
+  /// For the writer: these functions return the numbers of messages and bytes that the reader has handled since the
+  /// ring was made.
   std::uint64_t returned_messages() const;
   std::uint64_t returned_bytes() const;
 
-  /// For the writer: sets or clears the request to be woken when there is credit or room again. After setting it, the
-  /// writer must check both once more, because the reader may have acted in between.
+  /// For the writer: sets or clears the request to be woken when there is credit or room again. After setting the
+  /// request, the writer must check for credit and room once more, because the reader may have returned some in the
+  /// meantime.
   void want_credit(bool wanted);
   /// For the reader: returns true if the writer has asked to be woken.
   bool credit_wanted() const;
@@ -79,7 +80,7 @@ class SharedRing {
 
   std::byte* base_ = nullptr;  ///< One page of control data, then the data, then the data again.
   std::size_t capacity_ = 0;
-  int fd_ = -1;  ///< The maker's descriptor; -1 on the other side.
+  int fd_ = -1;  ///< The descriptor in the process that made the ring; -1 in the other process.
   SharedHandle handle_;
   std::uint64_t reserved_ = 0;  ///< The size of the record being written, including its length field.
 };

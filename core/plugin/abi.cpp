@@ -108,7 +108,7 @@ PluginLabel read_plugin_label(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(Code::kNotFound, "no plugin file {}", path);
   const auto text = read_section(file, ".trainyard");
-  if (!text) throw Error(Code::kPluginLoad, "{} is no Trainyard plugin: it has no section '.trainyard'", path);
+  if (!text) throw Error(Code::kPluginLoad, "{} is not a Trainyard plugin: it has no section '.trainyard'", path);
   std::istringstream lines(*text);
   PluginLabel label;
   for (std::string* field : {&label.kind, &label.name, &label.version, &label.description, &label.abi_tag}) {

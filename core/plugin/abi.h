@@ -13,9 +13,9 @@
 #define TRAINYARD_TEXT2(x) #x
 #define TRAINYARD_TEXT(x) TRAINYARD_TEXT2(x)
 
-/// The properties that must be equal in a plugin and in the process that loads it before one may call C++ code of the
-/// other: the version of the framework, the compiler's C++ ABI, libstdc++'s string ABI, and the version of LibTorch
-/// ("none" without it).
+/// The ABI tag: the properties that a plugin and the process that loads it must have in common, so that they can call
+/// C++ code of each other. These are the version of Trainyard, the compiler's C++ ABI, libstdc++'s string ABI, and the
+/// version of LibTorch ("none" without it).
 #define TRAINYARD_ABI_TAG                                                                               \
   "trainyard-" TRAINYARD_VERSION " cxxabi-" TRAINYARD_TEXT(__GXX_ABI_VERSION) " cxx11-" TRAINYARD_TEXT( \
       _GLIBCXX_USE_CXX11_ABI) " torch-" TRAINYARD_TORCH_VERSION
@@ -23,8 +23,8 @@
 namespace trainyard {
 
 /// The content of a plugin file's ELF section `.trainyard`, which can be read without loading the file: five lines of
-/// text, in the order of these fields. The section `.trainyard.interfaces`, which trainyard_plugin() adds, completes
-/// the tag with the interfaces that the file was built against.
+/// text, in the order of these fields. The section `.trainyard.interfaces`, which the CMake function trainyard_plugin()
+/// adds, completes the tag with the interfaces that the file was built against.
 struct PluginLabel {
   std::string kind;
   std::string name;
@@ -34,19 +34,20 @@ struct PluginLabel {
 };
 
 /// Reads the label from the file without running any of its code. Throws kNotFound if there is no such file, and
-/// kPluginLoad if it is not a plugin.
+/// kPluginLoad if the file is not a plugin.
 PluginLabel read_plugin_label(const std::string& path);
 
-/// Returns this build's tag: the parts above, with the version of LibTorch that its plugins are built against, and one
-/// word for the interface of each kind of plugin, such as "strategy-fd5132dae94b". The number is a hash over what a
-/// plugin of this kind includes; the build computes it (cmake/TrainyardInterfaces.cmake).
+/// Returns the tag of this build. It consists of the parts of TRAINYARD_ABI_TAG and of one word for the interface of
+/// each kind of plugin, such as "strategy-fd5132dae94b". The version of LibTorch in it is the one that the plugins of
+/// this build use. The number in a word is a hash of the headers that a plugin of this kind includes; the build
+/// computes it (cmake/TrainyardInterfaces.cmake).
 std::string_view host_abi_tag();
 
 /// Returns only the words of host_abi_tag() that stand for interfaces. The build generates the function's definition.
 std::string_view interface_words();
 
-/// Returns true if a plugin with the tag `plugin` may be loaded here. All parts must be equal, except that a plugin
-/// need not use LibTorch, and that only the interfaces that the plugin names are compared.
+/// Returns true if a process with the tag `host` may load a plugin with the tag `plugin`. All parts must be equal, with
+/// two exceptions: a plugin need not use LibTorch, and only the interfaces that the plugin names are compared.
 bool abi_matches(std::string_view plugin, std::string_view host);
 
 /// Returns the tag `host` without the interfaces that the tag `plugin` does not name, for an error message that shows

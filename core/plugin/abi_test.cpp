@@ -118,13 +118,13 @@ TEST_F(PluginFileTest, APluginThatDoesNotSayWhatItWasBuiltAgainstIsRefused) {
 TEST_F(PluginFileTest, WhatIsNoPluginIsNamedAsSuch) {
   const fs::path text = directory_ / "readme.so";
   std::ofstream(text) << "hello";
-  EXPECT_THAT(error_of([&] { read_plugin_label(text); }), HasSubstr("is no Trainyard plugin"));
+  EXPECT_THAT(error_of([&] { read_plugin_label(text); }), HasSubstr("is not a Trainyard plugin"));
   EXPECT_THAT(error_of([&] { read_plugin_label(directory_ / "absent.so"); }), HasSubstr("no plugin file"));
   const fs::path cut = directory_ / "cut.so";
   fs::copy_file(library("whole", "model\\nwhole\\n1\\nd\\ntag"), cut);
   for (const std::uintmax_t size : {0, 10, 64, 1000}) {
     fs::resize_file(cut, size);
-    EXPECT_THAT(error_of([&] { read_plugin_label(cut); }), HasSubstr("is no Trainyard plugin"));
+    EXPECT_THAT(error_of([&] { read_plugin_label(cut); }), HasSubstr("is not a Trainyard plugin"));
   }
 }
 

@@ -13,9 +13,9 @@
 #include <sstream>
 
 #include "core/component/boundary.h"
-#include "core/config/nearest.h"
 #include "core/files/regular_file.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard::core {
 

@@ -11,10 +11,10 @@
 
 namespace trainyard::core {
 
-/// Finds and loads plugins. A library is found as `<directory>/<kind folder>/<name>.so`, such as
-/// `plugins/models/mlp.so`, or as `<directory>/<name>.so`. It is refused if everyone may write to it or to its folder,
-/// unless the folder is sticky like /tmp. No library is ever unloaded. The loader holds no lock while it constructs a
-/// plugin.
+/// A loader that finds and loads plugins. A library is found as `<directory>/<kind folder>/<name>.so`, such as
+/// `plugins/models/mlp.so`, or as `<directory>/<name>.so`. A library is refused if everyone may write to it or to its
+/// folder, unless the folder is sticky like /tmp. No library is ever unloaded. The loader holds no lock while it
+/// constructs a plugin.
 class PluginLoader {
  public:
   /// `directories` are searched in this order; see `default_directories`.
@@ -30,20 +30,20 @@ class PluginLoader {
     PluginLabel label;
     std::string path;
   };
-  /// Returns the labels of all plugins found, sorted by kind and name. Files that are not plugins are left out. No
+  /// Returns the labels of all plugins found, sorted by kind and name. Files that are not plugins are omitted. No
   /// library is loaded.
   std::vector<Found> list() const;
 
   /// Returns the path of a plugin's library. If there is none, throws kNotFound and suggests the nearest known name.
   std::string find(std::string_view kind, std::string_view name) const;
 
-  /// Loads the library unless it is loaded already, and returns its entry. Throws kAbiMismatch with both tags before
-  /// any code of the plugin can run, and kPluginLoad with the dynamic linker's message or for a file that everyone may
-  /// write to.
+  /// Loads the library unless it is loaded already, and returns its entry. If the ABI tag does not fit, throws
+  /// kAbiMismatch, which contains both tags, before any code of the plugin can run. Throws kPluginLoad if the dynamic
+  /// linker fails, or for a file that everyone may write to.
   const PluginEntry& load(const std::string& path);
 
-  /// Constructs a plugin of the kind `Kind`. An Error that its constructor throws is passed on; any other exception
-  /// becomes kPluginLoad with the name of the plugin. Undeclared parameters are not refused here; call
+  /// Constructs the plugin `name` of the kind `Kind`. An Error that its constructor throws is passed on; any other
+  /// exception becomes kPluginLoad, which names the plugin. Undeclared parameters are not refused here; call
   /// check_all_given_are_known() when the object is complete.
   template <class Kind>
   std::unique_ptr<Kind> create(std::string_view name, typename Kind::Context& context) {
@@ -51,21 +51,22 @@ class PluginLoader {
     return std::unique_ptr<Kind>(static_cast<Kind*>(create(entry, &context, context.where)));
   }
 
-  /// Constructs a plugin of a loaded library. `context` points to the kind's context, and the result to the kind's base
-  /// class. `where` names the plugin in errors.
+  /// Constructs a plugin of a loaded library. `context` points to the context type of the plugin's kind, and the result
+  /// points to the base class of the kind. `where` names the plugin in errors.
   static void* create(const PluginEntry& entry, void* context, const std::string& where);
 
-  /// Constructs a plugin only to read its declaration and its facts, which may depend on `parameters`. The rest of its
-  /// context is empty, and the plugin must never be configured. The caller owns it.
+  /// Constructs a plugin only to read its declaration and its traits, which can depend on `parameters`. All other
+  /// members of the plugin's context are unset, so the plugin must not be used for anything else. The caller owns the
+  /// result.
   static Configurable* describe(const PluginEntry& entry, const std::string& where, const std::string& parameters = "");
 
-  /// Returns the directories, in the order of search.
+  /// Returns the directories, in the order in which they are searched.
   const std::vector<std::string>& directories() const { return directories_; }
 
  private:
   struct Library;
   std::vector<std::string> directories_;
-  std::mutex mutex_;  ///< Guards what follows.
+  std::mutex mutex_;  ///< Guards libraries_.
   std::vector<std::unique_ptr<Library>> libraries_;
 };
 

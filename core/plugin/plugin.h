@@ -7,26 +7,27 @@ namespace trainyard {
 
 class Configurable;
 
-/// The content of a plugin's one C symbol. `create` takes a pointer to the kind's context and returns a pointer to the
-/// kind's base class; it may throw. It is called only after the ABI tags have been compared. The caller owns the object
-/// and deletes it through the virtual destructor, so that the memory is freed by the library that allocated it.
+/// The content of the one C symbol of a plugin. The function pointers may be called only after the ABI tags have been
+/// compared. The caller owns the returned object and must delete it through the virtual destructor, so that the memory
+/// is freed by the library that allocated it.
 struct PluginEntry {
   const char* abi_tag;
   const char* kind;
   const char* name;
-  /// The pointers are untyped, since the symbol is C. TRAINYARD_PLUGIN restores the types on both sides.
+  /// Constructs the plugin. `context` points to the context of the plugin's kind, and the result to the base class of
+  /// the kind. The pointers are untyped because the symbol is C; TRAINYARD_PLUGIN converts them. May throw.
   void* (*create)(void* context);
-  /// Constructs a plugin only to read its declaration and its facts. `where` names the plugin in errors. `parameters`
-  /// is a JSON object, or empty to give no values. The rest of its context is empty.
+  /// Constructs the plugin only to read its declaration and its traits. `where` names the plugin in errors.
+  /// `parameters` is a JSON object, or empty to give no values. All other members of the plugin's context are unset.
   Configurable* (*describe)(const char* where, const char* parameters);
 };
 
 }  // namespace trainyard
 
-/// Registers a plugin. It is the last line of the plugin's .cpp. Each kind wraps it: TRAINYARD_COMPONENT,
-/// TRAINYARD_MODEL, ...
+/// Registers a plugin. Each kind has its own macro that calls this one, such as TRAINYARD_COMPONENT or TRAINYARD_MODEL.
+/// That macro must be the last line of the plugin's .cpp.
 ///
-/// The label is in an ELF section of its own, so that a file can be listed, and refused, without running any of its
+/// The label is in a separate ELF section, so that a plugin file can be listed or refused without running any of its
 /// code.
 #define TRAINYARD_PLUGIN(kind, Base, Context, Class, name, version, description)                             \
   extern "C" {                                                                                               \

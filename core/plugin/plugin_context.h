@@ -15,21 +15,21 @@ class SharedPool;
 
 namespace trainyard {
 
-/// The arguments from which every plugin is constructed, whatever its kind. A kind that needs more derives its own
-/// context. A plugin that a component makes gets the component's rank, seed and folders, and a `where` and `parameters`
-/// of its own.
+/// The arguments of the constructor of every plugin. A kind of plugin that needs more arguments derives its own
+/// context. A plugin that a component creates gets the component's rank, seed and folders, but its own `where` and
+/// `parameters`.
 struct PluginContext {
-  /// The name in errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
+  /// The plugin's name in errors and logs: "component 'optimizer'", "dataset 'text' of component 'data_loader'".
   std::string where;
-  /// A JSON object. If it is empty, the plugin is constructed only to read its declaration, and the members below are
-  /// not set.
+  /// A JSON object. If it is empty, the plugin is constructed only to read its declaration, and the members below have
+  /// no meaning.
   std::string parameters;
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
-  std::string output_directory;  ///< The run writes its results below this folder.
+  std::string output_directory;  ///< The folder into which the run writes its results.
   std::shared_ptr<spdlog::logger> log;
-  core::PluginLoader* plugins = nullptr;   ///< Creates further plugins, such as a component's model.
+  core::PluginLoader* plugins = nullptr;   ///< Loads and creates further plugins, such as a model.
   core::SharedPool* pool = nullptr;        ///< Memory that other processes can read without a copy.
   core::Rendezvous* rendezvous = nullptr;  ///< Stores the notes by which ranks find each other.
 };

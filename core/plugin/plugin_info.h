@@ -24,7 +24,7 @@ struct PortInfo {
   bool optional = false;               ///< For inputs: true if the input may stay unconnected.
   bool every_rank = false;             ///< For inputs of a component that exists once: true to receive from all ranks.
   bool same_loop = false;              ///< For inputs: true if every sender must run on the same event loop.
-  Policy policy = Policy::kBlock;      ///< For inputs.
+  Policy policy = Policy::kBlock;      ///< For inputs: the default policy of edges.
   std::uint64_t window_messages = 64;  ///< For inputs: the credits in messages.
   std::uint64_t window_bytes = 256 << 20;  ///< For inputs: the credits in bytes.
 };
@@ -53,9 +53,10 @@ struct PluginInfo {
   ComponentTraits component_traits() const;
 };
 
-/// Convert the description to JSON and back. If a field is missing or of another type, the JSON library throws its own
-/// exception. Traits that are not allowed throw kPluginLoad.
+/// Converts a description to JSON.
 nlohmann::json to_json(const PluginInfo& info);
+/// Converts JSON back to a description. If a field is missing or of another type, the JSON library throws its own
+/// exception. Throws kPluginLoad for traits that are not allowed.
 PluginInfo plugin_info_from_json(const nlohmann::json& json);
 
 }  // namespace trainyard::core

@@ -17,34 +17,35 @@
 
 namespace trainyard::core {
 
-/// The components of one process, the threads that they run on, and what they share: plugins, shared memory, notes
-/// between ranks, the log. It is used only on the control thread unless a comment says otherwise.
+/// The components of one process, the threads that they run on, and what these components share: plugins, shared
+/// memory, the notes of the ranks, the log. A host may be used only on the control thread, unless a comment states
+/// otherwise.
 class ComponentHost {
  public:
-  /// Callbacks for what components report without being asked. They are called on the thread of the component.
+  /// Callbacks for reports that a component makes by itself. They are called on the thread of the component.
   struct Reports {
     std::function<void(const std::string& component, const std::string& reason, bool success)> run_finished;
     std::function<void(Component& component, const std::string& what)> failed;
   };
 
-  /// Makes a worker for every thread of this process, but no component yet. `plan` must outlive the host.
+  /// Makes a worker for every thread of this process, but no components. `plan` must outlive the host.
   ComponentHost(const PlanView& plan, Reports reports);
-  /// Ends the threads first, because they use everything else.
+  /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();
 
-  /// Makes one component of this process. Must be called before start(). Throws what loading the plugin or its
-  /// constructor throws.
+  /// Makes one component of this process. It must be called before start(). Exceptions from loading the plugin and from
+  /// its constructor are passed on.
   void make(const ComponentPlan& plan);
 
-  /// Starts the threads. Each is pinned to the CPUs that the plan gives its components, if it gives any.
+  /// Starts the threads. Each thread is pinned to the CPUs that the plan assigns to its components, if there are any.
   void start();
-  /// Ends the threads and waits for them.
+  /// Stops the threads and waits until they have ended.
   void stop();
 
   /// Returns a component of this process by its index in the plan.
   Component& component(std::uint32_t index) const { return *components_.at(index); }
   const std::map<std::uint32_t, Component*>& components() const { return components_; }
-  /// Returns a component by its name, or null if this process has none of that name.
+  /// Returns a component by its name, or null if this process has no such component.
   Component* find(const std::string& name) const;
   /// Returns the outputs of this process that publish `topic`. The list does not change once all components are made.
   std::vector<OutputBase*> find_outputs(const std::string& topic) const;

@@ -21,7 +21,8 @@ class ControlLink final : public Source {
   /// over TCP without keys.
   ControlLink(zmq::context_t& context, const std::string& process, const std::string& endpoint, const RunKeys& keys);
 
-  /// Sets the handler for messages of type T. Unknown types are ignored, because a newer launcher may send more types.
+  /// Sets the handler for messages of type T. Messages without a handler are ignored, because a newer launcher may send
+  /// further types.
   template <Message T>
   void on(std::function<void(const T&)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const zmq::message_t& body) {

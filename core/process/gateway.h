@@ -16,40 +16,41 @@
 
 namespace trainyard::core {
 
-/// Serves visitors: programs that attach to a running launch without being in its plan.
+/// The part of a process that serves visitors: programs that attach to a running launch without being in its plan.
 ///
-/// An output that visitors listen to has one tap, an additional bounded ring from the component's loop to the gateway's
-/// own loop, however many visitors there are. The gateway encodes each message once and sends it to them as their
-/// credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages into the
-/// ring, so visitors that are slow, stopped, many or gone do not delay it.
+/// An output that visitors listen to has one tap, however many visitors there are. A tap is an additional bounded ring
+/// from the component's loop to the gateway's loop. The gateway encodes each message once and sends it to the visitors
+/// as their credits allow. A full ring drops its oldest entries and counts them. The component only pushes messages
+/// into the ring, so visitors that are slow, stopped, many or gone do not delay it.
 class Gateway final : public Component {
  public:
   /// A function that returns the outputs of this process that publish a topic. The list may be empty.
   using FindOutputs = std::function<std::vector<OutputBase*>(const std::string& topic)>;
 
-  /// Binds `address` and begins to serve at once, on the control thread. Throws kIo.
+  /// Binds `address` and begins to serve visitors immediately, on the control thread. Throws kIo.
   Gateway(ComponentContext& context, zmq::context_t& zmq, const std::string& address, FindOutputs find);
   ~Gateway() override;
 
   /// Returns the address to which visitors connect.
   const std::string& endpoint() const { return door_.endpoint(); }
 
-  /// Publishes a log record. Any thread may call it. Up to 256 records from before the first subscriber are kept for
-  /// it, because messages logged during configuration should also appear in the run's files.
+  /// Publishes a log record. Any thread may call it. Until the log has its first subscriber, the last 256 records are
+  /// kept; this subscriber then receives them. In this way, records from the configuration also appear in the run's
+  /// files.
   void publish(const LogRecord& record);
 
-  /// Passes on the remaining messages of the components, and tells visitors that no more will follow. Called when every
-  /// component is finalized.
+  /// Sends the remaining messages of the components, and tells visitors that no more messages will follow. It is called
+  /// when every component has been finalized.
   void finish();
 
-  /// The numbers of messages that one visitor's edge has sent and dropped, both in the ring and on the socket.
+  /// The counters of one subscription of a visitor: the number of messages sent to the visitor, and the number dropped,
+  /// either in the tap's ring or because the visitor had no room.
   struct VisitorCounters {
     std::string topic;
     std::uint64_t sent = 0;
     std::uint64_t dropped = 0;
   };
-  /// Returns one entry for each topic that a visitor receives from an output of this process. Only the control thread
-  /// may call it.
+  /// Returns one entry for each subscription of each visitor. Only the control thread may call it.
   std::vector<VisitorCounters> counters() const;
 
  private:

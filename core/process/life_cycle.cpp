@@ -94,12 +94,12 @@ void LifeCycle::report_later(const Component& component, State state, const std:
 void LifeCycle::report(const Component& component, State state, const std::string& error) {
   reports_.state_changed(component.name(), state, error);
   // The first report of each component is about its configuration.
-  const bool last_answer = unconfigured_.erase(component.name()) != 0 && unconfigured_.empty();
+  if (unconfigured_.erase(component.name()) != 0 && state == State::kError) configuration_failed_ = true;
   if (state == State::kFinalized) {
     if (unfinished_.erase(component.name()) == 0 || !unfinished_.empty()) return;
     if (phase_ != ProcessPhase::kFailed) enter(ProcessPhase::kEnded);
     reports_.ended();
-  } else if (last_answer && phase_ == ProcessPhase::kConfiguring && state != State::kError) {
+  } else if (phase_ == ProcessPhase::kConfiguring && unconfigured_.empty() && !configuration_failed_) {
     enter(ProcessPhase::kConfigured);
     reports_.configured();
   }

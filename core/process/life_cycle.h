@@ -15,23 +15,23 @@ namespace trainyard::core {
 enum class ProcessPhase {
   kWaiting,      ///< The process waits for its plan.
   kConfiguring,  ///< Its components allocate memory and open files, each on its own thread.
-  kConfigured,   ///< Every component has answered; the launcher requests further changes.
-  kFailed,       ///< The plan could not be carried out. The process still answers until the launcher ends it.
-  kEnded,        ///< Every component is finalized.
+  kConfigured,   ///< Every component has been configured; the launcher requests further changes.
+  kFailed,       ///< The plan could not be carried out. The process still answers requests.
+  kEnded,        ///< Every component has been finalized.
 };
 
 /// Returns true if a process may change from phase `now` to `next`.
 bool may_follow(ProcessPhase now, ProcessPhase next);
 
-/// Changes the states of a process's components on the launcher's request, and tracks the phase of the process. It is
-/// used only on the control thread. Hooks of components run on their own loops, and the control loop never waits for
-/// one.
+/// The part of a process that changes the states of its components on the launcher's request, and that tracks the phase
+/// of the process. It is used only on the control thread. Hooks run on the event loops of their components, and the
+/// control loop never waits for a hook.
 class LifeCycle {
  public:
-  /// Callbacks that report what happens. They are called on the control loop.
+  /// Callbacks that report changes of state and phase. They are called on the control loop.
   struct Reports {
     std::function<void(const std::string& component, State state, const std::string& error)> state_changed;
-    std::function<void()> configured;  ///< Called when the last component has been configured.
+    std::function<void()> configured;  ///< Called when all components have been configured; never if one has failed.
     std::function<void()> ended;       ///< Called when all components have been finalized.
   };
 
@@ -45,7 +45,7 @@ class LifeCycle {
   /// Asks a component to change its state to `target`. The result is reported through `state_changed`.
   void bring(Component& component, State target);
 
-  /// Records that a component has failed by itself.
+  /// Records that a component has failed without a requested change, for example in a handler.
   void failed(const Component& component, const std::string& what) { report(component, State::kError, what); }
 
   /// Records that the plan could not be carried out.
@@ -55,7 +55,7 @@ class LifeCycle {
   void enter(ProcessPhase next);
   // Runs on the loop of the component, and reports to the control loop.
   void change(Component& component, State target);
-  // Checks on the component's loop, again and again, whether everything that the component sent has been handled.
+  // Checks repeatedly, on the component's loop, whether everything that the component sent has been handled.
   void report_when_drained(Component& component);
   void report_later(const Component& component, State state, const std::string& error);
   void report(const Component& component, State state, const std::string& error);
@@ -63,7 +63,8 @@ class LifeCycle {
   EventLoop& control_;
   Reports reports_;
   ProcessPhase phase_ = ProcessPhase::kWaiting;
-  std::set<std::string> unconfigured_;
+  std::set<std::string> unconfigured_;  ///< The components that have not answered the request to configure.
+  bool configuration_failed_ = false;
   std::set<std::string> unfinished_;
 };
 

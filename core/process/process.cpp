@@ -154,7 +154,7 @@ void Process::on_transition(const Transition& transition) {
   Component* component = host_ ? host_->find(transition.component) : nullptr;
   if (component == nullptr) return refuse(fmt::format("process '{}' has no such component", name_));
   try {
-    life_.bring(*component, state_named(transition.state));
+    life_.bring(*component, from_name<State>(transition.state));
   } catch (const Error& error) {
     refuse(error.what());
   }

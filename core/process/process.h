@@ -22,11 +22,11 @@
 namespace trainyard::core {
 
 // clang-format off
-/// One operating-system process of a run: hosts components as the launcher's plan says and changes their states on
-/// request.
+/// One operating-system process of a run. It hosts components according to the launcher's plan and changes their
+/// states on request.
 ///
-/// The calling thread runs the control loop (the launcher's orders, visitors, heartbeats); every thread of the plan
-/// gets a Worker. Components never wait for the control loop.
+/// The thread that calls run() runs the control loop (the launcher's requests, visitors, heartbeats); every thread of
+/// the plan gets a Worker. Components never wait for the control loop.
 ///
 ///     launcher              control thread                                worker threads
 ///     <- Hello
@@ -42,25 +42,25 @@ namespace trainyard::core {
 ///     Request ->            RequestDesk asks                              parameter or service
 ///     <- Reply
 ///
-/// What crosses between the two columns does so by EventLoop::post(). A process ends when all its components are
+/// Calls between the last two columns are made with EventLoop::post(). A process ends when all its components have been
 /// finalized. This class only turns the launcher's messages into calls; the parts named above do the work.
 // clang-format on
 class Process {
  public:
-  /// Connects to the launcher at `control_endpoint` under the name `name`. `keys` are those of the run; without keys,
-  /// only sockets of the local file system can be used.
+  /// Connects to the launcher at `control_endpoint` under the name `name`. `keys` are the keys of the run. Without
+  /// keys, only sockets of the local file system can be used.
   Process(std::string name, const std::string& control_endpoint, RunKeys keys);
   ~Process();
 
-  /// Runs until every component has been finalized. Returns the exit code: 0, or 1 if the plan could not be carried
-  /// out.
+  /// Runs the control loop until every component has been finalized. Returns the exit code: 0, or 1 if the plan could
+  /// not be carried out.
   int run();
 
  private:
   // These run on the control thread.
   void on_plan(const ProcessPlan& plan);
-  // Makes everything that the plan asks for. `at` is set to the component that is to blame for an error, or to an empty
-  // string if it is the process.
+  // Makes everything that the plan requires. `at` is always the name of the component that an error would come from, or
+  // an empty string for the process itself.
   void carry_out(std::string& at);
   void open_gateway();
   void on_transition(const Transition& transition);
@@ -71,7 +71,7 @@ class Process {
   ComponentHost::Reports host_reports();
   LifeCycle::Reports life_reports();
 
-  // Members are destroyed in reverse order, so that each is destroyed before those that it uses.
+  // Members are destroyed in reverse order, so each member is destroyed before the members that it uses.
   std::string name_;
   EventLoop loop_{"control"};
   RunKeys keys_;

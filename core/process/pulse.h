@@ -12,20 +12,20 @@
 
 namespace trainyard::core {
 
-/// Measures the pulse of a process, from which the launcher learns whether the run makes progress and what holds it up:
-/// how many messages the edges have carried, and which event loops are busy with one handler or hook. It is used only
+/// The pulse of a process: how many messages its edges have carried, and which of its event loops are busy with one
+/// handler or hook. From it, the launcher learns whether the run makes progress and what holds it up. It is used only
 /// on the control thread.
 class Pulse {
  public:
   /// `host` must outlive this object.
   explicit Pulse(const ComponentHost& host) : host_(host) {}
 
-  /// Asks every event loop for a sign of life, unless the answer to the last request is still missing.
+  /// Asks every event loop for a sign of life, unless the loop has not answered the previous request yet.
   void beat();
 
-  /// Returns the answer to the request "pulse" as JSON: `sent` counts the messages of all edges of the plan that begin
-  /// here and `sent_blocking` those of edges with the policy `block`; `busy` lists the loops that have not answered,
-  /// each with its `components` and the `seconds` since it was asked.
+  /// Returns the answer to the request "pulse" as a JSON object. `sent` is the number of messages sent on all planned
+  /// edges that begin in this process. `sent_blocking` is the same for edges with the policy `block` only. `busy` lists
+  /// the event loops that have not answered, each with its `components` and the `seconds` since the loop was asked.
   std::string describe() const;
 
  private:
@@ -33,7 +33,8 @@ class Pulse {
 
   struct Sign {
     Clock::time_point asked;
-    /// Set by the loop. It is shared, because a loop may be destroyed with the question still in its queue.
+    /// Set by the loop. The flag is shared, because this object may be destroyed while the request is still in the
+    /// queue of a loop.
     std::shared_ptr<std::atomic<bool>> answered = std::make_shared<std::atomic<bool>>(true);
   };
 

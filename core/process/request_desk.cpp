@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/component/boundary.h"
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard::core {
 
@@ -104,9 +104,9 @@ json describe(const Edge& edge, const PlanView& view) {
 
 void RequestDesk::serve(const Request& request) {
   if (request.target.empty()) {
-    // This is the only request to the process itself.
+    // The process answers the request "pulse" elsewhere (Process::on_request).
     const bool known = request.method == "counters";
-    return reply_({request.id, known, known ? counters() : "a process answers only to 'counters'"});
+    return reply_({request.id, known, known ? counters() : "a process answers only 'counters' and 'pulse'"});
   }
   Component* component = host_ == nullptr ? nullptr : host_->find(request.target);
   if (component == nullptr) {

@@ -11,7 +11,7 @@
 
 namespace trainyard::core {
 
-/// Answers requests to a process and its components while the process runs.
+/// The part of a process that answers requests to the process and its components.
 ///
 /// A request is received on the control loop and answered on the loop of the component; the answer is sent on the
 /// control loop. So a parameter never changes while a handler runs, and a long-running handler delays only the answer,
@@ -22,15 +22,15 @@ class RequestDesk {
   RequestDesk(std::string process, EventLoop& control, std::function<void(const Reply&)> reply)
       : process_(std::move(process)), control_(control), reply_(std::move(reply)) {}
 
-  /// Give the desk access to what it answers about. A request may arrive before they are called, or after the plan has
-  /// failed; it is then refused, or answered without the missing parts.
+  /// Gives the desk access to the plan and the components. Until then, requests to components are refused.
   void open(const PlanView& plan, const ComponentHost& host) {
     plan_ = &plan;
     host_ = &host;
   }
+  /// Gives the desk access to the gateway. Until then, the answer to "counters" lacks the visitors.
   void open(const Gateway& gateway) { gateway_ = &gateway; }
 
-  /// Serves one request. Called on the control loop.
+  /// Handles one request, whose answer is passed to `reply` now or later. It is called on the control loop.
   void serve(const Request& request);
 
  private:

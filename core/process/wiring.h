@@ -15,23 +15,23 @@
 
 namespace trainyard::core {
 
-/// The edges of one process: those within it, and its ends of the edges to and from other processes. It is used only on
-/// the control thread unless a comment says otherwise.
+/// The edges of one process: the edges within the process, and its ends of the edges to and from other processes. A
+/// Wiring may be used only on the control thread, unless a comment states otherwise.
 class Wiring {
  public:
   /// `connected` is called on the control loop when every subscription at other processes has been acknowledged, and
-  /// again after every connect(). All references must outlive this object.
+  /// again after every connect(). All objects passed by reference must outlive this object.
   Wiring(const PlanView& plan, ComponentHost& host, EventLoop& control, zmq::context_t& sockets, const RunKeys& keys,
          std::function<void()> connected);
 
-  /// Makes every edge that begins in this process. All of its components must exist. Throws kNotFound for a port that
-  /// the plugin does not have.
+  /// Makes every edge that begins in this process. All components of the process must exist. Throws kNotFound for a
+  /// port that the plugin does not have.
   void make_edges();
 
-  /// Subscribes to the publishers whose addresses are known by now.
+  /// Subscribes to the publishers whose addresses `connect` contains.
   void connect(const Connect& connect);
 
-  /// Releases the buffers that a dead process held, and stops waiting for its credits.
+  /// Releases the buffers that a dead process held, and no longer waits for credit from it.
   void peer_gone(const PeerGone& peer);
 
  private:
@@ -59,7 +59,7 @@ class Wiring {
   zmq::context_t& sockets_;
   const RunKeys& keys_;
   std::function<void()> connected_;
-  std::set<std::string> unconnected_;  ///< Inlets whose subscriptions are not all acknowledged.
+  std::set<std::string> unconnected_;  ///< The inlets that wait for an acknowledgement.
 };
 
 }  // namespace trainyard::core

@@ -6,9 +6,9 @@
 
 namespace trainyard {
 
-/// Returns a counter-based random number: the same 64 bits for the same `counter` and `key`, on every machine and in
-/// any order. There is no state, so any position of a random stream can be computed directly. The function is the
-/// finaliser of SplitMix64, which passes BigCrush on consecutive counters.
+/// Returns a counter-based random number of 64 bits. It depends only on `counter` and `key`, so it is the same on every
+/// machine and in any order of calls. There is no state, so any position of a random stream can be computed directly.
+/// The function is the finaliser of SplitMix64, which passes BigCrush on consecutive counters.
 constexpr std::uint64_t random_bits(std::uint64_t counter, std::uint64_t key) {
   std::uint64_t bits = (counter + 1) * 0x9e3779b97f4a7c15 + key;
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
@@ -30,8 +30,8 @@ constexpr std::uint64_t random_below(std::uint64_t bits, std::uint64_t bound) {
   return static_cast<std::uint64_t>((static_cast<Wide>(bits) * bound) >> 64);
 }
 
-/// Turns 64 random bits into a uniformly distributed number in (0, 1). Both ends are excluded, so its logarithm is
-/// finite.
+/// Turns 64 random bits into a uniformly distributed number in (0, 1). Both ends are excluded, so the logarithm of the
+/// number is finite.
 constexpr double random_unit(std::uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1.0p-52; }
 
 }  // namespace trainyard

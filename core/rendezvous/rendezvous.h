@@ -9,34 +9,37 @@
 
 namespace trainyard::core {
 
-/// Stores notes by which the ranks of a run exchange data before they can communicate in another way: handles of shared
-/// memory, addresses, shapes. A note is a key and a few bytes; a key is used once.
+/// A store of notes, with which the ranks of a run exchange data before they can communicate in another way: handles of
+/// shared memory, addresses, shapes. A note consists of a key and a few bytes. Each key is used only once.
 ///
-/// It is meant for the start of a run and not for its steps, because every note is a file. Thread-safe.
+/// A rendezvous is meant for the start of a run and not for its steps, because a note can be a file. Thread-safe.
 class Rendezvous {
  public:
   virtual ~Rendezvous() = default;
 
-  /// Stores a note that all ranks can read from now on. Throws kInvalidArgument for an empty key or one with characters
+  /// Stores a note, which all ranks can then read. Throws kInvalidArgument for an empty key or one with characters
   /// other than letters, digits, '_', '-', '.' and '/', and kIo if the note cannot be written.
   virtual void put(const std::string& key, const std::string& value) = 0;
 
-  /// Copies the note into `value`. Returns false if there is no such note.
+  /// Copies the note stored under `key` into `value` and returns true. Returns false if there is no such note.
   virtual bool find(const std::string& key, std::string& value) const = 0;
 
-  /// Waits for the note and returns it. If it does not appear in time, throws kTimeout, which names the key.
+  /// Waits for the note under `key` and returns its value. If the note does not exist after `timeout`, throws kTimeout,
+  /// which names the key.
   std::string get(const std::string& key, std::chrono::milliseconds timeout) const;
 };
 
-/// Returns a rendezvous for the processes of one host. It keeps notes as files in `folder`, which the launcher makes,
-/// private to the user, and removes with the run. It needs no port and no listener.
+/// Returns a rendezvous for the processes of one host. It keeps notes as files in `folder`, which it creates if
+/// necessary. In a run, the folder is private to the user and is removed at the end. No port and no listener are
+/// needed.
 std::unique_ptr<Rendezvous> make_folder_rendezvous(const std::string& folder);
 
 /// Returns a rendezvous that keeps notes in memory, for ranks that are threads of one program.
 std::unique_ptr<Rendezvous> make_local_rendezvous();
 
 /// Stores this rank's text under `key`, waits until all `ranks` have done the same, and returns their texts in the
-/// order of `ranks`. A key may be used once per run. Throws kTimeout, naming the ranks whose text is missing.
+/// order of `ranks`. A key may be used only once per run. If a text is missing after `timeout`, throws kTimeout, which
+/// names the missing ranks.
 std::vector<std::string> exchange(Rendezvous& rendezvous, const std::string& key, std::uint32_t rank,
                                   const std::vector<std::uint32_t>& ranks, const std::string& value,
                                   std::chrono::milliseconds timeout);

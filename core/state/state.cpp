@@ -37,7 +37,7 @@ void StateWriter::set(const std::string& name, Tensor tensor, StateScope scope) 
 
 void StateWriter::set_json(const std::string& name, const std::string& json, StateScope scope) {
   const auto parsed = parse_bounded_json(json);
-  if (!parsed) throw Error(Code::kInvalidArgument, "the state '{}' of '{}' is no JSON: {}", name, owner_, json);
+  if (!parsed) throw Error(Code::kInvalidArgument, "the state '{}' of '{}' is not JSON: {}", name, owner_, json);
   parts_[scope].values[name] = parsed->dump();
 }
 

@@ -11,20 +11,22 @@
 
 namespace trainyard {
 
-/// Whether a value of a state belongs to the whole run or to one rank.
+/// The scope of a value in a state: the whole run, or one rank.
 enum class StateScope : std::uint8_t {
   kRun,  ///< The value is the same on every rank. It is saved once, and every rank of a resumed run gets it.
-  /// Every rank has its own value. A rank of a resumed run gets that of the rank with its number, if there was one.
+  /// Every rank has its own value. A rank of a resumed run gets the value that the rank with the same number had, if
+  /// there was such a rank.
   kRank,
 };
 
-/// Collects what an owner needs in order to continue: values and tensors, each under a name.
+/// A collector of the state of one owner: values and tensors, each under a name.
 ///
 ///    into.set("best", best_);
 ///    into.set("error", error_tensor, StateScope::kRank);
 class StateWriter {
  public:
-  /// `owner` is the name under which the state is found again.
+  /// Makes a writer for the state of `owner` on rank `rank`. A StateReader finds the state under the same owner, and
+  /// values of the scope kRank also under the same rank.
   StateWriter(std::string owner, std::uint32_t rank) : owner_(std::move(owner)), rank_(rank) {}
 
   /// Store a value under a name. Numbers are read back exactly, even if they are not finite.
@@ -40,7 +42,7 @@ class StateWriter {
   /// Stores any JSON value, given as text. Throws kInvalidArgument if the text is not JSON.
   void set_json(const std::string& name, const std::string& json, StateScope scope = StateScope::kRun);
 
-  /// Returns everything that was stored, and empties the writer. There is one SavedState for every scope that was used.
+  /// Returns everything that was stored, as one SavedState for each scope that was used, and empties the writer.
   std::vector<SavedState> take();
 
  private:
@@ -54,30 +56,31 @@ class StateWriter {
   std::map<StateScope, Part> parts_;
 };
 
-/// Reads the state that an owner had when a checkpoint was made.
+/// A reader of the state that an owner had when a checkpoint was made.
 class StateReader {
  public:
   /// Finds the state of `owner` on rank `rank`. Throws kCorrupt if its values are not a JSON object.
   StateReader(const RestoredStates& restored, const std::string& owner, std::uint32_t rank);
 
-  /// Returns true if the checkpoint has nothing of this owner for this rank.
+  /// Returns true if the checkpoint contains no state of this owner for this rank.
   bool empty() const { return values_.empty() && tensors_.empty(); }
   bool has(const std::string& name) const { return values_.contains(name) || tensors_.contains(name); }
 
-  /// Return a value. They throw kCorrupt, naming the checkpoint and the owner, if the value is missing or of another
-  /// type.
+  /// These functions return the value stored under `name`. If the value is missing or has another type, they throw
+  /// kCorrupt, which names the checkpoint and the owner.
   double number(const std::string& name) const;
   std::uint64_t count(const std::string& name) const;
   bool flag(const std::string& name) const;
   std::string text(const std::string& name) const;
   std::string json(const std::string& name) const;
   const Tensor& tensor(const std::string& name) const;
-  /// Returns a tensor that must have this dtype and shape. Throws kShapeMismatch, naming both, if it does not.
+  /// Returns a tensor that must have this dtype and shape. If it does not, throws kShapeMismatch, which contains the
+  /// expected and the actual ones.
   const Tensor& tensor(const std::string& name, DType dtype, const std::vector<std::int64_t>& shape) const;
 
-  /// Return the step of the checkpoint, and the number of ranks that made it, which is 0 if the checkpoint does not
-  /// record it.
+  /// Returns the step at which the checkpoint was made.
   std::uint64_t step() const { return step_; }
+  /// Returns the number of ranks of the run that made the checkpoint; 0 if the checkpoint does not record it.
   std::uint32_t ranks() const { return ranks_; }
 
  private:
@@ -90,21 +93,21 @@ class StateReader {
   std::map<std::string, Tensor> tensors_;
 };
 
-/// Something whose state checkpoints must contain: what it needs, besides the parameters and the optimizer's blocks, so
-/// that a run that is interrupted and resumed continues as if it had not been interrupted.
+/// An object whose state is part of every checkpoint, such as a model or a strategy. With this state, the parameters
+/// and the optimizer's blocks, a run that is resumed continues as if it had not been interrupted.
 ///
-/// Both functions are called between two steps. A component uses a StatePort (core/component/state_port.h), which calls
-/// them when a checkpoint is made or restored; a strategy overrides them, and the accelerator host calls them.
+/// The owner of the object calls both functions when no step is in progress; for models and strategies, the owner is
+/// the accelerator host. A component is not Stateful but has a StatePort (core/component/state_port.h).
 class Stateful {
  public:
   virtual ~Stateful() = default;
 
-  /// Stores everything that is needed. A tensor that may change afterwards must be copied.
+  /// Stores the state in `into`. A tensor that may change afterwards must be copied.
   virtual void save_state(StateWriter& into) const = 0;
 
-  /// Restores what save_state() has stored. It is not called if the checkpoint has nothing of this owner. If there are
-  /// more ranks than before, values that belong to a rank are missing on the new ranks, which must start with fresh
-  /// values.
+  /// Restores what save_state() has stored. It is not called if the checkpoint contains no state of this object. If
+  /// there are more ranks than before, values of the scope kRank are missing on the new ranks, which must start with
+  /// initial values.
   virtual void restore_state(const StateReader& from) = 0;
 };
 

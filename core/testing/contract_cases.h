@@ -10,10 +10,11 @@
 
 namespace trainyard::testing {
 
-/// Tells the contract test of a kind of plugin how to construct the plugin `plugin`. A plugin that can be constructed
-/// without parameters needs no entry.
+/// An entry that tells the contract test of a kind of plugin how to construct one plugin. A plugin that can be
+/// constructed without parameters needs no entry.
 ///
-/// The entry of a plugin is in the plugin's own folder, in `testing/contract.cpp`, which the build finds by itself:
+/// The entry of a plugin is a global object in the file `testing/contract.cpp` in the plugin's folder, which the build
+/// finds by itself:
 ///
 ///    const ContractCase<DatasetCase> tokens("tokens", [](const TemporaryFolder& folder) {
 ///      return DatasetCase{.parameters = ...};
@@ -23,7 +24,7 @@ namespace trainyard::testing {
 template <class Case>
 class ContractCase {
  public:
-  /// A function that makes a case. It writes the files that the case needs into the folder, which is new for every
+  /// A function that makes a case. It can write the files that the case needs into the folder, which is new for every
   /// test.
   using Make = std::function<Case(const TemporaryFolder&)>;
 

@@ -14,22 +14,22 @@
 
 namespace trainyard::testing {
 
-/// A component that sends whatever the test wants.
+/// A component without inputs, whose output the test uses directly.
 class NumberSource final : public Component {
  public:
   explicit NumberSource(ComponentContext context) : Component(context) {}
   Output<Scalar> out{*this, "numbers", "numbers to send"};
 };
 
-/// A component that stores each message and echoes it, but throws when it receives the poison value. Because of the
-/// echo, its own output can hold it back.
+/// A component that stores the value of each message and sends the message on through `echo`. It throws when it
+/// receives the value kPoison. Because it has an output, a test can hold the component back by blocking that output.
 class Sink final : public Component {
  public:
   static constexpr double kPoison = -1;
   explicit Sink(ComponentContext context) : Component(context) {}
 
   std::vector<double> values;
-  Output<Scalar> echo{*this, "echo", "what came in"};
+  Output<Scalar> echo{*this, "echo", "the numbers received"};
   Input<Scalar> in{*this, "numbers", "numbers to keep", [this](const std::shared_ptr<const Scalar>& number) {
                      if (number->value == kPoison) throw Error(Code::kInvalidArgument, "poisoned by {}", number->value);
                      values.push_back(number->value);
@@ -37,8 +37,8 @@ class Sink final : public Component {
                    }};
 };
 
-/// A source and a sink on one loop, for tests of edges. The test makes the edge between them and decides when the loop
-/// runs, so nothing depends on timing.
+/// A source and a sink on one event loop, for tests of edges. The test makes the edge between the two components and
+/// decides when the loop runs, so nothing depends on timing.
 struct Pipe {
   core::EventLoop loop{"pipe"};
   NumberSource source{context("source")};
@@ -70,7 +70,7 @@ struct Pipe {
   }
 
   /// Runs the loop until `done` returns true. Use it for edges that involve another thread or process. Throws kTimeout
-  /// after 20 s, which only a hang can take.
+  /// after 20 s, which no test reaches unless it hangs.
   void run_until(const std::function<bool()>& done) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!done()) {

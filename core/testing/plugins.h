@@ -11,7 +11,7 @@
 namespace trainyard::testing {
 
 /// Returns the names of all plugins of a kind in this build and in TRAINYARD_PLUGIN_PATH. A contract test iterates over
-/// them, so it also covers plugins that are added later.
+/// these names, so it also covers plugins that are added later.
 inline std::vector<std::string> plugins_of_kind(std::string_view kind) {
   std::vector<std::string> names;
   for (const auto& found : core::PluginLoader(core::PluginLoader::default_directories()).list()) {

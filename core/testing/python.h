@@ -10,18 +10,19 @@
 
 namespace trainyard::testing {
 
-/// Debian's Python, whose packages serve as independent oracles. Others on the PATH may lack them.
+/// The path of Debian's Python, whose packages serve as independent oracles. Another Python on the PATH may lack these
+/// packages.
 inline constexpr const char* kPython = "/usr/bin/python3";
 
-/// Returns true if this Python exists and can import `modules` ("numpy, PIL.Image"). A test that needs them is skipped
-/// otherwise.
+/// Returns true if this Python exists and can import `modules`, such as "numpy, PIL.Image". A test that needs the
+/// modules should be skipped if this returns false.
 inline bool python_has(const std::string& modules) {
   const std::string command = std::string(kPython) + " -c 'import " + modules + "' >/dev/null 2>&1";
   return std::system(command.c_str()) == 0;
 }
 
-/// Returns what `script` prints when it runs with `argument` as sys.argv[1]. If it fails, throws kInternal with what it
-/// printed.
+/// Returns what `script` prints when it runs with `argument` as sys.argv[1]. If the script fails, throws kInternal with
+/// its output.
 inline std::string python(const std::string& script, const std::string& argument) {
   // The script is a file, since TorchScript looks up the source lines of what it compiles.
   const TemporaryFolder folder;

@@ -13,8 +13,9 @@
 namespace trainyard::testing {
 
 // clang-format off
-/// Runs components in a test without a launcher. They share one event loop in the test's own thread and are connected
-/// by topic, as a launch file without remaps would connect them. The test replaces the missing components.
+/// A harness that runs components in a test without a launcher. The components share one event loop in the test's own
+/// thread and are connected by topic, as a launch file without remaps would connect them. The test sends the messages
+/// of the components that are missing.
 ///
 ///    Rig rig;
 ///    rig.add<Logger>("logger", R"({"every_steps": 1})");
@@ -26,22 +27,22 @@ namespace trainyard::testing {
 // clang-format on
 class Rig {
  public:
-  /// The properties of the run that the components see. It may be changed before the first add.
+  /// The properties of the run that the components see.
   struct World {
     std::string output_directory;  ///< By default a new temporary directory, which is removed with the rig.
     std::uint64_t seed = 1;
     std::uint32_t rank = 0;
     std::uint32_t world_size = 1;
-    /// Shared by the rigs of several ranks; by default the rig has its own.
+    /// The rendezvous, which the rigs of several ranks must share. By default each rig has its own.
     std::shared_ptr<core::Rendezvous> rendezvous;
     std::vector<std::string> plugin_directories;  ///< By default the directories of the build.
   };
   Rig();
   ~Rig();
-  /// Returns the properties of the run that the components will see.
+  /// Returns the properties of the run, which may be changed before the first add().
   World& world();
 
-  /// Constructs a component of class C. Throws what its constructor throws.
+  /// Constructs a component of class C and returns it. Exceptions of its constructor are passed on.
   template <class C>
   C& add(const std::string& name, const std::string& parameters_json = "{}") {
     ComponentContext context = make_context(name, parameters_json);
@@ -51,22 +52,22 @@ class Rig {
     return reference;
   }
 
-  /// Connects the components by topic, configures them, and activates them, starting with the one added last. Throws
-  /// what a hook throws.
+  /// Connects the components by topic, configures them, and activates them in reverse order of addition. Exceptions of
+  /// their hooks are passed on.
   void start();
-  /// Deactivates and finalizes the components, and handles what is still under way. It is safe after a component has
-  /// failed.
+  /// Deactivates and finalizes the components, and handles the messages that are still under way. It may also be called
+  /// after a component has failed.
   void stop();
 
-  /// Sends a message to every input that listens to `topic`. It is handled when the loop runs next. Throws kNotFound if
-  /// no input listens to the topic, and kTypeMismatch if the type differs.
+  /// Sends a message to every input that listens to `topic`. The message is handled when the loop runs next. Throws
+  /// kNotFound if no input listens to the topic, and kTypeMismatch if the message type of such an input is not T.
   template <Message T>
   void send(const std::string& topic, T message) {
     send_erased(topic, std::make_shared<const T>(std::move(message)), message_type<T>());
   }
 
-  /// Returns everything that has been sent on `topic` so far, in order. Throws kNotFound if no output sends on the
-  /// topic.
+  /// Returns all messages that have been sent on `topic`, in order. Throws kNotFound if no output sends on the topic,
+  /// and kTypeMismatch if the outputs send a type other than T.
   template <Message T>
   std::vector<std::shared_ptr<const T>> received(const std::string& topic) const {
     std::vector<std::shared_ptr<const T>> all;
@@ -79,16 +80,17 @@ class Rig {
   /// Runs the loop until `done` returns true. Throws kTimeout after `deadline`, and kInternal if a component fails.
   void run_until(const std::function<bool()>& done, std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
-  /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; to wait for those, use
-  /// run_until.
+  /// Runs the loop until nothing is left to do. Worker threads of components may still be busy; use run_until() to wait
+  /// for them.
   void run_until_idle();
 
-  /// Returns the reason given to finish_run, or empty if the run was not finished.
+  /// Returns the reason that a component gave to finish_run(), or an empty string if none has called it.
   const std::string& finished() const;
 
-  /// Makes the outputs of `topic` block when `window` messages are unread. By default the rig reads everything at once.
+  /// Makes the outputs of `topic` block while `window` messages are unread. By default the rig reads every message
+  /// immediately.
   void set_window(const std::string& topic, std::size_t window);
-  /// Reads up to `count` more messages on a topic that has a window.
+  /// Reads up to `count` messages on a topic for which set_window() was called.
   void take(const std::string& topic, std::size_t count);
 
  private:

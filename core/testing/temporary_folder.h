@@ -13,7 +13,7 @@
 
 namespace trainyard::testing {
 
-/// A folder for one test. The destructor removes it with everything in it.
+/// A temporary folder for one test. The destructor removes the folder and everything in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -34,7 +34,7 @@ class TemporaryFolder {
   /// Returns the path of a file in the folder, whether the file exists or not.
   std::string path(const std::string& name) const { return path_ + "/" + name; }
 
-  /// Writes a file, makes the folders above it, and returns its path.
+  /// Writes a file in the folder, makes the folders on the way to it, and returns its path.
   std::string write(const std::string& name, std::string_view text) const {
     const std::filesystem::path path = std::filesystem::path(path_) / name;
     std::filesystem::create_directories(path.parent_path());

@@ -8,35 +8,35 @@
 
 namespace trainyard {
 
-/// The published rules of one kind of hardware. A plan that breaks a rule is refused before anything starts, and the
-/// refusal names the rule.
+/// The rules that an accelerator publishes for its hardware. A plan that breaks a rule is refused before anything
+/// starts, and the error names the rule.
 struct AcceleratorTraits {
   static constexpr const char* kTypeName = "AcceleratorTraits";
 
   std::vector<int> device_counts;       ///< The numbers of devices that are allowed; empty means any number.
   std::vector<std::string> precisions;  ///< The precisions that are supported: "32-true", "64-true", "bf16-mixed", ...
 
-  /// True if steps are compiled for the shapes of their batch. The first batch of each further shape causes a new
+  /// True if a step is compiled for the shapes of its batch. The first batch with different shapes then causes another
   /// compilation, and a warning reports it.
   bool static_graph_only = false;
 
-  bool gradient_clipping = true;  ///< True if gradients may be clipped between backward pass and optimizer.
+  bool gradient_clipping = true;  ///< True if gradients can be clipped before the optimizer uses them.
 
   /// True if kernels work on host memory, so that the arena is shared with other processes directly. If it is false,
-  /// the arena is stored in the memory of the device, and the other processes use a mirror of it in host memory.
+  /// the arena is in the memory of the device, and the other processes use a mirror of the arena in host memory.
   bool host_memory = true;
 
-  /// True if there may be more ranks than devices; several ranks then share a device. A list of devices must still name
-  /// each device only once.
+  /// True if a run may have more ranks than devices, in which case several ranks share a device. A list of devices in a
+  /// launch file must still name each device only once.
   bool shared_devices = false;
 
-  std::uint64_t memory_limit_bytes = 0;  ///< The arena and one batch must fit into this; 0 means no limit.
-  /// The hardware to which these rules belong, if it is not the accelerator's own, such as "ipu".
+  std::uint64_t memory_limit_bytes = 0;  ///< The maximum size of the arena plus one batch; 0 means no limit.
+  /// The name of the hardware that the rules describe, such as "ipu"; empty if this is the accelerator's own hardware.
   std::string rules;
 
-  /// The order in which accelerator = "auto" prefers the accelerators that are available: the highest wins. An
-  /// accelerator with 0 is never chosen automatically, because it only simulates hardware or needs parameters. The
-  /// processor has 1, real devices have more.
+  /// The priority of the accelerator for accelerator = "auto", which chooses the available accelerator with the highest
+  /// number. An accelerator with 0 is never chosen automatically, because it only simulates hardware or needs
+  /// parameters. The accelerator `cpu` has 1; accelerators with separate devices have more.
   int auto_rank = 50;
 
   template <class Archive>
@@ -47,13 +47,13 @@ struct AcceleratorTraits {
   }
 };
 
-/// What an accelerator says about itself on this machine: the devices that it finds, and its rules.
+/// The report of an accelerator about this machine: the number of devices that it finds, and its rules.
 struct AcceleratorReport {
   static constexpr const char* kTypeName = "AcceleratorReport";
   static constexpr const char* kPluginKind = "accelerator";
 
   int devices = 0;
-  std::string problem;  ///< The human-readable reason why there is no device. It may be empty if there simply is none.
+  std::string problem;  ///< The reason, for the user, why there is no device; it may be empty.
   AcceleratorTraits traits;
 
   bool available() const { return devices > 0; }

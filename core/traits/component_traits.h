@@ -7,27 +7,28 @@
 
 namespace trainyard {
 
-/// What the planner must know about a component before anything is started.
+/// The properties of a component that the planner must know before anything is started.
 struct ComponentTraits {
   static constexpr const char* kTypeName = "ComponentTraits";
   static constexpr const char* kPluginKind = "component";
 
-  /// True if a run has one such component for every rank. With several ranks, each of them is in the namespace "rankN",
-  /// where N is its rank.
+  /// True if a run has one such component for every rank. With several ranks, the component of rank N is in the
+  /// namespace "rankN".
   bool per_rank = false;
 
-  /// The event loop that runs the component in a composed run. Components with the same name here share one loop.
+  /// The name of the event loop that runs the component in a composed run. Components with the same `thread` share one
+  /// event loop.
   std::string thread = "main";
 
-  /// False if a run cannot continue with a new instance of this component, because other components rely on what the
-  /// old instance held. The planner then refuses `respawn` for it.
+  /// False if a run cannot continue with a new instance of this component, because other components rely on the state
+  /// of the old instance. The planner then refuses `respawn` for it.
   bool restartable = true;
 
   /// True if its parameters must be checked together (Configurable::check_parameters) before a plan is accepted.
   bool checks_parameters = false;
 
-  /// The memory in bytes that a process needs at least to host one of these components, apart from the model and the
-  /// data. The planner adds these numbers up and refuses a run that the machine cannot hold.
+  /// The minimum memory, in bytes, that a process needs to host one such component, apart from the model and the data.
+  /// The planner adds these numbers up and refuses a run that the machine cannot hold.
   std::uint64_t memory_bytes = 0;
 
   template <class Archive>

@@ -13,21 +13,21 @@
 
 namespace trainyard::core {
 
-/// What a plugin declares about itself besides its parameters and ports, by its kind. Kinds without traits of their own
-/// have none.
+/// The traits of a plugin of any kind: what it declares for the planner besides its parameters and ports. The
+/// alternative depends on the kind of the plugin; std::monostate stands for a kind that has no traits.
 struct PluginTraits {
   std::variant<std::monostate, ComponentTraits, AcceleratorReport, StrategyTraits, DatasetTraits, ModelTraits> of_kind;
 };
 
-/// Converts traits to JSON, which is null if there are none. In this form they travel from the process that loaded the
-/// plugin to whoever asked, and `trainyard plugin info --json` shows them.
+/// Converts traits to JSON, which is null if there are none. In this form, the process that loaded the plugin sends
+/// them to the process that asked for them, and `trainyard plugin info --json` shows them.
 nlohmann::json to_json(const PluginTraits& traits);
 
-/// The inverse of to_json() for a plugin of this kind. Throws kPluginLoad for traits that lack a field, have one that
-/// is not known, or hold a value that is not allowed; the error begins with `plugin`, such as "strategy 'ddp'".
+/// Converts JSON back to the traits of a plugin of this kind. Throws kPluginLoad if a field is missing or unknown, or
+/// if a value is not allowed; the error begins with `plugin`, such as "strategy 'ddp'".
 PluginTraits plugin_traits_from_json(std::string_view kind, const nlohmann::json& json, const std::string& plugin);
 
-/// Returns the traits of a plugin of this kind that declares none.
+/// Returns the traits of a plugin of this kind that does not declare any.
 PluginTraits default_traits(std::string_view kind);
 
 }  // namespace trainyard::core

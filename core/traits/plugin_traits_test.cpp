@@ -93,7 +93,7 @@ TEST(PluginTraitsTest, ATraitThatIsNotKnownIsRefused) {
 TEST(PluginTraitsTest, AValueThatIsNotAllowedIsRefused) {
   nlohmann::json strategy = of_strategy();
   strategy["gradients"] = "equals";
-  EXPECT_THAT(refusal(strategy), HasSubstr("'equals' is no relation of gradients; did you mean 'equal'?"));
+  EXPECT_THAT(refusal(strategy), HasSubstr("unknown relation of gradients 'equals'; did you mean 'equal'?"));
   strategy = of_strategy();
   strategy["max_ranks"] = "many";
   EXPECT_THAT(refusal(strategy), HasSubstr("StrategyTraits.max_ranks"));

@@ -9,17 +9,17 @@
 
 namespace trainyard {
 
-/// What a model learns to predict for a sample. It is known before the data is opened, so that the planner can refuse a
-/// model that cannot learn from the dataset.
+/// The kind of value that a model learns to predict for a sample. The planner uses it to refuse a model that cannot
+/// learn from the dataset, before the data is opened.
 enum class TargetKind : std::uint8_t {
-  kUnknown,  ///< Only the data can tell.
+  kUnknown,  ///< The kind is not known before the data is read.
   kClass,    ///< The number of one class.
   kNumbers,  ///< One or more real numbers.
   kTokens,   ///< The number of a token for each token of the input.
 };
 constexpr auto words_of(TargetKind) { return words("kind of target", "unknown", "class", "numbers", "tokens"); }
 
-/// What the planner knows about a dataset.
+/// The properties of a dataset that the planner must know.
 struct DatasetTraits {
   static constexpr const char* kTypeName = "DatasetTraits";
   static constexpr const char* kPluginKind = "dataset";
@@ -32,12 +32,12 @@ struct DatasetTraits {
   }
 };
 
-/// What the planner knows about a model.
+/// The properties of a model that the planner must know.
 struct ModelTraits {
   static constexpr const char* kTypeName = "ModelTraits";
   static constexpr const char* kPluginKind = "model";
 
-  std::vector<TargetKind> targets;  ///< The kinds of targets that it can learn; empty if they are not declared.
+  std::vector<TargetKind> targets;  ///< The kinds of targets that the model can learn; empty if not declared.
 
   template <class Archive>
   void serialize(Archive& archive) {

@@ -8,19 +8,19 @@
 
 namespace trainyard {
 
-/// How the gradients of the ranks are related when a step ends. This determines what the ranks must tell each other
-/// about their gradients.
+/// The relation between the gradients of the ranks at the end of a step. It determines which facts about their
+/// gradients the ranks must exchange, such as norms and overflows.
 enum class GradientsOfRanks : std::uint8_t {
   kEqual,        ///< Every rank has the same gradients.
   kParts,        ///< Every rank has a part of the same gradients.
-  kOwn,          ///< Every rank has its own gradients, but a step that one rank skips is skipped by all.
-  kIndependent,  ///< Every rank has its own gradients and skips steps by itself.
+  kOwn,          ///< Every rank has its own gradients, but all ranks skip a step if one rank does.
+  kIndependent,  ///< Every rank has its own gradients and decides alone which steps to skip.
 };
 constexpr auto words_of(GradientsOfRanks) {
   return words("relation of gradients", "equal", "parts", "own", "independent");
 }
 
-/// What the planner and the accelerator host must know about a strategy before anything is started.
+/// The properties of a strategy that the planner and the accelerator host must know before anything is started.
 struct StrategyTraits {
   static constexpr const char* kTypeName = "StrategyTraits";
   static constexpr const char* kPluginKind = "strategy";

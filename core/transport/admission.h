@@ -12,20 +12,21 @@
 
 namespace trainyard::core {
 
-/// The address at which libzmq asks whether a key is accepted. libzmq prescribes it.
+/// The address at which libzmq asks whether it may accept a key. libzmq prescribes this address.
 inline constexpr const char* kAdmissionAddress = "inproc://zeromq.zap.01";
 
-/// Decides who may connect to the members' sockets of one libzmq context: only processes whose public key is in a list.
-/// libzmq asks once for each connection, before it reads anything else from it (ZAP, ZeroMQ RFC 27).
+/// The access control for the members' sockets in one libzmq context: only processes whose public key is in a list may
+/// connect. libzmq asks once for each connection, before it reads anything else from the connection (ZAP, ZeroMQ RFC
+/// 27).
 ///
-/// It is used on one event loop. While the loop is busy, new connections wait.
+/// An Admission is used on one event loop. While the loop is busy, new connections wait.
 class Admission final : public Source {
  public:
   /// `allowed` are public keys of 40 characters. A context may have only one Admission, which must be made before the
   /// first socket is bound. Throws kIo.
   Admission(zmq::context_t& context, const std::vector<std::string>& allowed);
 
-  /// Returns the number of connections that were turned away.
+  /// Returns the number of connections that were refused.
   std::uint64_t refused() const { return refused_; }
 
   bool poll() override;

@@ -10,14 +10,16 @@
 
 namespace trainyard::core {
 
-/// Limits the number of connections to a bound socket, because libzmq ends the process when it has no descriptor left
-/// for a new one. At the limit it closes all connections and listens again when they are gone, because libzmq can
-/// neither refuse nor close a single one. Clients that follow the protocol reconnect by themselves.
+/// A limit on the number of connections to a bound socket. It is needed because libzmq ends the process when no
+/// descriptor is left for a new connection. libzmq can neither refuse nor close a single connection, so at the limit
+/// all connections are closed, and the socket listens again when they are gone. Clients that follow the protocol
+/// reconnect by themselves.
 ///
-/// libzmq accepts connections on a thread of its own, so their number may exceed the limit for a moment.
+/// libzmq accepts connections on a separate thread, so their number may exceed the limit for a moment.
 class ConnectionLimit final : public Source {
  public:
-  /// Watches `socket`, which is not bound yet and must outlive this object.
+  /// Watches `socket`, which must not be bound yet and must outlive this object. `most` is the maximum number of
+  /// connections.
   ConnectionLimit(zmq::context_t& context, zmq::socket_t& socket, std::size_t most);
   ~ConnectionLimit() override;
   ConnectionLimit(const ConnectionLimit&) = delete;

@@ -15,12 +15,13 @@ namespace trainyard::core {
 /// The parts of one multipart message.
 using Frames = std::vector<zmq::message_t>;
 
-/// Receives one whole message without waiting. Returns false if there is none. `frames` is left empty if the message
-/// has more frames than any message of Trainyard. Callers reuse the vector, so that a steady stream allocates nothing.
+/// Receives one whole message without waiting. Returns false if there is no message. If the message has more frames
+/// than any message of Trainyard can have, returns true and leaves `frames` empty. A caller that reuses the vector
+/// allocates no memory for a steady stream.
 bool receive_frames(zmq::socket_t& socket, Frames& frames);
 
-/// Sends without waiting. Returns false if the peer is gone or does not accept the message; in that case no part of it
-/// was sent.
+/// Sends a message without waiting. Returns false if the peer has disconnected or does not accept the message; in that
+/// case no part of it was sent.
 bool send_frames(zmq::socket_t& socket, std::span<zmq::message_t> frames);
 
 /// Returns a frame with the message in its binary form. The message must not have tensors.
@@ -32,8 +33,9 @@ zmq::message_t frame_with(const T& message) {
   return zmq::message_t(std::string_view(body));
 }
 
-/// Sends a control message on a data socket: the frames "", kind and body, preceded by the peer's routing id if that is
-/// not empty. Each of the messages in `more` is added as a further frame. Returns false like send_frames.
+/// Sends a control message on a data socket: the frames "", kind and body, preceded by `peer`, the peer's routing id,
+/// unless this is empty. Each message in `more` is added as a further frame. Returns false in the same cases as
+/// send_frames().
 template <Message T, Message... More>
 bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message, const More&... more) {
   Frames frames;
@@ -45,7 +47,8 @@ bool send_control(zmq::socket_t& socket, std::string_view peer, const T& message
   return send_frames(socket, frames);
 }
 
-/// Reads the message in a frame. The message must not have tensors, since there are no payloads. Throws kCorrupt.
+/// Reads the message in a frame. The message must not have tensors, because there are no payloads. Throws kCorrupt if
+/// the bytes do not follow the format.
 template <Message T>
 T read_message(const zmq::message_t& frame) {
   T message;
@@ -53,14 +56,15 @@ T read_message(const zmq::message_t& frame) {
   return message;
 }
 
-/// Returns a frame over the bytes of a buffer. libzmq sends them from there, and the frame keeps them alive.
+/// Returns a frame that refers to the bytes of a buffer and keeps them alive. libzmq sends the bytes without copying
+/// them.
 zmq::message_t frame_of(const Buffer& buffer);
 
-/// Returns a buffer over the bytes of a received frame. The buffer keeps the frame alive.
+/// Returns a buffer that refers to the bytes of a received frame and keeps the frame alive.
 Buffer buffer_of(zmq::message_t&& frame);
 
-/// Returns a socket with the options that all our sockets need: a bounded linger, unlimited queues (credits bound them)
-/// and a bounded message size.
+/// Returns a socket with the options that all sockets of Trainyard need: a bounded linger, unlimited queues (which the
+/// credits bound) and a bounded message size.
 zmq::socket_t make_socket(zmq::context_t& context, zmq::socket_type type);
 
 /// Binds the socket and returns the address to connect to. Throws kIo with the address and the reason.

@@ -24,41 +24,42 @@ namespace trainyard::core {
 
 class Inlet;
 
-/// The receiving end of a remote edge. Over a socket it returns credit when half of the window is used, or after every
-/// message once the sender has asked for a flush. Over a ring, where returning credit costs nothing, it does so after
-/// every message.
+/// The receiving end of a remote edge. Over a socket, it returns credit when half of the window is used, or after every
+/// message once the sender has requested a flush. Over a ring, it returns credit after every message, because this
+/// costs almost nothing.
 class RemoteReceiver final : public Receiver {
  public:
   RemoteReceiver(Inlet& inlet, InputBase& input, const EdgePlan& plan, std::uint32_t subscription);
 
-  /// Returns the credit of a handled message. Called on the inlet's loop.
+  /// Returns the credit of a handled message. It is called on the inlet's loop.
   void consumed(const Envelope& envelope) override;
-  /// Returns all outstanding credit at once and, from then on, after every message. Called when the sender asks for a
-  /// flush.
+  /// Returns all outstanding credit now, and the credit of each later message as soon as the message has been handled.
+  /// It is called when the sender requests a flush.
   void flush();
 
-  /// Makes a ring and returns the offer of it to the publisher. `loop` is the handle by which the publisher wakes this
-  /// loop.
+  /// Makes a ring and returns an offer of this ring for the publisher. `loop` is the handle with which the publisher
+  /// can wake the loop of the receiver.
   RingOffer offer_ring(const WakeupHandle& loop);
-  /// Keeps the ring if the publisher has accepted it; `sender` is then used to wake the publisher. If `sender` is null,
-  /// the publisher has not accepted the ring, and it is discarded.
+  /// Records the publisher's answer to the offer of a ring. If the publisher has accepted the ring, `sender` is the
+  /// means to wake the publisher. If `sender` is null, the publisher has not accepted the ring, and the ring is
+  /// discarded.
   void settle_ring(const WakeOffer* sender);
 
   /// Returns true if the ring holds a message that may be taken.
   bool has_work() const { return connected && ring_ && !ring_->empty(); }
   /// Returns the ring. Call it only while has_work() is true.
   SharedRing& ring() { return *ring_; }
-  /// Wakes the sender if it has asked for room in the ring. Called after records have been taken from the ring.
+  /// Wakes the sender if it waits for room in the ring. It must be called after records have been taken from the ring.
   void ring_read();
 
-  /// Hands a message to the input's component.
+  /// Passes a message to the input's component.
   void deliver(Envelope envelope);
   /// Returns true if every message that was delivered has been handled, so that nothing refers to this object.
   bool idle() const { return under_way_ == 0; }
 
   InputBase& input() const { return input_; }
   const EdgePlan& plan() const { return plan_; }
-  /// True once the subscription has been acknowledged. Until then the ring is not read.
+  /// True if the subscription has been acknowledged. As long as this is false, the ring is not read.
   bool connected = false;
 
  private:
@@ -76,33 +77,33 @@ class RemoteReceiver final : public Receiver {
   std::unique_ptr<PeerWakeup> sender_;  ///< With a ring: wakes the sender's loop.
 };
 
-/// The subscribing socket of one event loop towards one loop of another process, a DEALER. All subscriptions between
-/// the two use it. Each subscription within the same host also has a ring.
+/// The subscribing socket of one event loop, a DEALER that is connected to one event loop of another process. All
+/// subscriptions between the two loops use this socket. Each subscription within the same host also has a ring.
 ///
-/// Not thread-safe: the inlet and its receivers are created and used on the loop that the inlet is added to.
+/// Not thread-safe: the inlet and its receivers are created and used on the loop to which the inlet is added.
 class Inlet final : public Source {
  public:
-  /// `process_index` is the index under which shared buffers count the references of this process. `loop` is the one
-  /// that the inlet is added to. With keys, the inlet presents itself as a member of the run; without keys, the address
-  /// must be in the local file system.
+  /// `process_index` is the index under which shared buffers count the references of this process. `loop` is the loop
+  /// to which the inlet is added. With keys, the inlet presents itself as a member of the run; without keys, the
+  /// address must be in the local file system.
   Inlet(zmq::context_t& context, const std::string& endpoint, std::uint32_t process_index, EventLoop& loop,
         const RunKeys& keys = {});
 
-  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected. All calls must be made before
-  /// the inlet is first polled.
+  /// Subscribes to the messages of an edge. The answer arrives later; see on_connected(). Do not call subscribe() after
+  /// the inlet has been polled for the first time.
   void subscribe(InputBase& input, const EdgePlan& edge);
 
   /// Sets a callback that is called once, when every subscription has been acknowledged.
   void on_connected(std::function<void()> connected) { connected_ = std::move(connected); }
-  /// Sets a callback that is called, with a human-readable text, when a subscription is refused or a message is
-  /// malformed. The input's component must then fail.
+  /// Sets a callback that is called, with the text of the error, when a subscription is refused or a message is
+  /// malformed. The callback must make the input's component fail.
   void on_error(std::function<void(InputBase&, const std::string&)> error) { error_ = std::move(error); }
 
   /// Returns true if every subscription has been acknowledged.
   bool connected() const;
 
-  /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before that,
-  /// because components keep messages back and return their credit later.
+  /// Returns true if every message that arrived here has been handled. An inlet must not be destroyed before this is
+  /// true, because components can keep messages back and return their credit to it later.
   bool idle() const;
 
   /// Returns the publisher's address.
@@ -132,7 +133,7 @@ class Inlet final : public Source {
   std::function<void()> connected_;
   std::function<void(InputBase&, const std::string&)> error_;
   Frames frames_;
-  // The payloads of the message being handled. They are a member so that the memory is reused.
+  // The payloads of the message being handled. The vector is a member so that its memory is reused.
   std::vector<Buffer> payloads_;
 };
 

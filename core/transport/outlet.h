@@ -22,19 +22,20 @@ namespace trainyard::core {
 
 class Outlet;
 
-/// The sending end of an edge to a component of another process. Without a subscriber it has no room; with one, the
-/// credits determine the room. A blocking edge therefore keeps its messages until the subscriber arrives. When a
-/// subscriber's process has died, receiver_gone() lets messages be dropped until the process is back.
+/// The sending end of an edge to a component of another process. Without a subscriber the edge has no room; with a
+/// subscriber, the credits determine the room. A blocking edge therefore keeps its messages until there is a
+/// subscriber. After receiver_gone(), messages are dropped until the subscriber's process has been restarted.
 class RemoteEdge final : public Edge {
  public:
   RemoteEdge(Outlet& outlet, OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
              std::uint64_t window_messages, std::uint64_t window_bytes);
 
   bool drained() const override { return peer_.empty() || (waiting() == 0 && returned_messages() == sent_messages_); }
-  /// Asks the subscriber to return every credit. Does nothing over a ring, which returns credit after every message.
+  /// Asks the subscriber to return all outstanding credit. Does nothing over a ring, because there the subscriber
+  /// returns credit after every message.
   void request_flush() override;
 
-  /// Connects a subscriber, for the first time or again. Messages under way to an earlier one are lost. Throws
+  /// Connects a subscriber, for the first time or again. Messages under way to an earlier subscriber are lost. Throws
   /// kPeerLost if the ring that the subscriber offers no longer exists.
   void attach(std::string_view peer, const Subscribe& subscription, const RingOffer* offer);
   /// Disconnects the subscriber. Messages under way count as handled, so that drained() does not wait for them.
@@ -42,18 +43,18 @@ class RemoteEdge final : public Edge {
   /// Counts messages and bytes that the subscriber has handled. Used only over the socket; a ring has its own counters.
   void credit(std::uint64_t messages, std::uint64_t bytes);
 
-  /// If the ring had no room or the credit was used up, and there is room again, sends the waiting messages and returns
-  /// true.
+  /// If has_room() has returned false and there is room now, sends the messages that wait and returns true. Otherwise
+  /// returns false.
   bool poll_room();
   /// Returns true if poll_room() would do something.
   bool room_came() const { return starved_ && room(); }
 
   /// Returns true while messages go through a ring.
   bool in_shared_memory() const { return ring_.has_value(); }
-  /// Returns the process index under which shared buffers count the subscriber.
+  /// Returns the process index under which shared buffers count the references of the subscriber.
   std::uint32_t reader() const { return reader_; }
-  /// Returns true if the edge has a ring and the process that made it is still alive. This tells a dead subscriber from
-  /// its restarted successor, which has the same index and may have subscribed already.
+  /// Returns true if the edge has a ring and the process that made the ring is still alive. This distinguishes a dead
+  /// subscriber from its restarted successor, which has the same process index and may already have subscribed.
   bool reader_lives() const;
 
   /// Returns the routing id of the subscriber, or an empty string while there is none.
@@ -83,29 +84,30 @@ class RemoteEdge final : public Edge {
   /// The current subscriber's ring. It is mutable because has_room() stores in it the request to be woken when there is
   /// room.
   mutable std::optional<SharedRing> ring_;
-  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop at its other end.
+  std::unique_ptr<PeerWakeup> reader_loop_;  ///< With a ring: wakes the loop of the subscriber.
   /// True if has_room() found no room in the ring or no credit. poll_room() must then call on_room().
   mutable bool starved_ = false;
 };
 
-/// The publishing socket of one event loop, a ROUTER to which the members that receive from the loop's outputs connect.
-/// Visitors connect elsewhere (VisitorDoor). Edges with
-/// rings are polled here, too, since the same loop must detect that they have room again.
+/// The publishing socket of one event loop, a ROUTER. Other processes of the run connect to it in order to receive from
+/// the outputs of the loop. Visitors connect to a VisitorDoor instead. The outlet also polls the edges that have rings,
+/// because the same loop must detect that they have room again.
 class Outlet final : public Source {
  public:
-  /// `loop` is the one that this outlet is added to. Messages too large for a ring are stored in `pool`. With keys,
-  /// only members can subscribe; without, the address must be in the local file system. Throws kIo and kUnsupported.
+  /// `loop` is the loop to which the outlet is added. Messages too large for a ring are stored in `pool`. With keys,
+  /// only members of the run can subscribe; without keys, the address must be in the local file system. Throws kIo if
+  /// the address cannot be bound, and kUnsupported if it is not allowed.
   Outlet(zmq::context_t& context, const std::string& bind_address, EventLoop& loop, SharedPool& pool,
          const RunKeys& keys = {});
 
   /// Returns the address to connect to.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Makes an edge that waits for its subscriber. The outlet owns it; the caller adds it to the output.
+  /// Makes an edge that waits for its subscriber. The outlet owns the edge; the caller must add it to `output`.
   RemoteEdge& add_edge(OutputBase& output, std::string topic, std::uint32_t id, Policy policy,
                        std::uint64_t window_messages, std::uint64_t window_bytes);
 
-  /// Returns the edges, which do not change after the process is configured.
+  /// Returns the edges. The list does not change after the process has been configured.
   const std::vector<std::unique_ptr<RemoteEdge>>& edges() const { return edges_; }
 
   bool poll() override;
@@ -126,7 +128,7 @@ class Outlet final : public Source {
   SharedPool& pool_;
   std::vector<std::unique_ptr<RemoteEdge>> edges_;
 
-  // Every edge reuses these for its messages, since one message is written at a time.
+  // All edges share these buffers, because only one message is written at a time.
   Frames incoming_;
   Frames outgoing_;
   std::string body_;

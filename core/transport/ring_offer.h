@@ -9,8 +9,8 @@
 
 namespace trainyard::core {
 
-/// What another process of this host needs in order to wake one of the sender's event loops. It is a further frame of
-/// the Subscribed that accepts a ring.
+/// The data that another process of this host needs in order to wake an event loop of the process that sends it. It is
+/// part of a RingOffer, and it is an additional frame of the Subscribed that accepts a ring.
 struct WakeOffer {
   static constexpr const char* kTypeName = "WakeOffer";
 
@@ -20,7 +20,7 @@ struct WakeOffer {
   std::uint64_t state_bytes = 0;
   std::int32_t pipe = -1;
 
-  /// Converts a WakeupHandle to a message; `handle` converts the message back.
+  /// Converts a WakeupHandle to a message. The function handle() converts the message back.
   static WakeOffer of(const WakeupHandle& handle) {
     return {handle.state.pid, handle.state.fd, handle.state.inode, handle.state.segment_bytes, handle.pipe};
   }
@@ -35,15 +35,15 @@ struct WakeOffer {
   }
 };
 
-/// Offers a ring that a subscriber on the same host has made for its messages. It is a further frame of the Subscribe.
-/// A publisher that does not support rings ignores it and sends over the socket.
+/// The offer of a ring that a subscriber on the same host has made for its messages. It is an additional frame of the
+/// Subscribe. A publisher that does not support rings ignores the offer and sends over the socket.
 struct RingOffer {
   static constexpr const char* kTypeName = "RingOffer";
 
   std::int32_t ring_fd = -1;
   std::uint64_t ring_inode = 0;
   std::uint64_t ring_bytes = 0;
-  WakeOffer wake;  ///< What the publisher needs in order to wake the subscriber's loop. The same process owns the ring.
+  WakeOffer wake;  ///< Wakes the subscriber's loop. Its `pid` is also the process that made the ring.
 
   /// Returns the handle for SharedRing::open.
   SharedHandle handle() const {

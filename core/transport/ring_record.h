@@ -15,16 +15,18 @@
 
 namespace trainyard::core {
 
-/// The size of a ring between two processes. It holds a few dozen small messages and stays in the second-level cache of
-/// a core; see docs/decisions/0006.
+/// The size of a ring between two processes, in bytes. A ring of this size can hold a few dozen small messages and fits
+/// into the second-level cache of a core; see docs/decisions/0006.
 constexpr std::size_t kRingBytes = 64 << 10;
 
-/// The maximum size of a record. A message whose parts do not all fit sends the rest by handle.
+/// The maximum size of a record in bytes. If the parts of a message do not all fit, the remaining parts are sent as a
+/// SharedHandle each.
 constexpr std::size_t kLargestRecord = 8 << 10;
 
 /// Writes a message into the ring, which must have room for kLargestRecord bytes. Small bodies and payloads are copied
-/// into the record. Shared buffers travel by handle. Everything else is first copied into a buffer of `pool`, which
-/// then travels by handle. `reader` is the process index of the receiver. Sets `header.handles`.
+/// into the record. For a shared buffer, only its SharedHandle is written. Everything else is first copied into a
+/// buffer of `pool`, whose handle is then written. `reader` is the process index of the receiver. Sets
+/// `header.handles`.
 void write_record(SharedRing& ring, Header header, std::span<const std::byte> body, const std::vector<Buffer>& payloads,
                   SharedPool& pool, std::uint32_t reader);
 
@@ -36,8 +38,8 @@ struct RingRecord {
 };
 
 /// Decodes a record and appends its payloads to `payloads`. The result refers to the record, so it must be used before
-/// the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the owner of a buffer is
-/// gone.
+/// the ring's pop(). Throws kCorrupt for a record that is not well formed, and kPeerLost if the owner of a buffer has
+/// ended.
 RingRecord read_record(std::span<const std::byte> record, SharedImports& imports, std::vector<Buffer>& payloads);
 
 }  // namespace trainyard::core

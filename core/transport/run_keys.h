@@ -7,34 +7,36 @@
 
 namespace trainyard::core {
 
-/// The key pair that all members of a run share. The launcher makes it for each run, and hands it to every process that
-/// it starts with components. A process that does not have it cannot be a member: the sockets of members accept nobody
-/// else, and messages between members are encrypted and cannot be forged (CURVE, docs/decisions/0019).
+/// The key pair that all members of a run share. The launcher makes a pair for each run and passes it to every process
+/// that hosts components. A process without the pair cannot be a member: the sockets of members accept connections only
+/// from members, and messages between members are encrypted and cannot be forged (CURVE, docs/decisions/0019).
 struct RunKeys {
   std::string public_key;  ///< 40 characters of Z85, as libzmq writes keys.
   std::string secret_key;
 
   /// Makes a new pair. Throws kUnsupported if libzmq was built without CURVE.
   static RunKeys make();
-  /// Reads the keys from what text() returned. An empty text yields empty keys. Throws kCorrupt.
+  /// Reads the keys from text that text() has returned. An empty text yields empty keys. Throws kCorrupt for any other
+  /// text.
   static RunKeys read(std::string_view text);
-  /// Returns the keys as text, to be handed over through a channel that others cannot read.
+  /// Returns the keys as text. The text must be passed on only through a channel that others cannot read.
   std::string text() const;
 
   /// Returns true if there are no keys. A process without keys can use only sockets of the local file system.
   bool empty() const { return public_key.empty(); }
 };
 
-/// Makes a socket that is not bound yet accept only members. The Admission of the context then examines the key of
-/// every connection. Does nothing if the keys are empty. Throws kInternal if the context has no Admission: libzmq would
-/// then accept every key.
+/// Makes `socket`, which must not be bound yet, accept only members. The Admission of the context then checks the key
+/// of every connection. Does nothing if the keys are empty. Throws kInternal if the context has no Admission, because
+/// libzmq would then accept every key.
 void accept_members(zmq::context_t& context, zmq::socket_t& socket, const RunKeys& keys);
 
-/// Makes a socket that is not connected yet present itself as a member, and expect a member at the other end. Does
+/// Makes `socket`, which must not be connected yet, present itself as a member and connect only to members. Does
 /// nothing if the keys are empty.
 void present_as_member(zmq::socket_t& socket, const RunKeys& keys);
 
-/// Checks an address that a member binds or connects to: TCP requires keys, and loopback. Throws kUnsupported.
+/// Checks an address that a member binds or connects to. Throws kUnsupported for TCP without keys and for an address on
+/// another machine.
 void check_member_address(const std::string& address, const RunKeys& keys);
 
 }  // namespace trainyard::core

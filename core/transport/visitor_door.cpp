@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "core/component/output.h"
-#include "core/config/nearest.h"
 #include "messages/error.h"
 #include "messages/limits.h"
+#include "messages/nearest.h"
 
 namespace trainyard::core {
 namespace {

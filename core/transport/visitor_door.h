@@ -14,22 +14,24 @@
 
 namespace trainyard::core {
 
-/// Where the visitors of one process subscribe. It serves the protocol of docs/wire_format.md, section 3, and bounds
-/// what a visitor can ask for; refusals say what is allowed. It is used on one event loop.
+/// The endpoint at which visitors subscribe to the topics of one process. It implements the protocol of
+/// docs/wire_format.md, section 3, and limits what a visitor can request; a refusal states the limit. A door is used on
+/// one event loop.
 class VisitorDoor final : public Source {
  public:
-  /// The maximum number of connections that have subscriptions, and of the subscriptions of all of them together.
+  /// The maximum number of connections that have subscriptions.
   static constexpr std::size_t kMostVisitors = 512;
+  /// The maximum number of subscriptions of all connections together.
   static constexpr std::size_t kMostSubscriptions = 1024;
 
   /// Callbacks to the owner of the door.
   struct Owner {
-    /// Returns an output that publishes the topic, or null. Its type is that of the topic.
+    /// Returns an output that publishes the topic, or null if there is none. Its message type is the type of the topic.
     std::function<OutputBase*(const std::string& topic)> find;
-    /// Called when a subscription has been accepted. From then on the owner sends the messages of the topic to the
-    /// edge.
+    /// Called when a subscription has been accepted. After this call the owner must send the messages of the topic to
+    /// the edge.
     std::function<void(VisitorEdge&)> joined;
-    /// Called when a subscription has ended. From then on nothing may be sent to the edge.
+    /// Called when a subscription has ended. After this call nothing may be sent to the edge.
     std::function<void(VisitorEdge&)> left;
   };
 
@@ -37,21 +39,21 @@ class VisitorDoor final : public Source {
   VisitorDoor(zmq::context_t& context, const std::string& address, Owner owner);
 
   const std::string& endpoint() const { return socket_.endpoint(); }
-  /// Returns the source that watches the number of connections, which must be added to the same loop.
+  /// Returns the source that watches the number of connections. It must be added to the event loop that polls the door.
   Source& connections() { return socket_.connections(); }
 
-  /// Sends a message to several visitors and encodes it only once.
+  /// Sends a message to several visitors. The message is encoded only once.
   void send(const Envelope& envelope, const std::vector<VisitorEdge*>& edges);
 
-  /// Ends the subscriptions of visitors that are gone, and returns their memory to the system. It must be called from
-  /// time to time, because nothing else reveals that a visitor that only listens has gone.
+  /// Ends the subscriptions of visitors that have disconnected, and returns their memory to the system. It must be
+  /// called regularly, because it is the only check for visitors that have disconnected without unsubscribing.
   void sweep();
 
   /// Tells every visitor that no more messages will follow.
   void say_ended();
 
-  /// Returns the number of bytes that were sent to all visitors together and have not been written to their
-  /// connections.
+  /// Returns the number of bytes that were sent to all visitors together and that libzmq has not written to their
+  /// connections yet.
   std::uint64_t unread() const { return socket_.ledger().unread(); }
 
   /// Calls `see` for every subscription.
@@ -72,7 +74,7 @@ class VisitorDoor final : public Source {
   void subscribe(const std::string& name, const Subscribe& request);
   // Throws kUnsupported if there are too many visitors or subscriptions.
   void check_room(const std::string& name) const;
-  // Returns the answer; its `error` says whether the request is refused.
+  // Returns the answer to a request. If the request is refused, the `error` of the answer is not empty.
   Subscribed judge(const std::string& name, const Subscribe& request, OutputBase*& output) const;
   void unsubscribe(const std::string& name, std::uint32_t subscription);
   void dismiss(Visitors::iterator visitor);
@@ -86,7 +88,7 @@ class VisitorDoor final : public Source {
   Visitors visitors_;
   Frames incoming_;
   std::uint64_t received_ = 0;  ///< The number of messages received since the last sweep.
-  bool stormy_ = false;         ///< True if visitors used much memory at the last sweep.
+  bool stormy_ = false;         ///< True if visitors used a lot of memory at the last sweep.
 };
 
 }  // namespace trainyard::core

@@ -11,12 +11,12 @@
 
 namespace trainyard::core {
 
-/// A message in its binary form, which is made once, however many visitors receive the message.
+/// A message in its binary form, which is encoded only once, even if many visitors receive the message.
 class EncodedMessage {
  public:
-  /// Encodes the message, unless this object holds it already.
+  /// Encodes the message, unless it is the message that this object contains already.
   void encode(const Envelope& envelope);
-  /// Forgets the message, which is kept alive until then.
+  /// Releases the message, which this object keeps alive until then.
   void clear();
 
   const std::shared_ptr<const std::string>& body() const { return body_; }
@@ -28,26 +28,29 @@ class EncodedMessage {
   std::vector<Buffer> payloads_;
 };
 
-/// The sending end of a visitor's subscription. It never blocks: messages for which the visitor has no room are
-/// dropped, the oldest first. The bytes of tensors are sent only if the visitor has asked for them.
+/// The sending end of a visitor's subscription. It never blocks: if the visitor has no room, messages wait in a bounded
+/// queue, from which the oldest are dropped. The bytes of tensors are sent only if the visitor has asked for them.
 class VisitorEdge final : public Edge {
  public:
-  /// `visitor` is the name of the connection. The request must have been checked. Nothing is sent before open().
+  /// Makes an edge for a request that has been checked. `visitor` is the name of the connection. Nothing is sent before
+  /// open() is called.
   VisitorEdge(VisitorSocket& socket, EncodedMessage& encoded, OutputBase& output, std::string visitor,
               std::shared_ptr<VisitorAccount> account, const Subscribe& request);
 
   bool drained() const override { return waiting() == 0 && returned_messages_ == sent_messages_; }
 
-  /// Sends the messages that have arrived since the edge was made. Called when the subscription has been acknowledged.
+  /// Sends the messages that have arrived since the edge was made. It must be called when the subscription has been
+  /// acknowledged.
   void open();
-  /// Counts messages and bytes that the visitor has handled.
+  /// Adds credit for messages and bytes that the visitor has handled.
   void credit(std::uint64_t messages, std::uint64_t bytes);
-  /// Returns true once the visitor is known to be gone.
+  /// Returns true if a message could not be sent because the visitor had disconnected.
   bool gone() const { return gone_; }
 
   const std::string& topic() const { return topic_; }
   std::uint32_t subscription() const { return subscription_; }
-  /// Returns the number of messages that were dropped here: while they waited, or because they are too large.
+  /// Returns the number of messages that this edge has dropped, either while they waited or because they were too
+  /// large.
   std::uint64_t dropped() const;
 
  private:

@@ -10,9 +10,10 @@ namespace trainyard::core {
 
 /// The number of bytes that were sent to one visitor and have not been written to its connection: its unread bytes.
 ///
-/// They are counted in the frames themselves: a frame adds its bytes when it is made, and libzmq subtracts them when it
-/// has written the frame to the connection, or discards it because the visitor is gone. So the count does not depend on
-/// what the visitor says, and it falls to zero by itself when the visitor goes.
+/// The frames themselves do the counting. A frame adds its bytes when it is made. The bytes are subtracted when libzmq
+/// releases the frame: after writing it to the connection, or when it discards the frame because the visitor has
+/// disconnected. So the count does not depend on messages from the visitor, and it falls to zero after the visitor has
+/// disconnected.
 class VisitorAccount {
  public:
   /// Returns the number of unread bytes. Any thread may call it.
@@ -24,28 +25,28 @@ class VisitorAccount {
   std::atomic<std::uint64_t> unread_{0};
 };
 
-/// Limits how much the visitors of one socket may leave unread, each of them and all together.
+/// The limits on the unread bytes of the visitors of one socket, for each visitor and for all visitors together.
 ///
-/// A visitor may have as much unread as half of what is still free. So a single visitor gets a third of the whole, many
-/// greedy ones share it, the whole is never exceeded, and a new visitor always finds room, however many others do not
-/// read.
+/// The unread bytes of a visitor may reach half of the capacity that is still free. A single visitor can therefore use
+/// a third of the capacity, and several visitors that do not read share it. The counted total never exceeds the
+/// capacity, and some of it is always left for a new visitor.
 class VisitorLedger {
  public:
-  /// The whole, in bytes.
+  /// The capacity: the maximum number of unread bytes of all visitors together.
   static constexpr std::uint64_t kBytes = 128ull << 20;
-  /// What a message costs in addition to its bytes: libzmq's own structures for its frames.
+  /// The number of bytes that a message is charged in addition to its size, for libzmq's own structures.
   static constexpr std::uint64_t kMessageBytes = 512;
 
   VisitorLedger() : all_(std::make_shared<VisitorAccount>()) {}
 
-  /// Returns true if something may be sent to the visitor now.
+  /// Returns true if the visitor's unread bytes are below its current limit.
   bool has_room(const VisitorAccount& account) const;
   /// Returns true if a message of this size may be sent to the visitor now. A message that is larger than any visitor's
-  /// share may be sent only while nobody has anything unread.
+  /// share may be sent only while no visitor has unread bytes.
   bool fits(const VisitorAccount& account, std::uint64_t bytes) const;
 
-  /// Returns a frame over bytes that `owner` keeps alive, which counts `charged` bytes to the account for as long as
-  /// libzmq keeps it. The ledger may be destroyed before the frame.
+  /// Returns a frame that refers to `size` bytes at `data`, which `owner` keeps alive. The account is charged `charged`
+  /// bytes as long as libzmq keeps the frame. The ledger may be destroyed before the frame.
   zmq::message_t frame(const std::shared_ptr<VisitorAccount>& account, std::shared_ptr<const void> owner,
                        const void* data, std::size_t size, std::uint64_t charged) const;
 

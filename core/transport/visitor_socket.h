@@ -14,16 +14,16 @@
 
 namespace trainyard::core {
 
-/// The socket to which visitors connect: a bound ROUTER for programs about which nothing is known.
+/// The socket to which visitors connect: a bound ROUTER for programs that are not trusted.
 ///
-/// Whatever they send, it takes a bounded amount of memory: frames have a largest size, and libzmq stops reading from a
-/// visitor whose messages are not handled fast enough. The ledger bounds what they leave unread. The number of their
-/// connections is bounded, too.
+/// The messages of visitors use a bounded amount of memory: the size of their frames is limited, and libzmq stops
+/// reading from a visitor whose messages are not handled fast enough. The ledger limits the bytes that visitors leave
+/// unread. The number of connections is limited, too.
 class VisitorSocket {
  public:
   /// Binds the address, which must be on this host. `largest_frame` is the size of the largest frame that a visitor may
-  /// send; the connection of one that sends a larger one is closed. `backlog` is how many messages of one visitor may
-  /// wait here. Throws kIo.
+  /// send; the connection of a visitor that sends a larger frame is closed. `backlog` is the number of messages of one
+  /// visitor that may wait here. Throws kIo.
   VisitorSocket(zmq::context_t& context, const std::string& address, std::size_t largest_frame, int backlog);
 
   /// Returns the address to connect to.
@@ -36,30 +36,31 @@ class VisitorSocket {
   /// Receives one message without waiting, as receive_frames() does. The first frame is the visitor's name.
   bool receive(Frames& frames) { return receive_frames(socket_, frames); }
 
-  /// Returns the account of a visitor. It exists as long as anybody holds it.
+  /// Returns the account of a visitor, after making it if it does not exist. The account exists as long as a pointer to
+  /// it exists.
   std::shared_ptr<VisitorAccount> account(const std::string& visitor);
 
-  /// Sends the frames, whose first one is the visitor's name. Returns false if the visitor is gone. The caller makes
-  /// the large frames with VisitorLedger::frame().
+  /// Sends the frames, whose first one is the visitor's name. Returns false if the visitor has disconnected. Large
+  /// frames must be made with VisitorLedger::frame().
   bool send(std::span<zmq::message_t> frames) { return send_frames(socket_, frames); }
 
-  /// Returns false if the visitor is certainly gone. To find out, this sends an empty frame, unless the visitor has
-  /// something unread, which shows that it is still connected.
+  /// Returns false if the visitor has certainly disconnected. If the visitor has unread bytes, it is still connected.
+  /// Otherwise the function sends an empty frame to find out.
   bool present(const std::string& visitor, const std::shared_ptr<VisitorAccount>& account);
 
   /// Sends text in one frame, preceded by `envelope`, whose first frame is the visitor's name. Sends nothing to a
-  /// visitor that leaves too much unread or is gone.
+  /// visitor that has too many unread bytes or has disconnected.
   void answer(const Frames& envelope, std::string text);
 
  private:
-  // Forgets the accounts that nobody holds, once in a while.
+  // Occasionally removes the accounts to which no pointer is left.
   void forget_accounts();
 
   zmq::socket_t socket_;
   ConnectionLimit limit_;
   VisitorLedger ledger_;
   std::map<std::string, std::weak_ptr<VisitorAccount>> accounts_;
-  std::size_t many_accounts_ = 64;  ///< When there are this many accounts, those that nobody holds are removed.
+  std::size_t many_accounts_ = 64;  ///< When there are this many accounts, the unused ones are removed.
 };
 
 }  // namespace trainyard::core

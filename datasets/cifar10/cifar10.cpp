@@ -7,9 +7,9 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/config/nearest.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {

@@ -11,17 +11,18 @@
 
 namespace trainyard {
 
-/// Reads CIFAR-10 in its binary version: files of records of 3073 bytes, each a label and 32 x 32 red, green and blue
-/// pixels.
+/// The CIFAR-10 dataset in its binary version. The files consist of records of 3073 bytes: a label, and the red, green
+/// and blue values of 32 x 32 pixels.
 ///
-/// A folder has the files `data_batch_1.bin` to `data_batch_5.bin`. The first `train_count` samples are the split
-/// "train", the others the split "validate". The file `test_batch.bin`, if there is one, is the split "test". The files
-/// may have any number of records. They are mapped into memory, not read, so the processes of one machine share them.
+/// The folder contains the files `data_batch_1.bin` to `data_batch_5.bin`. Their first `train_count` samples are the
+/// split "train", and the others are the split "validate". The file `test_batch.bin`, if it exists, is the split
+/// "test". A file can have any number of records. The files are mapped into memory, so all processes on one machine
+/// share one copy.
 ///
-/// Parameters  folder       required
+/// Parameters  folder       required: the folder with the files
 ///             files        5: data_batch_1.bin to data_batch_<files>.bin; each of them must exist
-///             train_count  0 = all samples; there is no split "validate"
-/// Fields      input        uint8 [3, 32, 32]; models take bytes as 0 to 1, the transform `normalize` makes floats
+///             train_count  0 = all samples, so that there is no split "validate"
+/// Fields      input        uint8 [3, 32, 32]; models scale bytes to the range from 0 to 1
 ///             target       int64 []
 /// Errors      kNotFound, kIo; kCorrupt (file and offset: cut off, a label not 0 to 9); kInvalidArgument (train_count)
 class Cifar10 final : public Dataset {
@@ -34,7 +35,8 @@ class Cifar10 final : public Dataset {
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// The records [first, first + samples) of some files, counted through all of these files.
+  /// The records [first, first + samples) of a list of files. The numbering of the records continues from one file to
+  /// the next.
   struct Split {
     std::string name;
     const std::vector<MappedFile>* files = nullptr;
@@ -45,11 +47,12 @@ class Cifar10 final : public Dataset {
   void divide();
   const Split& split_named(std::string_view name) const;
 
-  Parameter<std::string> folder_{*this, "folder", kRequired, "where data_batch_1.bin and the others lie"};
+  Parameter<std::string> folder_{*this, "folder", kRequired, "folder with data_batch_1.bin and the other files"};
   Parameter<std::int64_t> file_count_{*this, "files", 5, "data_batch_1.bin to data_batch_<files>.bin are read",
                                       between(1, 1000)};
   Parameter<std::int64_t> train_count_{*this, "train_count", 0,
-                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+                                       "samples for training, from the start; the rest is for validation; 0 = all",
+                                       at_least(0)};
 
   std::vector<MappedFile> batches_;
   std::vector<MappedFile> test_;

@@ -11,10 +11,10 @@
 #include <set>
 #include <utility>
 
-#include "core/config/nearest.h"
 #include "datasets/mapped_file.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {

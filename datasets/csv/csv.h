@@ -12,11 +12,11 @@
 
 namespace trainyard::csv {
 
-/// What the target of a row is: a class, or numbers.
+/// The kinds of targets that a row can have: a class, or numbers.
 enum class Task : std::uint8_t { kClassification, kRegression };
 constexpr auto words_of(Task) { return words("task", "classification", "regression"); }
 
-/// How the class of a row is written: as a number, or as any text.
+/// The ways in which the class of a row can be written: as a number, or as any text.
 enum class Labels : std::uint8_t { kNumbers, kNames };
 constexpr auto words_of(Labels) { return words("way to write classes", "numbers", "names"); }
 
@@ -24,17 +24,17 @@ constexpr auto words_of(Labels) { return words("way to write classes", "numbers"
 
 namespace trainyard {
 
-/// Reads rows of numbers from a CSV file (RFC 4180) and keeps them in memory as floats.
+/// A dataset of rows of numbers from a CSV file (RFC 4180). The rows are kept in memory as floats.
 ///
-/// The first line of the file names the columns. With `header = false` a column is named by its number, counted from 0.
-/// The rows of the split "validate" are drawn with a seed of their own, so that they do not change with the seed of the
-/// run; with `split = "tail"` they are the last rows.
+/// The first line of the file contains the names of the columns. With `header = false`, the columns are named by their
+/// numbers, counted from 0. The rows of the split "validate" are drawn at random; with `split = "tail"` they are the
+/// last rows. The draw uses `split_seed`, so that it does not depend on the seed of the run.
 ///
-/// Parameters  path               required
+/// Parameters  path               required: the CSV file
 ///             separator          ","; one byte, for example ";" or "\t"
-///             header             true: the first line has the names of the columns
-///             target             [] = the last column; regression may have several
-///             columns            [] = all except the targets
+///             header             true: the first line contains the names of the columns
+///             target             the columns to predict; [] = the last column; several only for regression
+///             columns            the columns to learn from; [] = all except the targets
 ///             task               classification | regression
 ///             labels             numbers (classes 0, 1, ...) | names (any text; classes in bytewise order)
 ///             validate_fraction  0.1; 0 = no split "validate"
@@ -68,30 +68,30 @@ class Csv final : public Dataset {
   std::uint64_t rows() const { return values_.size() / columns_.size(); }
 
   Parameter<std::string> path_{*this, "path", kRequired, "CSV file"};
-  Parameter<std::string> separator_{*this, "separator", ",", "the byte between cells"};
-  Parameter<bool> header_{*this, "header", true, "the first line has the names of the columns"};
+  Parameter<std::string> separator_{*this, "separator", ",", "the character that separates two cells"};
+  Parameter<bool> header_{*this, "header", true, "whether the first line contains the names of the columns"};
   Parameter<std::vector<std::string>> target_{*this, "target", std::vector<std::string>{},
-                                              "columns to be learnt; empty = the last"};
+                                              "columns to predict; empty = the last"};
   Parameter<std::vector<std::string>> chosen_{*this, "columns", std::vector<std::string>{},
                                               "columns to learn from; empty = all others"};
   Parameter<csv::Task> task_{*this, "task", csv::Task::kClassification, "what the target is: a class, or numbers"};
   Parameter<csv::Labels> labels_{*this, "labels", csv::Labels::kNumbers,
                                  "how classes are written: 0, 1, ... or any text"};
-  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows that validates",
+  Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1, "share of the rows for validation",
                                        between(0, 0.99)};
-  Parameter<Division> split_{*this, "split", Division::kRandom, "which rows validate: drawn ones, or the last"};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "rows for validation: random ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
-                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
+                                      "seed of the random draw, independent of the seed of the run", at_least(0)};
 
-  std::vector<std::string> names_;    ///< The names of all columns of the file.
-  std::vector<std::size_t> columns_;  ///< The numbers of the columns to learn from.
-  std::vector<std::size_t> targets_;
-  std::vector<float> values_;          ///< The values of all rows, one row after another.
+  std::vector<std::string> names_;     ///< The names of all columns of the file.
+  std::vector<std::size_t> columns_;   ///< The numbers of the columns to learn from.
+  std::vector<std::size_t> targets_;   ///< The numbers of the columns to predict.
+  std::vector<float> values_;          ///< The inputs of all rows, one row after another.
   std::vector<float> target_values_;   ///< For regression: the targets of all rows, one row after another.
   std::vector<std::int64_t> classes_;  ///< For classification: the class of every row.
-  /// For labels that are names: the name of every row, until the names are numbered.
+  /// If labels are names: the class name of every row. Empty once the names have been numbered.
   std::vector<std::string> row_names_;
-  std::vector<std::string> vocabulary_;  ///< The name of every class.
+  std::vector<std::string> vocabulary_;  ///< The names of the classes.
   Partition rows_;
 };
 

@@ -11,36 +11,37 @@
 
 namespace trainyard::csv {
 
-/// A cell of a CSV file, with the place that an error names.
+/// A cell of a CSV file, with its position for errors.
 struct Cell {
-  std::string_view text;     ///< Without its quotes; valid until the next row is read.
-  std::uint64_t offset = 0;  ///< Where the first byte of the cell is in the file.
+  std::string_view text;     ///< Without the enclosing quotes; valid until the next call of next().
+  std::uint64_t offset = 0;  ///< The position of the cell's first byte in the file.
 };
 
-/// Parses CSV text (RFC 4180), row by row. Cells may be quoted, and quoted cells may hold separators, line ends and
+/// A parser for CSV text (RFC 4180) that reads one row at a time. Quoted cells can contain separators, line ends and
 /// doubled quotes. Lines end in LF or CRLF. Blank lines and a byte order mark are skipped.
 class Reader {
  public:
-  /// The text must outlive the reader. Errors name the file by `path`.
+  /// `text` must outlive the reader. `path` is the name of the file in errors.
   Reader(std::string_view text, std::string path, char separator);
 
   /// Parses the next row and returns true, or returns false at the end of the text. Throws kCorrupt for a quote that is
-  /// never closed and for text behind a closing quote.
+  /// never closed, and for text between a closing quote and the next separator.
   bool next();
 
+  /// Returns the cells of the row that next() parsed last.
   std::span<const Cell> cells() const { return cells_; }
   std::uint64_t line() const { return row_line_; }      ///< The line in which the row starts, counted from 1.
-  std::uint64_t offset() const { return row_offset_; }  ///< Where the first byte of the row is.
+  std::uint64_t offset() const { return row_offset_; }  ///< The position of the row's first byte in the text.
 
-  /// Returns where the row is: "data.csv line 7 at offset 120".
+  /// Returns the position of the row as text for errors: "data.csv line 7 at offset 120".
   std::string place() const { return place(row_offset_); }
-  /// Returns the same text, with the offset of something inside the row.
+  /// Returns the same text with `offset`, a position inside the row, instead of the row's own offset.
   std::string place(std::uint64_t offset) const;
 
  private:
   Cell plain_cell();
   Cell quoted_cell();
-  /// Returns true at the end of a line, and moves past it, and at the end of the text.
+  /// Returns true at the end of the text, or at a line end, which it skips. Otherwise returns false.
   bool end_row();
 
   std::string_view text_;
@@ -51,7 +52,8 @@ class Reader {
   std::uint64_t row_line_ = 1;
   std::uint64_t row_offset_ = 0;
   std::vector<Cell> cells_;
-  std::deque<std::string> unquoted_;  ///< The texts of cells with doubled quotes; a deque does not move them.
+  /// The texts of cells that had doubled quotes. A deque does not move its elements when it grows.
+  std::deque<std::string> unquoted_;
 };
 
 }  // namespace trainyard::csv

@@ -13,32 +13,34 @@
 
 namespace trainyard {
 
-/// Reads labelled images from IDX files, the format of MNIST, Fashion-MNIST and EMNIST. The files may be gzipped.
+/// A dataset of labelled images from IDX files, the format of MNIST, Fashion-MNIST and EMNIST. The files can be
+/// compressed with gzip.
 ///
-/// A launch file names either two files, or a folder with files that have MNIST's names: `train-images-idx3-ubyte`,
-/// `t10k-images-idx3-ubyte` and the corresponding names of the labels, each with or without `.gz`. In a folder with
-/// both sets, t10k becomes the split "test". In a folder with only t10k, that set is the data. The first `train_count`
-/// samples are the split "train", the others the split "validate".
+/// The launch file gives either two files (`images` and `labels`) or a `folder` in which the files have MNIST's names.
+/// The images are in `train-images-idx3-ubyte` and `t10k-images-idx3-ubyte`; the labels have the corresponding names.
+/// Each name can end in `.gz`. If the folder contains both sets, the t10k files are the split "test"; if it contains
+/// only the t10k files, they are used like the train files. The first `train_count` samples are the split "train", and
+/// the others are the split "validate".
 ///
-/// Pixels are normalised with the mean and the standard deviation of MNIST unless `mean` and `std` say otherwise;
-/// `mean = 0, std = 1` gives pixels from 0 to 1.
+/// Pixels are normalised with `mean` and `std`. The defaults are the mean and the standard deviation of MNIST's pixels.
+/// With `mean = 0` and `std = 1`, pixels are in the range from 0 to 1.
 ///
-/// Parameters  images, labels  files; or
-///             folder          with files that have MNIST's names
-///             train_count     0 = all samples; there is no split "validate"
-///             mean, std       0.1307, 0.3081: those of MNIST with pixels scaled to [0, 1]
+/// Parameters  images, labels  two files; or
+///             folder          a folder with files that have MNIST's names
+///             train_count     0 = all samples, so that there is no split "validate"
+///             mean, std       0.1307, 0.3081: the values for MNIST's pixels, scaled to [0, 1]
 ///             flatten         false
-/// Fields      input           float32 [1, rows, columns], flattened [rows * columns]: (pixel / 255 - mean) / std
+/// Fields      input           float32 [1, rows, columns], or [rows * columns] if flattened: (pixel / 255 - mean) / std
 ///             target          int64 []
 /// Errors      kNotFound, kIo; kCorrupt (file and offset); kInvalidArgument (parameters that do not go together);
 ///             kShapeMismatch (files that do not go together); kUnsupported (other element types)
 class Idx final : public Dataset {
  public:
-  /// Reads nothing; open() reads the files.
+  /// Reads the parameters only; open() reads the files.
   explicit Idx(DatasetContext& context) : Dataset(context) {}
 
   DatasetTraits traits() const override { return {TargetKind::kClass}; }
-  /// Reads all files, which may take a second.
+  /// Reads all files into memory, which can take about a second.
   void open() override;
   DatasetInfo info() const override;
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
@@ -64,18 +66,19 @@ class Idx final : public Dataset {
 
   Parameter<std::string> images_{*this, "images", "", "IDX file of images"};
   Parameter<std::string> labels_{*this, "labels", "", "IDX file of labels"};
-  Parameter<std::string> folder_{*this, "folder", "", "folder with files named as MNIST's, instead of two files"};
+  Parameter<std::string> folder_{*this, "folder", "", "folder with MNIST's file names, instead of two files"};
   Parameter<std::int64_t> train_count_{*this, "train_count", 0,
-                                       "first samples that train; the others validate; 0 = all", at_least(0)};
+                                       "samples for training, from the start; the rest is for validation; 0 = all",
+                                       at_least(0)};
   Parameter<double> mean_{*this, "mean", 0.1307, "mean to subtract from the pixels, which are scaled to [0, 1]"};
   Parameter<double> std_{*this, "std", 0.3081, "standard deviation to divide the pixels by, after the mean",
                          positive()};
-  Parameter<bool> flatten_{*this, "flatten", false, "samples are vectors, without rows, columns and channel"};
+  Parameter<bool> flatten_{*this, "flatten", false, "flatten each sample into a vector"};
 
   Files main_;
   std::optional<Files> test_;
   std::vector<Split> splits_;
-  std::array<float, 256> pixel_{};  ///< The value into which each byte of an image is converted.
+  std::array<float, 256> pixel_{};  ///< The normalised value of each possible byte.
 };
 
 }  // namespace trainyard

@@ -7,23 +7,24 @@
 
 namespace trainyard::idx {
 
-/// The content of an IDX file: unsigned bytes, row by row. The first extent is the number of samples. The last section
-/// of http://yann.lecun.com/exdb/mnist/ describes the format; extents are big-endian.
+/// The content of an IDX file whose elements are unsigned bytes. The first extent of `shape` is the number of samples.
+/// The last section of http://yann.lecun.com/exdb/mnist/ describes the format.
 struct File {
-  std::string path;
+  std::string path;  ///< The file, for errors.
   std::vector<std::int64_t> shape;
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> bytes;  ///< All elements; the last dimension varies fastest.
 
   std::uint64_t samples() const { return static_cast<std::uint64_t>(shape[0]); }
-  /// Returns the bytes of one sample. There is at least one sample, because empty files are refused.
+  /// Returns the number of bytes in one sample. There is always at least one sample, because read_file() refuses files
+  /// without samples.
   std::uint64_t sample_bytes() const { return bytes.size() / samples(); }
 };
 
-/// Reads an IDX file with at least `least_dimensions` dimensions, compressed by gzip or not. It allocates no more
-/// memory than the header claims, and refuses a claim that is larger than the file can hold.
+/// Reads an IDX file, which can be compressed with gzip. The file must have at least `least_dimensions` dimensions. The
+/// size in the header is checked against the size of the file before memory is allocated.
 ///
-/// Throws kNotFound, kIo, kCorrupt (with the file and the offset in the uncompressed data) and kUnsupported (for other
-/// element types).
+/// Throws kNotFound, kIo, kCorrupt (with the file and the offset in the uncompressed data), or kUnsupported (for
+/// elements that are not unsigned bytes).
 File read_file(const std::string& path, std::size_t least_dimensions);
 
 }  // namespace trainyard::idx

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/config/nearest.h"
 #include "datasets/partition.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 

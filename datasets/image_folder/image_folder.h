@@ -15,28 +15,29 @@
 
 namespace trainyard {
 
-/// Reads pictures from folders, one folder for every class. The PNG and JPEG files are decoded when they are read, in
-/// the threads of the data loader. Files and classes have the same numbers as in torchvision's ImageFolder.
+/// A dataset of pictures in folders, with one folder for every class. The PNG and JPEG files are decoded in the threads
+/// of the data loader, each time a sample is read. Samples and classes have the same numbers as in torchvision's
+/// ImageFolder.
 ///
-/// If the folder contains a folder `train`, then each split is a folder: `train`, `val` (or `validate`) and `test`,
-/// each with the same classes. Otherwise the folder contains the class folders. The pictures of the split "validate"
-/// are then drawn with a seed of their own or, with `split = "tail"`, are the last ones. A folder with splits but
-/// without `train` is refused.
+/// If `folder` contains a folder `train`, then each split has its own folder: `train`, `val` (or `validate`) and
+/// `test`, all with the same classes. Otherwise `folder` contains the class folders. The pictures of the split
+/// "validate" are then drawn at random, with the seed `split_seed`; with `split = "tail"` they are the last pictures. A
+/// folder that contains other splits but no `train` is refused.
 ///
 /// Every picture becomes `size` x `size` pixels of red, green and blue. Grey pictures are converted to these three
-/// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled as Pillow's
-/// BILINEAR does it.
+/// colours; transparency and an Exif orientation are ignored, as in torchvision. Pictures are scaled in the same way as
+/// by Pillow's BILINEAR filter.
 ///
-/// Parameters  folder             required
+/// Parameters  folder             required: the folder with the pictures
 ///             size               224
-///             fit                stretch | crop: the whole picture, or the largest square in its middle
-///             validate_fraction  0.1; for a folder without `train`; 0 = no split "validate"
+///             fit                stretch (use the whole picture) | crop (use the largest square in its middle)
+///             validate_fraction  0.1; only for a folder without `train`; 0 = no split "validate"
 ///             split              random | tail
 ///             split_seed         0
-///             max_pixels         67108864: pictures that claim more are refused
+///             max_pixels         67108864; larger pictures are refused
 /// Fields      input              uint8 [3, size, size]
 ///             target             int64 []
-/// Errors      kNotFound, kIo; kCorrupt, when a picture is read (file, offset, the library's message); kUnsupported
+/// Errors      kNotFound, kIo; kCorrupt, when a sample is read (file, offset, the library's message); kUnsupported
 class ImageFolder final : public Dataset {
  public:
   explicit ImageFolder(DatasetContext& context) : Dataset(context) {}
@@ -60,25 +61,24 @@ class ImageFolder final : public Dataset {
   std::unique_ptr<image_folder::PictureReader> take_reader() const;
 
   Parameter<std::string> folder_{*this, "folder", kRequired, "folder of class folders, or of train, val and test"};
-  Parameter<std::int64_t> size_{*this, "size", 224, "rows and columns that every picture is brought to",
+  Parameter<std::int64_t> size_{*this, "size", 224, "rows and columns to which every picture is scaled",
                                 between(1, 8192)};
-  Parameter<std::string> fit_{*this, "fit", "stretch", "the whole picture, or the largest square of its middle",
+  Parameter<std::string> fit_{*this, "fit", "stretch", "use the whole picture, or the largest square in its middle",
                               one_of({"stretch", "crop"})};
   Parameter<double> validate_fraction_{*this, "validate_fraction", 0.1,
-                                       "share of the pictures that validates in a folder without train",
+                                       "share of the pictures for validation in a folder without train",
                                        between(0, 0.99)};
-  Parameter<Division> split_{*this, "split", Division::kRandom, "which pictures validate: drawn ones, or the last"};
+  Parameter<Division> split_{*this, "split", Division::kRandom, "pictures for validation: random ones, or the last"};
   Parameter<std::int64_t> split_seed_{*this, "split_seed", 0,
-                                      "seed of the draw, which the seed of the run does not change", at_least(0)};
-  Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "pictures that claim more are refused",
+                                      "seed of the random draw, independent of the seed of the run", at_least(0)};
+  Parameter<std::int64_t> max_pixels_{*this, "max_pixels", 1 << 26, "larger pictures are refused",
                                       positive() | in_unit("pixels")};
 
   std::vector<std::string> classes_;
   std::vector<Split> splits_;
 
   mutable std::mutex mutex_;  ///< Guards idle_.
-  /// Readers that no thread is using. There are never more of them than the largest number of threads that read at
-  /// once.
+  /// Readers that no thread is using. A thread that reads a sample takes one from the list, and returns it afterwards.
   mutable std::vector<std::unique_ptr<image_folder::PictureReader>> idle_;
 };
 

@@ -10,20 +10,22 @@
 
 namespace trainyard::image_folder {
 
-/// Decodes JPEG files with libjpeg-turbo. A decoder keeps its memory from one file to the next and serves one thread at
-/// a time.
+/// A decoder for JPEG files that uses libjpeg-turbo. It keeps its memory from one file to the next, and can be used by
+/// one thread at a time.
 ///
-/// The planes are those that the file stores. Chroma is not enlarged and colours are not converted here, because both
-/// are far cheaper at the requested size. If that size is small enough, the inverse cosine transform already shrinks
-/// the picture, which saves work and memory for pixels that would be averaged away.
+/// The decoder returns the planes as they are stored in the file. It neither enlarges chroma planes nor converts
+/// colours, because both are far cheaper after the picture has been scaled to the requested size. If the requested size
+/// is much smaller than the stored one, the inverse cosine transform already shrinks the picture. This saves the time
+/// and memory for pixels that would be averaged away.
 class JpegDecoder {
  public:
   JpegDecoder();
   ~JpegDecoder();
 
-  /// Returns the picture with at least `least` rows and columns, or with as many as the file has. Errors name the file
-  /// by `path`. Throws kCorrupt, with the offset that reading had reached, for everything that libjpeg finds wrong.
-  /// This includes files that are cut off or broken in the middle, for which libjpeg would make up the rest.
+  /// Decodes the JPEG file in `file`. The result has at least `least` rows and columns, unless the file has fewer.
+  /// `path` is the name of the file in errors. Throws kCorrupt for every error that libjpeg finds, with the offset up
+  /// to which the file had been read. This includes files that are truncated or damaged in the middle, for which
+  /// libjpeg alone would invent the missing pixels.
   Picture decode(std::span<const std::byte> file, const std::string& path, std::size_t least,
                  const PictureLimits& limits);
 

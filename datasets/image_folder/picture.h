@@ -7,34 +7,36 @@
 
 namespace trainyard::image_folder {
 
-/// The pixels of one colour of a decoded picture.
+/// One plane of a decoded picture: the values of one colour component for all pixels.
 struct Plane {
   const std::uint8_t* pixels = nullptr;
-  std::size_t stride = 0;  ///< The bytes from one row to the next.
+  std::size_t stride = 0;  ///< The distance from one row to the next, in bytes.
   std::size_t width = 0;
   std::size_t height = 0;
-  /// The columns of the plane for each column of the picture: chroma is often stored at half size.
+  /// The size of the plane divided by the size of the picture. Both factors are often 0.5 for chroma, which is then
+  /// stored at half the size.
   double scale_x = 1;
   double scale_y = 1;
 };
 
-/// The meaning of the planes of a picture. In kCmyk and kYcck 255 means no ink, as in the files of Adobe's programs.
+/// The meaning of the planes of a picture. In kCmyk and kYcck, the value 255 means no ink, as in files from Adobe's
+/// programs.
 enum class ColorModel { kGrey, kRgb, kYcbcr, kCmyk, kYcck };
 
-/// A decoded picture, before it is converted to the requested size and colours. Its pixels belong to the decoder, and
-/// are valid until the decoder decodes the next picture.
+/// A decoded picture, before it is converted to the requested size and colours. The pixels belong to the decoder, and
+/// are valid until it decodes the next picture.
 struct Picture {
   ColorModel model = ColorModel::kGrey;
-  std::size_t planes = 0;
+  std::size_t planes = 0;  ///< The number of elements of `plane` that are used.
   std::array<Plane, 4> plane;
-  std::size_t width = 0;  ///< The stored width, to which the scales of the planes refer.
+  std::size_t width = 0;  ///< The width and height as stored. The scales of the planes refer to them.
   std::size_t height = 0;
 };
 
-/// The maximum size of a picture that a decoder accepts. A header can claim any size, so the size is checked before
-/// memory is allocated.
+/// The limits of a decoder, which it checks before it allocates memory, because the header of a file can claim any
+/// size.
 struct PictureLimits {
-  std::uint64_t max_pixels = std::uint64_t{1} << 26;
+  std::uint64_t max_pixels = std::uint64_t{1} << 26;  ///< The largest number of pixels, width times height.
 };
 
 }  // namespace trainyard::image_folder

@@ -14,20 +14,21 @@
 
 namespace trainyard::image_folder {
 
-/// The size to which every picture is scaled, and the way in which this is done.
+/// The size to which every picture is scaled, and the part of the picture that is used.
 struct PictureShape {
-  std::size_t size = 224;  ///< The number of rows, which is also the number of columns.
-  bool crop = false;       ///< True to take the largest square in the middle; otherwise the whole picture is stretched.
+  std::size_t size = 224;  ///< The number of rows and of columns.
+  bool crop = false;       ///< True to use the largest square in the middle; false to stretch the whole picture.
 };
 
-/// Reads picture files and converts them to one size and to red, green and blue planes. A reader reuses its memory, and
-/// may be used by one thread at a time.
+/// A reader of picture files that converts every picture to the same size and to red, green and blue planes. It keeps
+/// its memory from one picture to the next, and can be used by one thread at a time.
 class PictureReader {
  public:
   PictureReader(PictureShape shape, PictureLimits limits) : shape_(shape), limits_(limits) {}
 
-  /// Writes the 3 x size x size bytes of a picture. Whether the file is PNG or JPEG is recognised by its content, not
-  /// by its name. Throws kNotFound, kIo and kCorrupt with the file and the offset.
+  /// Reads the file `path` and writes the 3 x size x size bytes of the converted picture to `target`. The content of
+  /// the file, not its name, determines whether it is decoded as PNG or as JPEG. Throws kNotFound, kIo or kCorrupt,
+  /// with the file and the offset.
   void read(const std::string& path, std::span<std::uint8_t> target);
 
  private:

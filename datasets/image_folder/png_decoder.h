@@ -11,21 +11,22 @@
 
 namespace trainyard::image_folder {
 
-/// Decodes PNG files of any kind with libpng. Palettes are converted to colours and 16-bit values to 8 bits;
-/// transparency is ignored. A decoder keeps its memory from one file to the next and serves one thread at a time.
+/// A decoder for PNG files of any kind that uses libpng. It converts palettes to colours and 16-bit values to 8 bits,
+/// and ignores transparency. It keeps its memory from one file to the next, and can be used by one thread at a time.
 class PngDecoder {
  public:
-  /// Returns the picture at its full size, grey or RGB. Errors name the file by `path`. Throws kCorrupt, with the
-  /// offset that reading had reached, for everything that libpng finds wrong.
+  /// Decodes the PNG file in `file`. The result has the full size of the picture, and is grey or RGB. `path` is the
+  /// name of the file in errors. Throws kCorrupt for every error that libpng finds, with the offset up to which the
+  /// file had been read.
   Picture decode(std::span<const std::byte> file, const std::string& path, const PictureLimits& limits);
 
  private:
   struct Reading;
   Picture picture(const Reading& reading);
 
-  std::vector<std::uint8_t> pixels_;        ///< The pixels as libpng writes them: all colours of a pixel side by side.
-  std::vector<std::uint8_t> planes_;        ///< The same pixels, colour by colour.
-  std::vector<unsigned char*> row_starts_;  ///< Where each row begins in pixels_.
+  std::vector<std::uint8_t> pixels_;  ///< The pixels as libpng writes them: the colours of each pixel are adjacent.
+  std::vector<std::uint8_t> planes_;  ///< The same pixels, one plane for each colour.
+  std::vector<unsigned char*> row_starts_;  ///< Pointers to the rows in pixels_.
 };
 
 }  // namespace trainyard::image_folder

@@ -17,20 +17,23 @@ struct Box {
   double bottom = 0;
 };
 
-/// Scales planes to another size as Pillow's BILINEAR does: every new pixel is an average of the old ones, weighted by
-/// a triangle that is two new pixels wide, so that no pixel is skipped when a picture shrinks. A resampler keeps its
-/// memory and serves one thread at a time.
+/// Scales planes to another size in the same way as Pillow's BILINEAR filter. Every new pixel is an average of old
+/// pixels with triangular weights. When a picture shrinks, the triangle is two new pixels wide, so that no old pixel is
+/// skipped; when a picture grows, it is two old pixels wide. A resampler keeps its memory from one plane to the next,
+/// and can be used by one thread at a time.
 class Resampler {
  public:
-  /// Writes the part `box` of the picture as `size` x `size` pixels.
+  /// Scales a part of a plane to `size` x `size` pixels and writes them to `target`. `box` is the part, in pixels of
+  /// the picture to which the plane belongs.
   void resample(const Plane& plane, const Box& box, std::size_t size, std::uint8_t* target);
 
  private:
-  /// Says how new rows (or columns) are made: each is the weighted sum of `taps` old ones, of which `first` gives the
-  /// first.
+  /// The weights from which new rows (or columns) are computed. New row i is the weighted sum of `taps` consecutive old
+  /// rows, starting with row `first[i]`.
   struct Weights {
     std::vector<std::size_t> first;
-    std::vector<std::int16_t> weights;  ///< `stride` weights for each new row; those behind the taps are zero.
+    /// `stride` weights for each new row, of which those after the first `taps` are zero.
+    std::vector<std::int16_t> weights;
     std::size_t taps = 0;
     std::size_t stride = 0;
   };
@@ -39,8 +42,8 @@ class Resampler {
   Weights rows_;
   Weights columns_;
   std::vector<double> exact_;           ///< The weights of one new pixel.
-  std::vector<std::int32_t> sums_;      ///< The sums of one row.
-  std::vector<std::uint8_t> squeezed_;  ///< One new row, still with the old columns.
+  std::vector<std::int32_t> sums_;      ///< The weighted sums of one row, before they are rounded.
+  std::vector<std::uint8_t> squeezed_;  ///< One row that has been scaled vertically but not yet horizontally.
 };
 
 }  // namespace trainyard::image_folder

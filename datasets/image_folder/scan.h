@@ -14,20 +14,21 @@ struct PictureFile {
   std::int64_t label = 0;
 };
 
-/// The picture files below the class folders of a folder, class by class, in the order in which torchvision's
-/// ImageFolder numbers them: sorted bytewise by folder, then by name. Class folders may contain further folders. A file
-/// is a picture if its name ends in .jpg, .jpeg or .png, in lower or upper case. Links are followed.
+/// The picture files in the class folders of a folder. They are sorted by class, then bytewise by folder, then by name,
+/// which is the order of torchvision's ImageFolder. Pictures in subfolders of a class folder belong to the class. A
+/// file is a picture if its name ends in .jpg, .jpeg or .png, in lower or upper case. Links are followed.
 struct PictureFolder {
-  std::vector<std::string> classes;  ///< The names of the class folders, sorted: class i has the number i.
+  /// The names of the class folders, sorted. The index of a name is the number of its class.
+  std::vector<std::string> classes;
   std::vector<PictureFile> files;
 };
 
-/// Lists the pictures of a folder. Throws kNotFound for a folder that does not exist, that has no class folders, or
-/// that has a class without a picture. Throws kIo for a folder that cannot be read.
+/// Lists the pictures in the class folders of `folder`. Throws kNotFound if the folder does not exist, contains no
+/// class folder, or contains a class folder without a picture. Throws kIo if a folder cannot be read.
 PictureFolder scan_pictures(const std::string& folder);
 
-/// Returns true for a folder that contains folders but no pictures, as the folder of a split does. Returns false for a
-/// folder that does not exist.
+/// Returns true if `folder` contains folders but no pictures, like the folder of a split. Returns false if it does not
+/// exist.
 bool looks_like_a_split(const std::string& folder);
 
 }  // namespace trainyard::image_folder

@@ -9,26 +9,32 @@
 
 namespace trainyard {
 
-/// Generates data for tests and benchmarks: Gaussian clusters, one for each class. Generating them is very fast.
+/// A dataset for tests and benchmarks that generates its samples when they are read. The samples of each class form a
+/// Gaussian cluster.
 ///
-/// Sample i of a split has class i modulo `classes`. It is the centre of its class plus noise. The noise is the sum of
-/// two pieces of one short table, cut at places that depend on the seed, the split and i. A sample therefore costs
-/// little more than copying it, no sample is stored, and opening takes a millisecond whatever the number of samples.
-/// Every machine and every rank with the same seed sees the same samples.
+/// Sample i of a split has class i modulo `classes`. Its values are the centre of the class plus noise. The noise is
+/// the sum of two sections of a short table of random numbers; the seed, the split and i determine where the sections
+/// begin. Generating a sample therefore takes little more time than copying it. No sample is stored, so the time for
+/// opening the dataset does not depend on the number of samples. With the same seed, all machines and ranks generate
+/// the same samples.
 ///
-/// Some samples bear the label of another class. Without them, the clusters are so easy to tell apart that the loss
-/// vanishes within a few steps. With a share p of them and k classes, the mean loss of samples that were not seen in
-/// training cannot fall below -(1 - p) ln(1 - p) - p ln(p / (k - 1)), which is 0.54 for the defaults.
+/// Some samples are mislabelled: they have the label of another class. Without such samples, the clusters are so easy
+/// to distinguish that the loss vanishes within a few steps. If the share p of the samples is mislabelled and there are
+/// k classes, the expected loss on samples that were not used in training cannot fall below this value:
 ///
-/// Parameters  samples           10000, of the split "train"
-///             validate_samples  1000, of the split "validate"; 0 = no such split
-///             test_samples      0, of the split "test"; 0 = no such split
-///             features          784
-///             shape             instead of features, such as [1, 28, 28]
+///    -(1 - p) ln(1 - p) - p ln(p / (k - 1))
+///
+/// With the default parameters, it is 0.54.
+///
+/// Parameters  samples           10000: number of samples in the split "train"
+///             validate_samples  1000: number of samples in the split "validate"; 0 = no such split
+///             test_samples      0: number of samples in the split "test"; 0 = no such split
+///             features          784: number of values in a sample
+///             shape             the shape of a sample, such as [1, 28, 28]; replaces `features`
 ///             classes           10
 ///             separation        1: standard deviation of the centres around zero, in every feature
 ///             noise             1: standard deviation around the centre
-///             mislabelled       0.1: share of the samples that bear the label of another class
+///             mislabelled       0.1: share of the samples that have the label of another class
 /// Fields      input             float32 [features] or `shape`
 ///             target            int64 []
 class Synthetic final : public Dataset {
@@ -44,7 +50,7 @@ class Synthetic final : public Dataset {
   std::vector<std::int64_t> sample_shape() const;
   /// Returns the number of samples of a split; 0 for a split that does not exist.
   std::uint64_t samples_of(std::string_view split) const;
-  /// The label that a sample of class `own` bears.
+  /// Returns the label of a sample whose class is `own`: the class itself, or another one if the sample is mislabelled.
   std::int64_t label_of(std::int64_t own, std::string_view split, std::uint64_t index) const;
 
   Parameter<std::int64_t> samples_{*this, "samples", 10000, "samples of the split 'train'", positive()};
@@ -59,13 +65,14 @@ class Synthetic final : public Dataset {
   Parameter<double> separation_{*this, "separation", 1, "standard deviation of the centres", at_least(0)};
   Parameter<double> noise_{*this, "noise", 1, "standard deviation around a centre", at_least(0)};
   Parameter<double> mislabelled_{*this, "mislabelled", 0.1,
-                                 "share of the samples that bear the label of another class, so that the loss does not "
+                                 "share of the samples that have the label of another class, so that the loss does not "
                                  "vanish; 0 = none",
                                  between(0, 1)};
 
   std::size_t width_ = 0;       ///< The number of values in a sample.
   std::vector<float> centres_;  ///< [classes, width]
-  std::vector<float> table_;    ///< Noise. Samples use pieces of it, which begin at one of the first kPlaces numbers.
+  /// Random numbers for the noise. The sections that samples use begin at one of its first kPlaces numbers.
+  std::vector<float> table_;
 };
 
 }  // namespace trainyard

@@ -8,15 +8,17 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of datasets needs to know about one dataset. The data is small and contains no sample twice.
+/// The input of the contract test of datasets for one dataset plugin. The data must be small, and all samples must be
+/// different.
 struct DatasetCase {
-  /// A JSON object; the files that it names have been written into the folder of the case.
+  /// The parameters of the dataset, as a JSON object. The files that they name have been written to the folder of the
+  /// case.
   std::string parameters = "{}";
 
-  /// The same parameters with a file that is broken. A dataset that reads files has at least one such case.
+  /// A case in which a file is damaged. A dataset that reads files must have at least one.
   struct Broken {
-    std::string parameters;
-    std::string path;  ///< The path of the broken file, as the error must name it.
+    std::string parameters;  ///< The parameters that name the damaged file.
+    std::string path;        ///< The path of the damaged file, which the error must contain.
   };
   std::vector<Broken> broken;
 };

@@ -20,7 +20,7 @@
 
 namespace trainyard::testing {
 
-/// A dataset that was made with the parameters in `json`, as a data loader makes it, and then opened.
+/// A dataset that has been constructed in the same way as by the data loader, and opened. `json` holds its parameters.
 template <class D>
 class Opened {
  public:
@@ -40,7 +40,7 @@ class Opened {
   std::unique_ptr<D> dataset_;
 };
 
-/// Reads one sample as tensors, in the order of the fields.
+/// Reads one sample and returns it as one tensor for each field, in the order of the fields.
 inline std::vector<Tensor> read_sample(const Dataset& dataset, std::string_view split, std::uint64_t index) {
   std::vector<Tensor> tensors;
   std::vector<std::span<std::byte>> spans;
@@ -52,13 +52,14 @@ inline std::vector<Tensor> read_sample(const Dataset& dataset, std::string_view 
   return tensors;
 }
 
+/// Returns the elements of a tensor.
 template <class T>
 std::vector<T> values(const Tensor& tensor) {
   return {tensor.as<T>().begin(), tensor.as<T>().end()};
 }
 
-/// Returns the path of a real data file below $TRAINYARD_TEST_DATA or in `../shared/data` next to the sources. Returns
-/// an empty path if there is no such file; the test is then skipped.
+/// Returns the path of the real data file `name`. It is looked for in $TRAINYARD_TEST_DATA, then in `../shared/data`
+/// next to the source tree. Returns an empty path if it does not exist; the test should then be skipped.
 inline std::string real_data(const std::string& name) {
   namespace fs = std::filesystem;
   const fs::path sources = fs::path(__FILE__).parent_path().parent_path().parent_path();

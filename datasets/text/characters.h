@@ -8,17 +8,17 @@
 
 namespace trainyard::text {
 
-/// One past the highest Unicode code point.
+/// The number of Unicode code points, which is one more than the highest code point.
 inline constexpr std::uint32_t kCodePoints = 0x110000;
-/// What `next_code_point` returns for bytes that are not UTF-8.
+/// The value that next_code_point() returns for bytes that are not UTF-8.
 inline constexpr std::uint32_t kNotUtf8 = 0xffff'ffff;
 
-/// Returns the code point at `position`, which must be below text.size(), and moves `position` past it. For anything
-/// that RFC 3629 does not allow (stray and missing continuation bytes, overlong forms, surrogates, numbers beyond
-/// U+10FFFF) it returns kNotUtf8 and leaves `position` where it is.
+/// Returns the code point at `position`, and advances `position` past it. `position` must be less than text.size(). For
+/// bytes that RFC 3629 does not allow, returns kNotUtf8 and does not change `position`. Such bytes are stray or missing
+/// continuation bytes, overlong forms, surrogates, and numbers beyond U+10FFFF.
 std::uint32_t next_code_point(std::string_view text, std::size_t& position);
 
-/// Returns the UTF-8 form of a code point below kCodePoints: 1 to 4 bytes.
+/// Returns the UTF-8 encoding of a code point, in 1 to 4 bytes. `code_point` must be less than kCodePoints.
 std::string to_utf8(std::uint32_t code_point);
 
 }  // namespace trainyard::text

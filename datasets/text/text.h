@@ -11,7 +11,7 @@
 
 namespace trainyard::text {
 
-/// What a token is: a character of UTF-8 text, or a byte.
+/// The ways in which text is divided into tokens: one for each character of UTF-8 text, or one for each byte.
 enum class Encoding : std::uint8_t { kUtf8, kBytes };
 constexpr auto words_of(Encoding) { return words("encoding", "utf-8", "bytes"); }
 
@@ -19,19 +19,19 @@ constexpr auto words_of(Encoding) { return words("encoding", "utf-8", "bytes"); 
 
 namespace trainyard {
 
-/// Reads text for language models, with one token per character. The input of a sample is `context` characters; the
-/// target is the same text, one character further on.
+/// A dataset of text for language models, with one token for each character. The input of a sample consists of
+/// `context` characters. The target consists of the same number of characters, starting one character later.
 ///
-/// The text is a file, or all files of a folder, one after another. Its first part is the split "train", the rest the
-/// split "validate". Sample i of a split starts at the split's character i. The vocabulary is the sorted set of the
-/// characters that occur.
+/// The text is a file, or all files of a folder, one after another. The first part of the text is the split "train",
+/// and the rest is the split "validate". Sample i of a split starts at character i of the split. The vocabulary
+/// consists of all characters that occur in the text, sorted.
 ///
-/// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` any file is accepted: a token is then a
-/// byte, and the vocabulary shows bytes beyond ASCII as "\xNN".
+/// A character is a Unicode code point of UTF-8 text. With `encoding = "bytes"` every byte is a character, so any file
+/// is accepted. The vocabulary then shows bytes beyond ASCII as "\xNN".
 ///
-/// Parameters  path            required
-///             context         64
-///             train_fraction  0.9; 1 = no split "validate"
+/// Parameters  path            required: a text file, or a folder of text files
+///             context         64: the number of characters in a sample
+///             train_fraction  0.9: the share of the text in the split "train"; 1 = no split "validate"
 ///             encoding        utf-8 | bytes
 /// Fields      input           int64 [context]
 ///             target          int64 [context]
@@ -39,19 +39,20 @@ namespace trainyard {
 ///             kUnsupported (more than 65535 different characters)
 class Text final : public Dataset {
  public:
-  /// Reads nothing; open() reads the text.
+  /// Reads the parameters only; open() reads the text.
   explicit Text(DatasetContext& context) : Dataset(context) {}
 
-  /// The target of a single token is a class as well.
+  /// Returns kTokens as the kind of targets. If the context is a single token, returns kUnknown, because the target can
+  /// then also be used as a class.
   DatasetTraits traits() const override { return {*length_ == 1 ? TargetKind::kUnknown : TargetKind::kTokens}; }
   /// Reads the whole text and converts it into tokens.
   void open() override;
   DatasetInfo info() const override;
-  /// Consecutive samples overlap: they share all but one character.
+  /// Writes a sample. Consecutive samples overlap in all but one character.
   void read(std::string_view split, std::uint64_t index, std::span<const std::span<std::byte>> fields) const override;
 
  private:
-  /// The characters [first, first + characters) of the text.
+  /// A part of the text: the characters [first, first + characters).
   struct Part {
     std::uint64_t first = 0;
     std::uint64_t characters = 0;
@@ -66,13 +67,13 @@ class Text final : public Dataset {
 
   Parameter<std::string> path_{*this, "path", kRequired, "text file, or folder of text files joined in order of name"};
   Parameter<std::int64_t> length_{*this, "context", 64, "tokens in a sample", between(1, 1 << 24)};
-  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text that trains: its first part",
+  Parameter<double> train_fraction_{*this, "train_fraction", 0.9, "share of the text for training, from the start",
                                     positive() | ParameterRules{.maximum = 1}};
   Parameter<text::Encoding> encoding_{*this, "encoding", text::Encoding::kUtf8,
-                                      "what a token is: a Unicode character or a byte"};
+                                      "whether a token is a Unicode character or a byte"};
 
   std::vector<std::uint32_t> codes_;   ///< The code point (or the byte) of every token, ascending.
-  std::vector<std::uint16_t> tokens_;  ///< The whole text.
+  std::vector<std::uint16_t> tokens_;  ///< The token numbers of the whole text.
   Part train_;
   Part validate_;
 };

@@ -6,16 +6,17 @@
 
 namespace trainyard::text {
 
-/// The bytes of a file, and its path for errors.
+/// The content of a file, with its path for errors.
 struct File {
   std::string path;
   std::string bytes;
 };
 
-/// Reads the file at `path`, or the files of the folder `path`, sorted bytewise by name. Links are followed. Everything
-/// that is not a regular file (subfolders, pipes, dangling links) is skipped. A file to which several links lead is
-/// read once, because text that occurs twice could be in both splits. Throws kNotFound, kIo, and kInvalidArgument for a
-/// `path` that is something else.
+/// Reads the file `path`, or all files in the folder `path`, sorted bytewise by name. Links are followed. Entries of
+/// the folder that are not regular files (subfolders, pipes, dangling links) are skipped. A file that several links
+/// refer to is read only once, because its text could otherwise be in both splits. Throws kNotFound if `path` does not
+/// exist or is a folder without a regular file, kIo if a file or the folder cannot be read, and kInvalidArgument if
+/// `path` is neither a regular file nor a folder.
 std::vector<File> read_text_files(const std::string& path);
 
 }  // namespace trainyard::text

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/config/nearest.h"
 #include "messages/dtype.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard {
 namespace {

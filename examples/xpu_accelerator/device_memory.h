@@ -11,12 +11,13 @@ namespace xpu {
 
 /// The memory of one imaginary device.
 ///
-/// Its addresses mean nothing to the processor: code that follows one ends with a segmentation fault, as with a real
-/// card. Only `window` gives access to the bytes, as the driver of a real card would for copies. So a program that runs
-/// to its end has proven that no code mistook the device's tensors for the host's.
+/// The processor cannot access the device's addresses: code that dereferences one causes a segmentation fault, as with
+/// a real card. Only `window` gives access to the bytes, like the driver of a real card, which copies them. If a
+/// program runs without a crash, none of its code has therefore mistaken a tensor of the device for a tensor of the
+/// host.
 class DeviceMemory {
  public:
-  /// The size of the address space; only the used part occupies memory.
+  /// The size of the address space. Only the part in use occupies memory of the host.
   static constexpr std::size_t kBytes = std::size_t{4} << 30;
   static constexpr std::size_t kAlignment = 256;
 
@@ -25,19 +26,23 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// Allocates memory and returns its device address, aligned to kAlignment. Throws trainyard::Error (kUnsupported) if
-  /// the device is full.
+  /// Allocates `bytes` bytes and returns their device address, which is aligned to kAlignment. Throws trainyard::Error
+  /// (kUnsupported) if not enough memory is free.
   void* take(std::size_t bytes);
+
+  /// Frees memory that take() has allocated.
   void give_back(void* device_address);
 
+  /// Returns true if the address is an address of this device.
   bool contains(const void* address) const;
 
-  /// Returns the host address of the byte that has this address on the device.
+  /// Returns the address at which the host can access the byte at `device_address`.
   std::byte* window(const void* device_address) const;
 
+  /// The use of the memory.
   struct Use {
-    std::size_t bytes = 0;          ///< The number of bytes in use now.
-    std::size_t peak_bytes = 0;     ///< The largest number of bytes that were in use at once.
+    std::size_t bytes = 0;          ///< The number of bytes that are allocated.
+    std::size_t peak_bytes = 0;     ///< The largest value that `bytes` has had.
     std::uint64_t allocations = 0;  ///< The number of allocations since the start.
   };
   Use use() const;
@@ -47,7 +52,7 @@ class DeviceMemory {
   int file_ = -1;
   std::byte* device_ = nullptr;                           ///< The device's addresses: mapped, but inaccessible.
   std::byte* window_ = nullptr;                           ///< The same memory, accessible, for copies.
-  std::size_t end_ = 0;                                   ///< The end of the part that has ever been used.
+  std::size_t end_ = 0;                                   ///< The end of the part that has been used at least once.
   std::map<std::size_t, std::vector<std::size_t>> free_;  ///< The offsets of free blocks, by size.
   std::map<std::size_t, std::size_t> taken_;              ///< The sizes of blocks in use, by offset.
   Use use_;
@@ -56,10 +61,10 @@ class DeviceMemory {
 /// The number of devices.
 inline constexpr int kDevices = 2;
 
-/// Returns the memory of a device. It is made by the first call and exists until the process ends.
+/// Returns the memory of the device with this index. The first call makes it, and it exists until the process ends.
 DeviceMemory& memory_of(int device);
 
-/// Returns the memory to which an address belongs, or null if it belongs to no device.
+/// Returns the memory of the device to which an address belongs, or null if the address belongs to no device.
 DeviceMemory* memory_at(const void* address);
 
 }  // namespace xpu

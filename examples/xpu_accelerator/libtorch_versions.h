@@ -16,10 +16,13 @@
 // depends on a version.
 namespace xpu {
 
-/// LibTorch's interface for allocators: `allocate` was const until 2.2; since then, `copy_data` is required.
+/// The base class of the backend's allocator. It hides a difference in LibTorch's interface: up to version 2.2,
+/// `allocate` is const; from 2.3 on, it is not, and `copy_data` is required.
 class AllocatorBase : public c10::Allocator {
  public:
+  /// Allocates memory on the current device.
   virtual c10::DataPtr take(std::size_t bytes) const = 0;
+  /// Copies bytes from one address of the device to another.
   virtual void copy_on_device(void* to, const void* from, std::size_t bytes) const = 0;
 
 #if TRAINYARD_TORCH_AT_LEAST(2, 3)
@@ -31,14 +34,16 @@ class AllocatorBase : public c10::Allocator {
 };
 
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
-/// From 2.1 on, autograd asks whether a device has been used before it looks at its streams.
+/// The hooks that LibTorch requires from version 2.1 on. Before autograd uses the streams of a device, it asks whether
+/// the device has been initialised.
 struct Hooks final : at::PrivateUse1HooksInterface {
   bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
 };
 #endif
 
-/// Tells LibTorch that PrivateUse1 is in use, and names it. The name cannot be "xpu", which is that of Intel's GPUs.
-/// Before 2.1 the only name is "privateuseone".
+/// Registers the backend with LibTorch as the device type PrivateUse1, under the name "imaginary_xpu". The name "xpu"
+/// is already used for Intel's GPUs. Before version 2.1, the device type needs no registration, and its name is always
+/// "privateuseone".
 inline void announce_backend() {
 #if TRAINYARD_TORCH_AT_LEAST(2, 1)
   c10::register_privateuse1_backend("imaginary_xpu");

@@ -5,8 +5,8 @@
 
 namespace xpu {
 
-/// An imaginary card with memory of its own. It has two devices of 4 GiB each, and computes by copying tensors to the
-/// host and back.
+/// An accelerator for an imaginary card with its own memory. It has two devices with 4 GiB each, and computes by
+/// copying tensors to the host and back.
 class Xpu final : public trainyard::Accelerator {
  public:
   explicit Xpu(trainyard::AcceleratorContext& context) : Accelerator(context) {}
@@ -18,18 +18,20 @@ class Xpu final : public trainyard::Accelerator {
   std::unique_ptr<trainyard::ClaimedDevice> open(int index) const override;
 };
 
-/// One of the devices, claimed. Its functions only count what happens; a device that counts nothing needs none of them.
+/// A claimed device of the card. The functions that it overrides only add counters; a real device can inherit the
+/// defaults.
 class Card final : public trainyard::ClaimedDevice {
  public:
   Card(const Xpu& xpu, int index);
 
-  /// Logs what the device has done.
+  /// Logs the counters.
   ~Card() override;
 
   void copy_block(at::Tensor to, const at::Tensor& from) override;
 
-  /// Returns "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in" and "bytes_out", and counts of
-  /// the tensors of batches that were moved and of the whole blocks that were copied in each direction.
+  /// Returns "memory_bytes", "peak_memory_bytes", "allocations", "kernels", "bytes_in" and "bytes_out". Also returns
+  /// the number of batch tensors that were moved to the device, and the number of blocks that were copied in each
+  /// direction.
   std::map<std::string, double> stats() const override;
 
  protected:

@@ -8,8 +8,9 @@
 
 namespace trainyard::launch {
 
-/// Returns the components of `[component.*]` and `[group.*.component.*]` whose conditions hold, sorted by name. `root`
-/// is a resolved launch file. Throws for unknown keys, values of the wrong kind and names that appear twice.
+/// Returns the components that a launch file declares in `[component.*]` and `[group.*.component.*]`, without those
+/// whose condition `when` is false. They are sorted by name. `root` is the file after substitution and overrides.
+/// Throws for unknown keys, values of the wrong type, and names that are used twice.
 std::vector<ComponentSpec> read_components(const Value& root);
 
 }  // namespace trainyard::launch

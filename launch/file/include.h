@@ -7,13 +7,16 @@
 
 namespace trainyard::launch {
 
-/// Merges `over` into `base`: tables are merged key by key, and everything else is replaced. If a table of `over` names
-/// a different `plugin` or `command`, it replaces that of `base` entirely, because its parameters belong to its plugin.
+/// Merges `over` into `base`. Tables are merged key by key; any other value of `over` replaces the value of `base`. If
+/// a table has a different `plugin` or `command` in `over` than in `base`, the whole table is replaced, because the old
+/// parameters belong to the old plugin.
 void merge(Value& base, Value over);
 
-/// Reads a launch file and everything that it includes, merged; the key "include" is removed. Paths are relative to the
-/// including file. Later files win over earlier ones, and the including file wins over all. Throws, with file, line and
-/// the chain of files, for files that include each other. Files may be nested 16 deep, and there may be 256 in all.
+/// Reads a launch file with all the files that it includes, and returns the merged table without the key "include". The
+/// path of an included file is relative to the file that includes it; if there is no such file, the file of that name
+/// that comes with Trainyard is used. A later file takes precedence over an earlier one, and the including file takes
+/// precedence over all of them. Throws if files include each other (with the file, the line and the chain of files), if
+/// files are nested more than 16 deep, or if there are more than 256 in all.
 Value read_with_includes(const std::string& path);
 
 }  // namespace trainyard::launch

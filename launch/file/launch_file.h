@@ -12,13 +12,13 @@
 
 namespace trainyard::launch {
 
-/// A word of the launch file, with the place where it is written.
+/// A text from the launch file, with its position for errors.
 struct Word {
   std::string text;
   Origin origin;
 };
 
-/// The properties of an input that the file overrides. The component's declaration determines the others.
+/// The properties of an input that the launch file overrides. An empty one keeps the value that the component declares.
 struct InputSpec {
   Origin origin;
   std::optional<Policy> policy;
@@ -26,19 +26,20 @@ struct InputSpec {
   std::optional<std::uint64_t> window_bytes;
 };
 
-/// One `[component.NAME]`: a plugin or an external program. Its values are those of the file; unknown keys and wrong
-/// types have already been refused. The planner checks whether the plugin, its ports and its parameters exist.
+/// One table `[component.NAME]` of a launch file: a component or an external program. Unknown keys and values of the
+/// wrong type have already been refused. The planner checks later whether the plugin, its ports and its parameters
+/// exist.
 struct ComponentSpec {
   std::string name;        ///< The name with its namespace, such as "eval/logger".
-  std::string name_space;  ///< For example "", "eval" or "a/b".
-  std::string key;         ///< Its place in the file, such as "component.logger", for errors.
-  Origin origin;           ///< Where the table was written.
-  Word plugin;             ///< Its text is empty for an external program.
-  /// The program and its arguments; empty for a plugin.
+  std::string name_space;  ///< The namespace alone, such as "eval" or "a/b"; empty if there is none.
+  std::string key;         ///< The key of its table, such as "component.logger", for errors.
+  Origin origin;           ///< The position of the table in the file.
+  Word plugin;             ///< The name of the plugin; an empty text for an external program.
+  /// The external program and its arguments; empty for a component.
   std::vector<std::string> command;
-  Value parameters;                   ///< The key `params`, a table.
-  std::map<std::string, Word> remap;  ///< The topic of every remapped port, by the port's name.
-  std::map<std::string, InputSpec> inputs;
+  Value parameters;                         ///< The table `params`.
+  std::map<std::string, Word> remap;        ///< The new topics of the remapped ports, by the port's name.
+  std::map<std::string, InputSpec> inputs;  ///< By the name of the input.
   std::map<std::string, std::string> environment;
   std::optional<Word> process;
   std::optional<Word> thread;
@@ -48,8 +49,8 @@ struct ComponentSpec {
   bool required = true;
 };
 
-/// The keys of `[run]` that the launcher uses; the others belong to the strategy manager. They are documented in
-/// docs/launch_files.md.
+/// The table `[run]` of a launch file. The launcher uses the named keys; `manager` holds the keys for the strategy
+/// manager. docs/launch_files.md describes all of them.
 struct RunSpec {
   std::string name;
   std::string directory;
@@ -58,28 +59,28 @@ struct RunSpec {
   bool flush_denormals = true;  ///< True to treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{};
   std::chrono::milliseconds stop_timeout{};
-  std::chrono::milliseconds progress_timeout{};  ///< 0 if the run may stand still for ever.
-  /// The other keys, as they were written.
+  std::chrono::milliseconds progress_timeout{};  ///< 0 means no limit.
+  /// The keys for the strategy manager, as given in the file.
   Value::Table manager;
 };
 
-/// The `placement` of the file and its place.
+/// The `placement` that the file gives as a word, and its position in the file.
 struct GivenPlacement {
   Placement word = Placement::kComposed;
   Origin origin;
 };
 
-/// `[topology]`: the hardware, the number of ranks, and the processes. The planner passes the values on to the
-/// components that declare parameters of these names.
+/// The table `[topology]` of a launch file: the hardware, the number of ranks, and the placement of components. The
+/// planner passes each value in `given` on to the components that declare a parameter of that name.
 struct TopologySpec {
-  Value::Table given;  ///< accelerator, devices, strategy, collective and precision, as far as they are given.
-  std::optional<GivenPlacement> placement;  ///< Empty if it is not given or is a table.
-  bool overcommit = false;                  ///< True to start a run although it needs more memory than there is.
-  std::map<std::string, Word> placed;       ///< The process of each component, from an explicit table.
+  Value::Table given;  ///< The keys accelerator, devices, strategy, collective and precision, if given.
+  std::optional<GivenPlacement> placement;  ///< Empty if `placement` is not given, or is a table.
+  bool overcommit = false;                  ///< True to start a run even if it needs more memory than the machine has.
+  std::map<std::string, Word> placed;       ///< The process of each component, if `placement` is a table.
 };
 
-/// A launch file after includes, arguments, substitution, overrides and conditions. Unknown keys have been refused, but
-/// nothing has been checked against the plugins yet.
+/// A launch file after includes, arguments, substitution, overrides and conditions have been applied. Unknown keys have
+/// been refused, but nothing has been compared with the plugins' declarations yet.
 struct LaunchFile {
   std::string path;
   RunSpec run;
@@ -87,9 +88,10 @@ struct LaunchFile {
   std::vector<ComponentSpec> components;  ///< Sorted by name.
 };
 
-/// Reads a launch file. If no file exists at `path`, a file of that name that is shipped with Trainyard is used.
-/// `words` are "name=value" for an argument or a key of [topology] or [run], or "component.optimizer.params.lr=0.1".
-/// `manager_keys` are the keys of [run] that the strategy manager knows. Throws Error with file, line and key.
+/// Reads a launch file. If there is no file at `path`, the file of that name that comes with Trainyard is used. `words`
+/// are the words of the command line. Each is either "name=value", for an argument or for a key of [topology] or [run],
+/// or a path with a value, such as "component.optimizer.params.lr=0.1". `manager_keys` are the keys of [run] that
+/// belong to the strategy manager. Throws Error with the file, the line and the key.
 LaunchFile load_launch_file(const std::string& path, const std::vector<std::string>& words,
                             const std::vector<std::string>& manager_keys = {});
 

@@ -9,17 +9,18 @@
 
 namespace trainyard::launch {
 
-/// Where a value was written. It is kept with every value, since most errors are found long after the file was read.
+/// The position at which a value was written. Every value keeps its origin, because most errors are found long after
+/// the file was read.
 struct Origin {
-  std::string file;  ///< As it was opened; empty for the command line.
+  std::string file;  ///< The path with which the file was opened; empty for the command line.
   std::uint32_t line = 0;
 };
 
-/// Returns the text "mnist.toml:12" or "command line".
+/// Returns the origin as text: "mnist.toml:12", for example, or "command line".
 std::string to_text(const Origin& origin);
 
-/// Returns an error in the form that all errors about launch files have: "mnist.toml:12: run.seed: `text`". If `key` is
-/// empty, that part is left out.
+/// Returns an error in the form that all errors about launch files have: "mnist.toml:12: run.seed: ...", where "..." is
+/// `text`. If `key` is empty, it is omitted together with its colon.
 Error error_at(const Origin& origin, std::string_view key, std::string_view text, Code code = Code::kInvalidArgument);
 
 }  // namespace trainyard::launch

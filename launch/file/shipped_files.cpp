@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/config/nearest.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 namespace {

@@ -5,12 +5,12 @@
 
 namespace trainyard::launch {
 
-/// Returns the path of a launch file that comes with Trainyard, such as "mnist.toml"; empty if there is none of this
-/// name.
+/// Returns the path of the launch file `name`, such as "mnist.toml", that comes with Trainyard. Returns an empty text
+/// if there is no such file.
 std::string shipped_file(const std::string& name);
 
-/// Returns the end of an error: ", nor one that comes with Trainyard; did you mean 'mnist.toml'? known: ...". It is
-/// empty if no files are found next to the program.
+/// Returns the last part of the error about a missing launch file: ", nor one that comes with Trainyard; did you mean
+/// 'mnist.toml'? known: ...". Returns an empty text if Trainyard's launch files are not installed.
 std::string shipped_suggestion(const std::string& name);
 
 }  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/config/nearest.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

@@ -9,23 +9,25 @@
 
 namespace trainyard::launch {
 
-/// Replaces `${name}` (an argument), `${env:NAME}` and `${file_dir}` (the folder of the file in which it stands) in
-/// every string of a value; `$$` becomes a dollar. A string that is nothing but `${name}` takes the type of the
-/// argument.
+/// The substitution of references in the strings of a launch file. `${name}` is replaced by the argument `name`,
+/// `${env:NAME}` by the environment variable `NAME`, and `${file_dir}` by the folder of the file that contains the
+/// string. `$$` becomes a dollar sign. A string that consists only of `${name}` becomes a value of the argument's type.
 ///
-/// The work is bounded: an argument's default may name other arguments, up to 16 deep, and a string may grow to 64 KiB.
+/// An argument's default can refer to other arguments, up to 16 levels deep. A string can grow to 64 KiB. Exceeding a
+/// limit is an error.
 class Substitution {
  public:
   Substitution() = default;
-  /// Arguments may hold `${...}` themselves, unless they come from the command line, because a shell has its own
-  /// substitution.
+  /// References in the values of `arguments` are replaced, too. Values from the command line are an exception, because
+  /// the shell has its own substitution.
   explicit Substitution(std::map<std::string, Value> arguments) : arguments_(std::move(arguments)) {}
 
-  /// `key` is the path of `value`, for errors.
+  /// Returns `value` with all references replaced. `key` is the key of the value in the file, for errors. Throws
+  /// kInvalidArgument for unknown arguments, for environment variables that are not set, and for a "${" without "}".
   Value resolve(const Value& value, const std::string& key) const;
 
  private:
-  struct Place;  // The current place in the file, for errors and file_dir.
+  struct Place;  // The current position in the file, for errors and for file_dir.
 
   Value resolve(const Value& value, const Place& place) const;
   Value resolve_text(const std::string& text, const Place& place) const;

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/config/nearest.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

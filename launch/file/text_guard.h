@@ -7,18 +7,19 @@
 
 namespace trainyard::launch {
 
-// The limits of a launch file. The TOML parser recurses once for each part of a dotted key and each bracket, and a long
-// enough file would overflow its stack, so the text is measured before it is parsed.
-constexpr std::size_t kMaxFileBytes = 1 << 20;
-constexpr std::size_t kMaxKeyBytes = 1024;  ///< The length of a whole dotted key.
-constexpr std::size_t kMaxKeyParts = 32;
-constexpr std::size_t kMaxBrackets = 32;  ///< The nesting of arrays and inline tables.
+// The limits of a launch file. The TOML parser recurses once for each part of a dotted key and for each bracket, so
+// that deep nesting could overflow its stack. The text is therefore checked before it is parsed.
+constexpr std::size_t kMaxFileBytes = 1 << 20;  ///< The largest size of a file.
+constexpr std::size_t kMaxKeyBytes = 1024;      ///< The largest length of a whole dotted key.
+constexpr std::size_t kMaxKeyParts = 32;        ///< The largest number of parts in a dotted key.
+constexpr std::size_t kMaxBrackets = 32;        ///< The deepest nesting of arrays and inline tables.
 
-/// Reads a file. Throws kNotFound if it is missing, unreadable or a folder, and kInvalidArgument if it is too long.
+/// Returns the content of a file. Throws kNotFound if the file is missing, unreadable or a folder, and kInvalidArgument
+/// if it has more than kMaxFileBytes.
 std::string read_launch_text(const std::string& path);
 
-/// Throws kInvalidArgument, with file and line, for a key or a nesting beyond the limits. It does not check whether the
-/// text is TOML.
+/// Throws kInvalidArgument, with the file and the line, if a key is too long or arrays and tables are nested too
+/// deeply. It does not check whether the text is valid TOML.
 void check_text_limits(std::string_view text, const std::string& file);
 
 }  // namespace trainyard::launch

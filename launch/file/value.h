@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// A value of a launch file with the place where it was written, so that later errors can name it.
+/// A value of a launch file, with the position at which it was written, so that later errors can name the position.
 struct Value {
   using List = std::vector<Value>;
   using Table = std::map<std::string, Value>;
@@ -20,7 +20,7 @@ struct Value {
   std::variant<bool, std::int64_t, double, std::string, List, Table> data;
   Origin origin;
 
-  /// Returns the value if it is a T, otherwise null. Nothing is converted: 1 is not a double.
+  /// Returns a pointer to the value if it is a T, otherwise null. Nothing is converted: the integer 1 is not a double.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&data);
@@ -34,20 +34,21 @@ struct Value {
   const Value* find(const std::string& key) const;
 };
 
-/// Returns the value without its origins, which is the form in which parameters are sent.
+/// Returns the value as JSON, without origins. Parameters are sent in this form.
 nlohmann::json to_json(const Value& value);
 
-/// Returns the value as JSON text. Throws for text that is not UTF-8, which can come from the command line or the
-/// environment.
+/// Returns the value as JSON text. Throws if it contains text that is not UTF-8, which can come from the command line
+/// or the environment; `key` is the key of the value in the error.
 std::string to_json_text(const Value& value, std::string_view key);
 
-/// Returns the value as it would be written, for error messages: at most 200 bytes of it.
+/// Returns the value as it would be written in a launch file, shortened to 200 bytes, for error messages.
 std::string to_text(const Value& value);
 
-/// Returns the error that names a value and what is allowed in its place: `"fast" is not allowed; a number > 0`.
+/// Returns the error about a value that is not allowed, such as `"fast" is not allowed; a number > 0`, where `allowed`
+/// is the text "a number > 0".
 Error not_allowed(const Value& value, std::string_view key, std::string_view allowed);
 
-/// Returns the text "run.seed", or "seed" if `path` is empty.
+/// Returns `path` and `key` with a dot between them, such as "run.seed", or only `key` if `path` is empty.
 std::string join_key(std::string_view path, std::string_view key);
 
 }  // namespace trainyard::launch

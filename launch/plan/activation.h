@@ -7,17 +7,20 @@
 
 namespace trainyard::launch {
 
-/// Says that one component sends to another.
+/// A connection over which one component sends messages to another. Both are given by their indices.
 struct Link {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  bool run_wide = false;  ///< True for a topic that was declared absolute: orders and reports, not the stream of data.
+  /// True if the topic begins with '/' in the plugin's declaration. Such topics carry orders and reports, not the
+  /// stream of data.
+  bool run_wide = false;
 };
 
-/// Returns the order in which components become active: receivers before those that send to them, and sources of data
-/// last. Training is a ring, because orders go back to where the data comes from, so run-wide links are disregarded
-/// first. In a ring of data, the component that receives most and sends least is activated first; among equals, the one
-/// with the lower index.
+/// Returns the indices of the components in the order in which they become active: as far as possible, receivers before
+/// senders, and sources of data last. The links of a training run form a cycle, because orders and reports flow against
+/// the data. Where a cycle makes the rule impossible, run-wide links are disregarded. If the remaining links still form
+/// a cycle, the component with the most senders compared with its receivers is next. If several components qualify, the
+/// one with the lowest index is next.
 std::vector<std::uint32_t> activation_order(std::size_t components, const std::vector<Link>& links);
 
 }  // namespace trainyard::launch

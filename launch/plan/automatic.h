@@ -10,27 +10,28 @@
 
 namespace trainyard::launch {
 
-// Here, and nowhere else, it is decided what a launch file leaves open: the number of ranks, the accelerator, the
-// strategy and the placement. Every decision is added to `choices`, so that `trainyard plan` shows what was chosen and
-// why. What depends on the processes that run stays "auto" and is not the planner's: a collective is chosen for each
-// group of ranks by where its members are.
+// The planner's decisions about what a launch file leaves open: the number of ranks, the accelerator, the strategy and
+// the placement. No other file makes such decisions. Each is added to `choices`, so that `trainyard plan` can show what
+// was chosen and why. The planner does not choose the collective. It stays "auto" until the processes run, because the
+// choice for a group of ranks depends on where its members run.
 
-/// Returns the number of ranks that `[topology]` asks for, and puts it in the place of "auto" and -1: `devices` as a
-/// count or a list; "auto" for one rank; -1 for a rank on every device of the accelerator, which for `cpu` means every
-/// core that it may use. Throws for anything else. strategy_rules.h checks whether the strategy serves that many.
+/// Returns the number of ranks that `devices` in `[topology]` requests. A count or a list gives the number directly;
+/// "auto" means one rank, and -1 means a rank on every device of the accelerator. For the accelerator `cpu`, every core
+/// that it may use counts as a device. The values "auto" and -1 are replaced in `file` by the number. Throws for any
+/// other value. check_strategy_rules() checks later whether the strategy supports this number of ranks.
 std::uint32_t settle_ranks(LaunchFile& file, Catalogue& catalogue, std::vector<Choice>& choices);
 
-/// Settles what a draft's given parameters leave open:
+/// Replaces values in the draft's parameters that leave a decision open:
 ///
-/// * accelerator = "auto": of those that are available on this machine, the one with the highest auto_rank, the first
-///   by name among equals. Throws kNotFound if none is available.
-/// * devices = "auto" or -1 in the component's own parameters: as many as there are ranks.
-/// * strategy = "auto": single_device for one rank, ddp for several; the same if the file names no strategy and the
-///   component's default serves one rank only.
+/// * accelerator = "auto" becomes the available accelerator with the highest auto_rank. If several have the same
+///   auto_rank, the first by name is chosen. Throws kNotFound if no accelerator is available on this machine.
+/// * devices = "auto" or -1, given to the component itself, becomes the number of ranks.
+/// * strategy = "auto" becomes single_device for one rank and ddp for several. The same choice is made if the file
+///   names no strategy, there are several ranks, and the component's default is single_device.
 void settle_automatic(Draft& draft, Catalogue& catalogue, std::vector<Choice>& choices);
 
-/// Returns the placement: that of the file; otherwise a process for each rank, unless the strategy needs its ranks in
-/// one process or the file places some components itself.
+/// Returns the placement that the file gives as a word. If it gives none, returns kRanks, or kComposed if the strategy
+/// needs all ranks in one process or if the file places some components in a table.
 Placement settle_placement(const LaunchFile& file, const StrategyNeeds& needs, std::uint32_t ranks,
                            std::vector<Choice>& choices);
 

@@ -10,31 +10,32 @@
 
 namespace trainyard::launch {
 
-/// The planner's source of information about plugins. The real catalogue describes them in a child process and caches
-/// the answers; tests have a fake one.
+/// The interface through which the planner gets information about plugins. ScannedCatalogue implements it for real
+/// plugins; tests use a fake.
 class Catalogue {
  public:
-  /// What a plugin says when it is constructed with certain parameters.
+  /// What a plugin reports about itself when it is constructed with certain parameters.
   struct Answer {
-    core::PluginTraits traits;
-    std::string objection;  ///< Why its parameters contradict each other; empty if they do not.
+    core::PluginTraits traits;  ///< The traits for these parameters.
+    std::string objection;      ///< Why the parameters contradict each other; empty if they do not.
   };
 
   virtual ~Catalogue() = default;
 
-  /// Returns the declaration of a plugin, which lives as long as the catalogue. Throws kNotFound, with the nearest
-  /// known name, for a plugin that does not exist.
+  /// Returns the declaration of a plugin. The reference is valid as long as the catalogue exists. Throws kNotFound if
+  /// there is no such plugin; the error suggests the most similar name.
   virtual const core::PluginInfo& info(std::string_view kind, std::string_view name) = 0;
 
-  /// Returns the labels of all plugins that can be found.
+  /// Returns the labels of all plugins in the catalogue.
   virtual std::vector<PluginLabel> list() = 0;
 
-  /// Returns what a plugin says when it is constructed with `parameters` (a JSON object). The answer may be cached from
-  /// an earlier launch; `anew` queries the plugin again. Throws what `info` throws, and kPluginLoad if the plugin
-  /// cannot be constructed with these parameters or declares traits that are not allowed.
+  /// Returns what a plugin reports when it is constructed with `parameters`, a JSON object. The answer can come from
+  /// the cache of an earlier launch, unless `anew` is true. Throws the errors of info(), and kPluginLoad if the plugin
+  /// cannot be constructed with these parameters or declares invalid traits.
   virtual Answer ask(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) = 0;
 
-  /// Returns only the traits of that answer, such as a StrategyTraits. The type determines the kind of the plugin.
+  /// Returns the traits from the answer of ask(). `Traits` is the type of the traits of one kind of plugin, such as
+  /// StrategyTraits, and determines the kind.
   template <class Traits>
   Traits traits(std::string_view name, const std::string& parameters, bool anew = false) {
     return std::get<Traits>(ask(Traits::kPluginKind, name, parameters, anew).traits.of_kind);

@@ -7,19 +7,21 @@
 
 namespace trainyard::launch {
 
-/// What a short-lived helper program printed and how it ended.
+/// The output of a short-lived helper program, and the way in which it ended.
 struct ChildOutput {
-  std::string text;    ///< What the program wrote to its standard output.
-  std::string errors;  ///< What the program wrote to its standard error.
-  int status = 0;      ///< As waitpid returns it.
-  bool timed_out = false;
+  std::string text;        ///< What the program wrote to its standard output.
+  std::string errors;      ///< What the program wrote to its standard error.
+  int status = 0;          ///< The wait status, as waitpid(2) returns it.
+  bool timed_out = false;  ///< True if the program was killed at the deadline.
 
   bool succeeded() const { return !timed_out && status == 0; }
-  /// Returns how the program failed: "it crashed (Segmentation fault)", or its text on standard error.
+  /// Returns a description of the failure: "it crashed (Segmentation fault)", for example, or what the program wrote to
+  /// its standard error.
   std::string failure() const;
 };
 
-/// Runs a program to its end, and kills it at the deadline. Throws kIo if it cannot be started.
+/// Runs a program and waits until it ends. If it has not ended after `deadline`, it is killed. Throws kIo if it cannot
+/// be started.
 ChildOutput run_child(const std::vector<std::string>& command, std::chrono::milliseconds deadline);
 
 }  // namespace trainyard::launch

@@ -11,23 +11,24 @@
 
 namespace trainyard::launch {
 
-/// A component that is being planned. The steps of the planner fill in `plan` one after another. The launch file and
-/// the catalogue must outlive it.
+/// A component while it is being planned. The steps of the planner fill in `plan` one after another. The launch file
+/// and the catalogue must outlive the draft.
 struct Draft {
   const ComponentSpec* spec = nullptr;
   const core::PluginInfo* info = nullptr;
   std::string rank_name;  ///< For example "rank0"; empty for a single rank and for components that exist once.
-  Given given;            ///< Its parameters as the file gives them, each with its place.
+  Given given;            ///< The parameters that the file gives to the component, with their positions.
   ComponentPlan plan;
 };
 
-/// Throws kInvalidArgument if a component is to be pinned to a CPU that this machine does not have, which the kernel
-/// would refuse in the middle of the start.
+/// Throws kInvalidArgument if the component is to be pinned to a CPU that this machine does not have. Without this
+/// check, the kernel would refuse the pinning while the run starts.
 void check_cpus(const ComponentSpec& spec);
 
 class Catalogue;
-/// Returns the plugin components of the file with their names and indices; those made per rank appear once for each
-/// rank. Throws, with the place in the file, for plugins that do not exist.
+/// Returns a draft for every component of the file, with its name and index; external programs have none. A component
+/// that exists for each rank has `world_size` drafts. Throws, with the position in the file, for plugins that do not
+/// exist.
 std::vector<Draft> draft_components(const LaunchFile& file, std::uint32_t world_size, Catalogue& catalogue);
 
 }  // namespace trainyard::launch

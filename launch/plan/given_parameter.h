@@ -8,10 +8,10 @@
 
 namespace trainyard::launch {
 
-/// A value for a parameter, with its place in the file, such as "run.max_steps" for a parameter "max_steps".
+/// A value that the launch file gives for a parameter.
 struct GivenParameter {
   Value value;
-  std::string key;
+  std::string key;  ///< The key in the file, such as "run.max_steps" for the parameter "max_steps".
 };
 
 /// The values given for one plugin, by the names of its parameters.

@@ -5,14 +5,14 @@
 
 namespace trainyard::launch {
 
-/// What the planner must know about the machine on which a plan would run.
+/// Facts about a machine that the planner's checks depend on.
 struct Machine {
-  /// The memory that a run may use at most: that of the machine, or less if a control group limits this process; 0 if
-  /// it cannot be found out.
+  /// The memory that a run can use: the machine's memory, or the limit of this process's control group if that is
+  /// lower; 0 if it is unknown.
   std::uint64_t memory_bytes = 0;
 };
 
-/// Returns what is known about this machine.
+/// Returns the facts about the machine on which this process runs.
 Machine this_machine();
 
 }  // namespace trainyard::launch

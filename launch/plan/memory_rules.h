@@ -8,13 +8,14 @@
 
 namespace trainyard::launch {
 
-/// Refuses a run whose processes need more memory than the machine has, before the first of them is started. The need
-/// is that of the processes themselves, as the components declare it (ComponentTraits::memory_bytes); model and data
-/// come on top and are not known here, so a run that passes may still be too large.
+/// Throws if the processes of a run need more memory than the machine has. Only the memory that the components declare
+/// (ComponentTraits::memory_bytes) and a small amount for each process are counted. The sizes of the model and the data
+/// are not known here, so a run that is accepted can still be too large.
 ///
-///    command line: topology.devices: 500 ranks need at least 73.2 GiB of memory, and this machine has 23.4 GiB; ...
+///    command line: topology.devices: 500 needs at least 73.2 GiB of memory, without model and data, and this machine
+///    has 23.4 GiB; ...
 ///
-/// `topology.overcommit = true` accepts such a run. The drafts must have been placed.
+/// With `topology.overcommit = true`, such a run is accepted. place() must have been called for the drafts before.
 void check_memory(const LaunchFile& file, const std::vector<Draft>& drafts, const Machine& machine);
 
 }  // namespace trainyard::launch

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/config/nearest.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "core/config/nearest.h"
 #include "launch/file/overrides.h"
 #include "launch/plan/accelerator_rules.h"
 #include "launch/plan/automatic.h"
 #include "launch/plan/parameter_check.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

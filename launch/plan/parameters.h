@@ -13,26 +13,28 @@ namespace trainyard::launch {
 /// The name of the plugin to which the keys of [run] belong.
 inline constexpr const char* kManagerPlugin = "strategy_manager";
 
-/// What follows from the parameters for the rest of the plan.
+/// The results of plan_parameters() that the rest of the planner needs.
 struct PlannedParameters {
   StrategyNeeds needs;
   std::vector<Choice> choices;
   std::vector<std::string> warnings;
 };
 
-/// Returns everything that the file gives to one component, each value with the place where it was written: its own
-/// `params`, then what [topology] gives to the components that declare it, and [run] for the strategy manager.
+/// Returns all parameters that the file gives to one component, with their positions. They are the component's own
+/// `params`, the keys of [topology] that the component declares as parameters, and, for the strategy manager, the keys
+/// of [run].
 Given gather_parameters(const LaunchFile& file, const Draft& draft);
 
-/// Fills in the parameters of every draft: its own `params`, what [topology] gives to the components that declare it,
-/// and [run] for the strategy manager. Settles what is left open (automatic.h), and checks every value against its
-/// declaration, including those of plugins inside parameters.
+/// Fills in the parameters of every draft, with the values that gather_parameters() returns and the decisions of
+/// settle_automatic(). Checks every value against its declaration, including the parameters of plugins that a parameter
+/// names.
 ///
-/// Throws, with the place in the file, for unknown names, for values that are not allowed, for required ones that are
-/// missing, for what the rules of an accelerator or a strategy forbid, for parameters to which the component itself
-/// objects, and for keys of [run] or [topology] that no component takes.
+/// Throws, with the position in the file, for parameters that are unknown, invalid, or required but missing. Also
+/// throws if a rule of an accelerator or a strategy is broken, if a component objects to its parameters, or if no
+/// component declares a key of [run] or [topology] that the file gives.
 ///
-/// If the strategy needs the same data for all ranks, the loaders that can be told have been told.
+/// If the strategy needs the same data on all ranks, the data loader of every rank is configured to read the whole
+/// dataset as one shard. Parameters `shard` and `shards` that the file gives take precedence.
 PlannedParameters plan_parameters(const LaunchFile& file, std::vector<Draft>& drafts, Catalogue& catalogue);
 
 }  // namespace trainyard::launch

@@ -9,18 +9,20 @@
 
 namespace trainyard::launch {
 
-/// Gives every draft its process and thread. The process is the first of these that applies: the component's own
-/// `process`; an explicit placement table; a process of its own (placement "processes", or an address as `host`); the
-/// process of its rank (placement "ranks"); the process "main". The thread is the component's own `thread`, otherwise
-/// what its plugin asks for.
+/// Determines the process and the thread of every draft. The process is the first of these that applies: (1) the
+/// component's key `process`; (2) its process in the placement table; (3) its own process, with the placement
+/// "processes" or if `host` is an address; (4) the process of its rank, with the placement "ranks"; (5) the process
+/// "main". The thread is the component's key `thread`, or else the thread that the plugin declares.
 ///
-/// Throws for components that do not exist, for two different words about one component, for ranks in different
-/// processes whose strategy needs them in one, and for a `respawn` of a component that is not restartable.
+/// Throws if the placement table names a component that does not exist or contradicts a component's `process`. Also
+/// throws if the strategy needs all ranks in one process but they are in several, if a component with `respawn` is not
+/// restartable, or if components on one thread are pinned to different CPUs.
 void place(const LaunchFile& file, std::vector<Draft>& drafts, const StrategyNeeds& needs, Placement placement);
 
-/// Returns the processes of the placed drafts in the order of their first component, then the external programs. The
-/// settings of the components of one process are combined: environments are joined, the process is respawned only as
-/// far as all of them allow, and it is required if one of them is. Throws where they contradict each other.
+/// Returns the processes of the placed drafts, in the order of their first component, followed by the external
+/// programs. The settings of all components in a process are combined: their environments are merged, the most
+/// restrictive respawn policy applies, and the process is required if any of its components is. Throws if their
+/// environments or hosts contradict each other.
 std::vector<PlannedProcess> plan_processes(const LaunchFile& file, const std::vector<Draft>& drafts);
 
 }  // namespace trainyard::launch

@@ -11,88 +11,94 @@
 
 namespace trainyard::launch {
 
-/// What happens when a process ends during the run. The order of the enumerators matters: if components of one process
-/// have different policies, the one with the lowest applies.
+/// The rules for restarting a process that ends during the run. If the components of a process have different policies,
+/// the policy whose `when` comes first in the enumeration applies.
 struct RespawnPolicy {
   enum class When : std::uint8_t { kNever, kOnFailure, kAlways };
 
   When when = When::kNever;
   std::chrono::milliseconds delay{1000};
-  std::uint32_t max = 3;  ///< The largest number of restarts within `window`; the end after that is final.
+  /// The largest number of restarts within `window`. If the process ends again after that, it is not restarted.
+  std::uint32_t max = 3;
   std::chrono::milliseconds window{60'000};
 };
 constexpr auto words_of(RespawnPolicy::When) { return words("respawn policy", "never", "on_failure", "always"); }
 
-/// Which components share a process if the launch file does not place them one by one.
+/// The rules by which components share processes if the launch file does not place them individually.
 enum class Placement : std::uint8_t {
-  kComposed,   ///< All are in one process.
-  kProcesses,  ///< Each has its own.
-  kRanks,      ///< Each rank has one, and the others share one.
+  kComposed,   ///< All components share one process.
+  kProcesses,  ///< Each component has its own process.
+  kRanks,      ///< Each rank has its own process; all other components share one.
 };
 constexpr auto words_of(Placement) { return words("placement", "composed", "processes", "ranks"); }
 
-/// Something that the planner decided because the launch file leaves it open.
+/// A decision of the planner about something that the launch file leaves open.
 struct Choice {
-  std::string key;    ///< For example "devices".
-  std::string given;  ///< What the file says: "auto", "-1", or nothing.
+  std::string key;    ///< What was decided, such as "devices".
+  std::string given;  ///< The value in the file: "auto", "-1", or empty if there is none.
   std::string chosen;
   std::string reason;
 };
 
-/// One process of the run: some components of the plan, or an external program. The supervisor starts it, watches it
-/// and may restart it.
+/// A process of the run, as planned. It hosts components of the plan, or is an external program.
 struct PlannedProcess {
   std::string name;  ///< Unique, with only letters, digits, '_', '-' and '.'.
 
-  /// An external program with its arguments, found in PATH. If `command` is empty, this is the process that runs the
-  /// components of this plan whose `process` is `name`.
+  /// The external program and its arguments; the program is looked up in PATH. If `command` is empty, the process hosts
+  /// the components of the plan whose `process` is equal to `name`.
   std::vector<std::string> command;
 
-  /// For external programs: a JSON object for the environment variable TRAINYARD_PARAMETERS.
+  /// For external programs: the value of the environment variable TRAINYARD_PARAMETERS, a JSON object.
   std::string parameters = "{}";
 
   std::map<std::string, std::string> environment;  ///< Added to the launcher's own environment.
   std::vector<std::uint32_t> cpus;  ///< The CPUs to which an external program is pinned; empty if it is not pinned.
   RespawnPolicy respawn;
-  /// True if the run ends when the process ends for good (for an external program: with a code other than 0).
+  /// True if the run fails when the process ends and is not restarted. An external program can end with exit code 0
+  /// without that consequence.
   bool required = true;
   bool tcp = false;  ///< True if the process binds tcp://127.0.0.1:* instead of ipc://.
 };
 
-/// A launch file, expanded and checked: everything that the supervisor needs to know. Nothing here depends on when or
-/// by whom it is run, so `trainyard plan` shows exactly what `trainyard launch` does.
+/// The result of planning: an expanded and checked launch file, with everything that the supervisor needs in order to
+/// run it. A plan depends neither on the time nor on the user of a run, so `trainyard plan` shows exactly what
+/// `trainyard launch` executes.
 struct Plan {
   std::string file;
   std::string run;
-  std::string output_directory;  ///< As written: relative to the working directory, unless it is absolute.
+  /// As written in the launch file. A relative path is relative to the working directory.
+  std::string output_directory;
   std::uint64_t seed = 1;
   LogLevel log_level = LogLevel::kInfo;
   bool flush_denormals = true;  ///< True if all threads treat denormal numbers as zero.
   std::chrono::milliseconds start_timeout{30'000};
   std::chrono::milliseconds stop_timeout{10'000};
-  std::chrono::milliseconds progress_timeout{300'000};  ///< How long the run may stand still; 0 for ever.
+  /// How long the run can go without progress before it fails; 0 means no limit.
+  std::chrono::milliseconds progress_timeout{300'000};
   std::uint32_t world_size = 1;
   std::vector<Choice> choices;        ///< What the planner decided.
-  std::vector<std::string> warnings;  ///< What works, but not as one might expect; for people.
+  std::vector<std::string> warnings;  ///< Texts for the user about settings that work, but differently than expected.
 
-  /// Processes with components come first, in the order of their ProcessPlan index.
+  /// The processes with components, in the order of their ProcessPlan index, followed by the external programs.
   std::vector<PlannedProcess> processes;
   std::vector<ComponentPlan> components;  ///< Sorted by index.
   std::vector<EdgePlan> edges;            ///< Sorted by id.
-  std::vector<std::uint32_t> activation;  ///< Component indices: receivers before senders, sources last.
+  /// The indices of the components in the order of activation; see activation_order().
+  std::vector<std::uint32_t> activation;
 };
 
-/// The values that are known only when the launcher starts a run.
+/// The parts of a process's plan that are known only when the launcher starts a run.
 struct RunPlace {
-  /// The directory of the run's sockets. Its path is short, because a socket's path has at most 107 bytes.
+  /// The directory of the run's sockets. Its path must be short, because the path of a socket has at most 107 bytes.
   std::string run_directory;
-  std::vector<std::string> plugin_path;
+  std::vector<std::string> plugin_path;  ///< The directories from which the process loads plugins.
 };
 
-/// Returns the part of the plan that concerns one process, ready to be sent. `process_index` is its place in
-/// `plan.processes`, and `edges` are those that begin or end in it. Each of its threads binds
-/// "ipc://<run_directory>/<process_index>.<n>", where n counts its threads in alphabetical order, or
-/// "tcp://127.0.0.1:*". Must not be called for external programs.
+/// Returns the plan that is sent to one process. It contains all components, because a process needs to know the
+/// components at the other ends of its edges, but only the edges that begin or end in the process. `process_index` is
+/// the index of the process in `plan.processes`; it must not be an external program. Each thread of the process binds
+/// an address: "ipc://<run_directory>/<process_index>.<n>", where n is the index of the thread in alphabetical order,
+/// or "tcp://127.0.0.1:*" if the process uses TCP.
 ProcessPlan process_plan(const Plan& plan, std::size_t process_index, const RunPlace& place);
 
 /// Returns a human-readable description of the plan, 80 columns wide: processes, threads, components with their

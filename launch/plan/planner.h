@@ -10,10 +10,11 @@
 
 namespace trainyard::launch {
 
-/// Reads, expands and checks a launch file. `arguments` are those of the command line: "name=value" for an argument or
-/// a key of [topology] or [run], "component.optimizer.params.lr=0.1" for any other value of the file. The same file,
-/// arguments, environment, plugins and machine give the same plan. Nothing is started, and no plugin's code runs in
-/// this process.
+/// Reads, expands and checks the launch file `path`, and returns the plan. `arguments` are the words of the command
+/// line: "name=value" for an argument or a key of [topology] or [run], and "component.optimizer.params.lr=0.1" for any
+/// other value of the file. The same file, arguments, environment, plugins and machine give the same plan. No process
+/// of the run is started, and no code of a plugin runs in this process. Throws Error, with the position in the file,
+/// for everything that is not allowed.
 Plan make_plan(const std::string& path, const std::vector<std::string>& arguments, Catalogue& catalogue,
                const Machine& machine = this_machine());
 

@@ -8,19 +8,21 @@
 
 namespace trainyard::launch {
 
-/// The plugin that a parameter of a component names, such as its accelerator or its strategy.
+/// The plugin that a component uses for one kind, such as its accelerator or its strategy.
 struct PluginChoice {
-  const ParameterInfo* declared = nullptr;  ///< The parameter; null if the component has none for such a plugin.
-  std::string name;                         ///< As given; empty if nothing names a plugin.
-  std::string parameters = "{}";
-  GivenParameter place;  ///< The place where the name is written, or that of the component if the name is a default.
+  /// The parameter that names the plugin; null if the component has no such parameter.
+  const ParameterInfo* declared = nullptr;
+  std::string name;               ///< The name of the plugin; empty if neither the file nor the default gives one.
+  std::string parameters = "{}";  ///< The plugin's own parameters, as a JSON object.
+  GivenParameter place;  ///< The position of the name in the file, or of the component if the name is a default.
 };
 
-/// Returns what the draft's given parameters choose as the plugin of this kind, otherwise the default.
+/// Returns the plugin of the given kind that the draft's parameters choose, or the default of the component's
+/// declaration.
 PluginChoice plugin_choice(const Draft& draft, std::string_view kind);
 
-/// Puts the name of a plugin in the place of the one that was chosen. If the file gives a table, its other keys stay,
-/// because they are parameters of whatever is chosen.
+/// Replaces the name of the chosen plugin by `name`. If the file gives a table for the plugin, the other keys of the
+/// table do not change; they become parameters of the new plugin.
 void set_choice(Draft& draft, const PluginChoice& choice, const std::string& name);
 
 }  // namespace trainyard::launch

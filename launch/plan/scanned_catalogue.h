@@ -9,32 +9,35 @@
 
 namespace trainyard::launch {
 
-/// Describes plugins in a child process, so that a plugin that crashes or loads LibTorch does not affect the launcher.
-/// It keeps the answers in a file, by path, size and time of change, so that the next launch need not describe the
-/// plugins again.
+/// The catalogue of the plugins that are installed. It loads each plugin in a child process, so that a plugin that
+/// crashes or loads LibTorch does not affect the launcher. The answers are cached in a file. A cached answer is used
+/// until the path, the size or the modification time of the plugin's file or the ABI tag of Trainyard changes.
 class ScannedCatalogue final : public Catalogue {
  public:
-  /// `process_program` is the path of trainyard-process. If `cache_file` is empty, the user's cache directory is used.
+  /// `directories` are searched for plugins. `process_program` is the path of trainyard-process. If `cache_file` is
+  /// empty, a file in the user's cache directory is used.
   ScannedCatalogue(std::vector<std::string> directories, std::string process_program, std::string cache_file = "");
   /// Writes the cache if it has changed. Errors are ignored.
   ~ScannedCatalogue() override;
 
-  /// Throws kNotFound, kAbiMismatch with both tags, or kPluginLoad with the error output of the child.
+  /// Throws kNotFound, kAbiMismatch with both ABI tags, or kPluginLoad with what the child process wrote to its
+  /// standard error.
   const core::PluginInfo& info(std::string_view kind, std::string_view name) override;
 
-  /// Reads the labels of all plugin files. It runs none of their code.
+  /// Reads the labels from the files of all plugins, without running code from them.
   std::vector<PluginLabel> list() override;
 
   Answer ask(std::string_view kind, std::string_view name, const std::string& parameters, bool anew) override;
 
-  /// Describes the plugin again, even if it is cached. This is for what may change, such as the number of devices.
+  /// Describes the plugin again, even if its description is cached. This updates facts that can change, such as the
+  /// number of devices.
   const core::PluginInfo& refresh(std::string_view kind, std::string_view name);
 
  private:
   // Describes the plugin in a child process and stores the answer.
   const core::PluginInfo& describe(const std::string& path, const std::string& stamp);
   core::PluginInfo run_description(const std::string& path, const std::string& parameters) const;
-  // Reads the cache file. If it cannot be read, the cache stays empty.
+  // Reads the cache file. If the file cannot be read, the cache stays empty.
   void load_cache();
   void save_cache() const;
 
@@ -42,11 +45,11 @@ class ScannedCatalogue final : public Catalogue {
   std::string process_program_;
   std::string cache_file_;
   struct Entry {
-    std::string stamp;  ///< The size, the time of change and this installation's ABI tag.
+    std::string stamp;  ///< The size and modification time of the file, and this installation's ABI tag.
     core::PluginInfo info;
-    std::map<std::string, Answer> answers;  ///< Indexed by the parameters with which the plugin was asked.
+    std::map<std::string, Answer> answers;  ///< By the parameters with which the plugin was constructed.
   };
-  std::map<std::string, Entry> entries_;  ///< Indexed by path.
+  std::map<std::string, Entry> entries_;  ///< By the path of the plugin's file.
   bool changed_ = false;
 };
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/config/nearest.h"
 #include "messages/limits.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

@@ -9,35 +9,38 @@
 
 namespace trainyard::launch {
 
-/// An output or input of a draft.
+/// A reference to an output or input of a draft.
 struct PortRef {
   const Draft* draft = nullptr;
   const core::PortInfo* port = nullptr;
 
   const std::string& topic() const { return draft->plan.topics.at(port->name); }
+  /// Returns the name of the port, such as "optimizer.gradients", for errors.
   std::string text() const { return draft->plan.name + "." + port->name; }
 
-  /// Returns the place in the launch file: that of the remap of this port, otherwise that of the component.
+  /// Returns the position in the launch file of the port's remap, or of the component if the port is not remapped.
   const Origin& origin() const;
 };
 
-/// All outputs, by topic.
+/// The outputs that send on each topic, by the name of the topic.
 using Senders = std::map<std::string, std::vector<PortRef>>;
 
-/// Fills in the topic of every port: the remap or the default, with the rank and the namespace in front unless it
-/// starts with '/'. Throws, with the place in the file, for remaps of ports that do not exist and for bad topic names.
+/// Sets the topic of every port. The topic is the port's remap, or the default from the plugin's declaration. The names
+/// of the rank and of the namespace are put in front, unless the topic starts with '/'. Throws, with the position in
+/// the file, for remaps of ports that do not exist, and for invalid topics.
 void name_topics(std::vector<Draft>& drafts);
 
-/// Returns all senders of every topic. Throws kTypeMismatch if outputs of different types share a topic.
+/// Returns all outputs by their topics. Throws kTypeMismatch if outputs of different types have the same topic.
 Senders find_senders(const std::vector<Draft>& drafts);
 
-/// Connects inputs without a sender between ranks and the other components: a component made per rank receives from
-/// those that are not, and a component made once receives from rank 0 (and from the others, see topics_heard). Does
-/// nothing for a single rank.
+/// Changes the topics of inputs that have no sender, so that messages can cross between the ranks and the components
+/// that exist once. An input of a component that exists for each rank is connected to an output of a component that
+/// exists once. An input of a component that exists once is connected to rank 0, and through topics_heard() to the
+/// other ranks. Does nothing in a run with a single rank.
 void bridge_ranks(std::vector<Draft>& drafts, const Senders& senders);
 
-/// Returns the topics that an input receives: its own and, if it has `every_rank` and was connected to rank 0, the same
-/// topic of the other ranks.
+/// Returns the topics that an input receives. These are its own topic and, if the input declares `every_rank` and
+/// bridge_ranks() has connected it to rank 0, the corresponding topics of the other ranks.
 std::vector<std::string> topics_heard(const PortRef& input);
 
 }  // namespace trainyard::launch

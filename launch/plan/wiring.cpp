@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/config/nearest.h"
 #include "messages/log_record.h"
 #include "messages/message_type.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

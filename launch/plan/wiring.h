@@ -8,11 +8,13 @@
 
 namespace trainyard::launch {
 
-/// Connects every input to all outputs of its topics, except the component's own. Ids increase in the order of the
-/// receivers. The drafts must have been placed and their topics named. Throws, with the place in the file, for a
-/// required input without a sender (with the nearest topics), for ends of different types (with both schemas), for an
-/// edge over TCP between components that share the parameter arena, and for an input whose senders must run on its own
-/// event loop and do not.
+/// Returns an edge from every output to every input that receives its topic, except between ports of the same
+/// component. The ids of the edges increase in the order of the receivers. place() and name_topics() must have been
+/// called before.
+///
+/// Throws, with the position in the file, for a required input without a sender (the error suggests similar topics),
+/// and for an output and an input of different types (the error shows both schemas). Also throws for an edge over TCP
+/// between components that share the arena, and for an input whose senders must run on the same event loop but do not.
 std::vector<EdgePlan> connect(const std::vector<Draft>& drafts, const Senders& senders);
 
 }  // namespace trainyard::launch

@@ -11,27 +11,29 @@
 
 namespace trainyard::launch {
 
-/// The requests that were sent to processes and are not answered yet. Every request ends with its answer, at its
-/// deadline, or when its process ends.
+/// The calls that have been sent to processes and have not been answered yet. A call ends with its answer, at its
+/// deadline, or when the process ends, whichever comes first.
 class CallTable {
  public:
+  /// Receives the answer to a call: `body` is the result if `ok` is true, and otherwise the text of an error.
   using Answer = std::function<void(bool ok, const std::string& body)>;
 
   explicit CallTable(PollLoop& loop) : loop_(loop) {}
-  /// Drops open calls without an answer, because the callers end with the run.
+  /// Discards the open calls without an answer, because the callers end with the run, too.
   ~CallTable();
   CallTable(const CallTable&) = delete;
   CallTable& operator=(const CallTable&) = delete;
 
-  /// Opens a call to `process` and returns its new number. `what` names the call in errors, such as "param.set of
-  /// component 'optimizer'".
+  /// Records a call to `process` and returns a new id for it. When the call ends, `answer` receives the result or, with
+  /// `ok` false, an error. `what` names the call in errors, such as "'param.set' of component 'optimizer'".
   std::uint64_t open(const std::string& process, const std::string& what, std::chrono::milliseconds deadline,
                      Answer answer);
 
-  /// Passes on an answer. An answer to an unknown (or late) call is ignored.
+  /// Passes an answer to the call with this id. An answer to an unknown call, or to one that has already ended, is
+  /// ignored.
   void answered(std::uint64_t id, bool ok, const std::string& body);
 
-  /// Makes every call to a dead process fail.
+  /// Ends every call to a process that has died, with an error.
   void process_gone(const std::string& process);
 
  private:

@@ -12,13 +12,15 @@
 
 namespace trainyard::launch {
 
-/// One planned process, through all its restarts: its pid, its output, and the signals that end it. The object is used
-/// only on the launcher's thread. It does not reap the process, because one waitpid() serves all children (Crew::reap).
+/// A process of the plan, with its pid and its output. The object stays the same when the process is restarted. It must
+/// be used only on the launcher's thread. It does not reap the process: Crew::reap() does that for all processes with
+/// one call of waitpid().
 class ChildProcess {
  public:
   using OnLine = ProcessOutput::OnLine;
 
-  /// `planned` must outlive this object.
+  /// `planned` is the process in the plan, and must outlive this object; `index` is its index there. `on_line` is
+  /// called with every line that the process prints.
   ChildProcess(PollLoop& loop, const PlannedProcess& planned, std::uint32_t index, OnLine on_line);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -26,49 +28,51 @@ class ChildProcess {
 
   const PlannedProcess& planned() const { return planned_; }
   const std::string& name() const { return planned_.name; }
-  /// Returns the index in the plan, under which shared buffers count the references of this process. A restart does not
-  /// change it.
+  /// Returns the index of the process in the plan, which a restart does not change. Shared buffers count the references
+  /// that this process holds under its index.
   std::uint32_t index() const { return index_; }
 
-  /// Returns true if it runs components; false for an external program.
+  /// Returns true if the process hosts components, and false if it is an external program.
   bool has_components() const { return planned_.command.empty(); }
-  /// Returns the pid; 0 while the process does not run.
+  /// Returns the pid, or 0 if the process is not running.
   pid_t pid() const { return pid_; }
   bool running() const { return pid_ != 0; }
-  /// Returns the last lines that the process printed, on both streams, for the report of its failure.
+  /// Returns the last lines that the process has printed, on both streams, for the report of a failure.
   const std::deque<std::string>& last_lines() const { return output_.last_lines(); }
 
-  /// Starts the program. Throws if that fails; the process then does not run.
+  /// Starts the process. Throws kNotFound or kIo if the program cannot be started.
   void start(const SpawnOptions& options);
 
-  /// Reads what the process has printed so far, without waiting for the poll loop.
+  /// Reads the output that is already in the pipes, without waiting for the poll loop.
   void read_now() { output_.read_now(); }
 
-  /// Reads the rest of the output and marks the process as ended. Must be called when the process has been reaped.
+  /// Reads the rest of the output and marks the process as not running. Must be called when the process has been
+  /// reaped.
   void reaped();
 
-  /// Records that a signal has stopped it, or that it continues.
+  /// Records that a signal has stopped the process.
   void stopped_by(int signal) { stopped_by_ = signal; }
+  /// Records that the process continues after a signal had stopped it.
   void continues() { stopped_by_.reset(); }
-  /// Returns the signal that has stopped it; nothing while it may run.
+  /// Returns the signal that has stopped the process, or nothing if the process is not stopped.
   const std::optional<int>& stopped_by() const { return stopped_by_; }
 
-  /// Returns true if the policy allows another restart, and counts it. `failed` says whether the process ended with a
-  /// failure.
+  /// Returns true if the respawn policy allows another restart, which is then counted. `failed` is true if the process
+  /// ended with a failure.
   bool may_restart(bool failed);
 
-  /// Sends SIGINT now, SIGTERM after one `rung`, and SIGKILL after two. `rung` is the delay between two signals. The
-  /// signals are sent to the whole process group, because a program may be a shell script. Does nothing if the process
-  /// is already being ended or is not running.
+  /// Ends the process: sends SIGINT immediately, SIGTERM after the delay `rung`, and SIGKILL after another `rung`. The
+  /// signals are sent to the whole process group, because the program may be a shell script. Does nothing if the
+  /// process is not running or is already being ended.
   void end(std::chrono::milliseconds rung);
 
-  /// Returns true from the first signal until the process is started again. Its end was then requested.
+  /// Returns true if end() has been called since the process was started, so that its end was requested.
   bool being_ended() const { return ending_; }
 
-  /// Returns true if it has outlived the requests to end, so that SIGKILL had to end it.
+  /// Returns true if the process did not react to SIGINT and SIGTERM, so that end() had to send SIGKILL.
   bool was_deaf() const { return deaf_; }
 
-  /// Sends SIGKILL at once.
+  /// Sends SIGKILL to the process group immediately.
   void kill();
 
  private:
@@ -86,10 +90,12 @@ class ChildProcess {
   std::deque<PollLoop::Clock::time_point> restarts_;  ///< The restarts within the policy's window.
 };
 
-/// Describes a wait status: "ended with exit code 3", "was killed by signal 11 (Segmentation fault)".
+/// Returns a wait status as text: "ended with exit code 3" or "was killed by signal 11 (Segmentation fault)", for
+/// example.
 std::string describe_wait_status(int status);
 
-/// Returns true if one of the signals has ended the process, or if it has said so with its exit code, as shells do.
+/// Returns true if one of the signals has ended the process. This includes an exit code of 128 plus the number of the
+/// signal, with which shells report it.
 bool ended_by(int status, std::initializer_list<int> signals);
 
 /// Returns true unless the status is a normal exit with code 0.

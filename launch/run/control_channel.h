@@ -14,23 +14,23 @@
 
 namespace trainyard::launch {
 
-/// The launcher's connection to its processes. It carries the messages of messages/control.h and messages/plan.h as
-/// frames [process][type name][binary body]. The process's name is its routing identity, so messages reach a restarted
-/// process, too.
+/// The launcher's connection to the processes with components. A message is one of the types in messages/control.h and
+/// messages/plan.h. It is sent as three frames: the name of the process, the name of the type, and the binary body. The
+/// name of the process is its routing identity, so messages also reach a process that has been restarted.
 class ControlChannel {
  public:
-  /// Only those who have the keys of the run can connect, unless the keys are empty. `on_broken` is called for messages
-  /// that cannot be read, with the process that sent the message and the reason.
+  /// Binds the address `endpoint`. Only processes that have the keys of the run can connect, unless `keys` is empty. If
+  /// a message cannot be decoded, `on_broken` is called with the process that sent it and the reason.
   ControlChannel(zmq::context_t& context, PollLoop& loop, std::string endpoint, const core::RunKeys& keys,
                  std::function<void(const std::string& process, const std::string& what)> on_broken);
   ~ControlChannel();
   ControlChannel(const ControlChannel&) = delete;
   ControlChannel& operator=(const ControlChannel&) = delete;
 
-  /// Returns the address that a process receives as --control.
+  /// Returns the address that processes get as their argument --control.
   const std::string& endpoint() const { return endpoint_; }
 
-  /// Calls `handler` with every message of type T. There is one handler per type.
+  /// Sets the handler that is called with every message of type T. Each type has one handler.
   template <Message T>
   void on(std::function<void(const std::string& process, const T& message)> handler) {
     handlers_[T::kTypeName] = [handler = std::move(handler)](const std::string& process, const std::string& body) {
@@ -40,7 +40,8 @@ class ControlChannel {
     };
   }
 
-  /// Sets a callback that runs before the handler of every message, since any message shows that its process is alive.
+  /// Sets a callback that is called before the handler of every message. Any message shows that the process that sent
+  /// it is alive.
   void on_any(std::function<void(const std::string& process)> handler) { any_ = std::move(handler); }
 
   /// Sends a message to a process. Returns false if the process is not connected.

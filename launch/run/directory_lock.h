@@ -9,30 +9,33 @@
 
 namespace trainyard::launch {
 
-/// Who holds an output directory, as its lock file says.
+/// The content of a lock file: the run that holds an output directory.
 struct LockHolder {
-  std::string run;    ///< The run, such as "mnist-1xk".
-  std::string host;   ///< The host of its launcher. Together with `run` it names a run of all hosts.
+  std::string run;  ///< The name of the run, such as "mnist-1xk".
+  /// The host of the launcher. `run` and `host` together identify the run, because run names are unique only on one
+  /// host.
+  std::string host;
   pid_t pid = 0;      ///< The launcher's pid on that host.
   std::string file;   ///< The launch file.
-  std::string since;  ///< When the run began, for people.
+  std::string since;  ///< The time at which the run began, as text for users.
 };
 
-/// Returns the holder that stands for the calling process.
+/// Returns the holder for a run whose launcher is the calling process.
 LockHolder this_launcher(const std::string& run, const std::string& file);
 
-/// Keeps a second run out of an output directory. All members of one run are admitted.
+/// A lock that keeps a second run out of an output directory. All members of one run can use the directory.
 ///
-/// The lock is that of flock(2) on the file `run.lock`. The kernel releases it when the process ends, however it ends,
-/// and the server does so for a host that is lost, also over NFS. The text in the file only says who holds it.
+/// The lock is a flock(2) lock on the file `run.lock` in the directory. The kernel releases it when the process ends in
+/// any way. Over NFS, the server releases the locks of a host that it has lost. The text in the file only identifies
+/// the holder.
 class DirectoryLock {
  public:
   DirectoryLock() = default;
-  /// Makes the directory and locks it, unless its name is empty. A directory that this user may not write to needs no
-  /// lock. Throws kInvalidArgument, which names the holder, if another run holds it, and kIo if the file system has no
-  /// locks.
+  /// Makes the directory and locks it. Does nothing if `directory` is empty, if the user may not write to it, or if the
+  /// run of `self` already holds the lock. Throws kInvalidArgument if another run holds the lock; the error names the
+  /// holder. Throws kIo if the file system does not support locks.
   DirectoryLock(const std::string& directory, const LockHolder& self);
-  /// Removes the lock file and releases the lock.
+  /// Removes the lock file and releases the lock, if this object holds it.
   ~DirectoryLock();
   DirectoryLock(const DirectoryLock&) = delete;
   DirectoryLock& operator=(const DirectoryLock&) = delete;
@@ -48,7 +51,8 @@ class DirectoryLock {
   FileDescriptor file_;
 };
 
-/// Removes a lock file that a dead run has left behind. Does nothing if a run holds it, or if there is none.
+/// Removes a lock file that a dead run has left behind. Does nothing if a run holds the lock, or if there is no such
+/// file.
 void remove_stale_lock(const std::string& file);
 
 }  // namespace trainyard::launch

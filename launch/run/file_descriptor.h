@@ -7,7 +7,8 @@
 
 namespace trainyard::launch {
 
-/// Owns one file descriptor, or none (-1), and closes it when it is destroyed. It can be moved but not copied.
+/// The owner of one file descriptor, or of none (-1). It closes the descriptor when it is destroyed, and can be moved
+/// but not copied.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -22,13 +23,13 @@ class FileDescriptor {
   int get() const { return descriptor_; }
   explicit operator bool() const { return descriptor_ >= 0; }
 
-  /// Closes the descriptor that it owns, and owns `descriptor` instead.
+  /// Closes the owned descriptor and takes ownership of `descriptor`.
   void reset(int descriptor = -1) {
     if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = descriptor;
   }
 
-  /// Returns the descriptor, and no longer owns it.
+  /// Gives up ownership and returns the descriptor.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:
@@ -41,7 +42,7 @@ struct Pipe {
   FileDescriptor writer;
 };
 
-/// Makes a pipe whose ends are closed on exec. Throws kIo.
+/// Makes a pipe whose ends are closed on exec. Throws kIo if the system cannot make one.
 Pipe make_pipe();
 
 }  // namespace trainyard::launch

@@ -38,6 +38,9 @@ constexpr const char* kUnlock = "unlock";
 constexpr const char* kPatience = "patience_ms";
 constexpr const char* kExit = "exit";
 
+/// How long the launcher can be stopped while it still plans, before it has told the guard how long it can be stopped.
+constexpr std::chrono::milliseconds kPatienceUntold{60'000};
+
 void say(const std::string& text) { std::fprintf(stderr, "trainyard: %s\n", text.c_str()); }
 
 /// Blocks what the guard waits for. A background job of a shell starts with SIGINT ignored; a launch can be interrupted
@@ -83,10 +86,10 @@ class Notes {
     return found;
   }
 
-  /// Returns how long the launcher may be stopped; nothing if it may be stopped for ever, or has not said.
+  /// Returns how long the launcher can be stopped before the run ends; nothing if it can be stopped without limit.
   std::optional<std::chrono::milliseconds> patience() {
     const std::vector<std::string> told = of(kPatience);
-    const long long milliseconds = told.empty() ? 0 : std::atoll(told.back().c_str());
+    const long long milliseconds = told.empty() ? kPatienceUntold.count() : std::atoll(told.back().c_str());
     if (milliseconds <= 0) return std::nullopt;
     return std::chrono::milliseconds(milliseconds);
   }
@@ -149,6 +152,8 @@ class Watch {
   void stopped(int signal) {
     if (stopped_) return;
     stopped_ = Clock::now();
+    // The run has ended and the launcher has reported how. Only its own exit is missing, and nobody may wait for that.
+    if (!notes_.of(kExit).empty()) return kill_launcher();
     const auto patience = notes_.patience();
     const std::string end =
         patience ? fmt::format(", and the run ends in {} s", std::chrono::duration<double>(*patience).count()) : "";
@@ -166,6 +171,10 @@ class Watch {
   void look_at_clock() {
     const auto patience = notes_.patience();
     if (!stopped_ || !patience || Clock::now() - *stopped_ < *patience || lost_patience_) return;
+    kill_launcher();
+  }
+
+  void kill_launcher() {
     lost_patience_ = true;
     ::kill(launcher_, SIGKILL);
   }

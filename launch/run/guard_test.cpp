@@ -57,6 +57,15 @@ TEST(GuardTest, ReturnsWhatTheRunHasComeToIfTheLauncherIsKilledAfterItsEnd) {
   EXPECT_EQ(wait_for(guard), 0);
 }
 
+TEST(GuardTest, EndsALauncherThatIsStoppedAfterTheEndOfTheRun) {
+  const pid_t guard = start_guard([&](const GuardLink& link) {
+    link.will_exit(0);
+    ::raise(SIGSTOP);
+    return 3;
+  });
+  EXPECT_EQ(wait_for(guard), 0);
+}
+
 TEST(GuardTest, KillsWhatAKilledLauncherHasStarted) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/pid";

@@ -10,20 +10,20 @@
 
 namespace trainyard::launch {
 
-/// Detects processes that no longer send messages. It only reports them, because a process that a debugger or SIGSTOP
-/// has stopped may continue.
+/// A watch for processes that no longer send messages. It only reports such a process and does not end it, because a
+/// process that a debugger or SIGSTOP has stopped may continue.
 class HeartbeatWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// Reports a process that has sent nothing for `silence`. It checks ten times in that time, so a report is late by at
-  /// most a tenth of it.
+  /// Calls `say` with a sentence about each process that has sent nothing for the time `silence`. The check is repeated
+  /// ten times within that time, so a report is late by at most a tenth of it.
   HeartbeatWatch(PollLoop& loop, std::chrono::milliseconds silence, Say say);
   ~HeartbeatWatch();
   HeartbeatWatch(const HeartbeatWatch&) = delete;
   HeartbeatWatch& operator=(const HeartbeatWatch&) = delete;
 
-  /// Records that a process has sent a message.
+  /// Records that a process has sent a message. A process is watched from its first message on.
   void heard(const std::string& process);
   /// Stops watching a process that has ended.
   void forget(const std::string& process) { voices_.erase(process); }

@@ -8,8 +8,8 @@
 
 namespace trainyard::launch {
 
-/// Cuts a stream of bytes into lines. A line longer than `kLongest` is cut, so that a program without newlines cannot
-/// fill the launcher's memory.
+/// A splitter that divides a stream of bytes into lines. A line that grows longer than `kLongest` bytes is passed on in
+/// parts, so that a program that prints no newlines cannot fill the launcher's memory.
 class LineSplitter {
  public:
   static constexpr std::size_t kLongest = 16384;
@@ -18,14 +18,14 @@ class LineSplitter {
   /// Calls `take` for every line that `bytes` completes, without its "\n" or "\r\n".
   void feed(std::string_view bytes, const Take& take);
 
-  /// Ends the stream: passes the rest to `take` as a line, unless it is empty.
+  /// Ends the stream. Passes the unfinished last line to `take`, unless it is empty.
   void finish(const Take& take);
 
  private:
-  std::string begun_;
+  std::string begun_;  ///< The bytes of the line that is not complete yet.
 };
 
-/// Keeps the last `most` lines of a process, for the report of its failure.
+/// The last `most` lines that a process has printed, for the report of a failure.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

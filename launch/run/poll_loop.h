@@ -11,37 +11,37 @@
 namespace trainyard::launch {
 
 /// The event loop of the launcher's only thread. It waits for files, ZeroMQ sockets and timers, and calls their
-/// callbacks. Callbacks may add and remove watches, including their own. run() passes on their exceptions. The event
-/// loop of components (core/loop) is a different class: that one must be fast, whereas this one can also watch plain
-/// files.
+/// callbacks. A callback can add and remove watches and timers, including its own. Exceptions from callbacks leave
+/// run(). Components use a different event loop (core/loop), which is faster but cannot watch plain files.
 ///
-/// Time in which this process was stopped, by Ctrl-Z or in a debugger, does not count for its timers.
+/// Time during which this process is stopped, by Ctrl-Z or in a debugger, does not count for timers.
 class PollLoop {
  public:
   using Clock = std::chrono::steady_clock;
   using Callback = std::function<void()>;
   using Id = std::uint64_t;
 
-  /// Calls `callback` whenever `file` can be read or has ended.
+  /// Watches a file descriptor, and calls `callback` whenever it is readable or at its end. Returns an id for cancel().
   Id watch_file(int file, Callback callback);
 
-  /// Calls `callback` whenever the ZeroMQ socket has a message.
+  /// Watches a ZeroMQ socket, and calls `callback` whenever a message has arrived. Returns an id for cancel().
   Id watch_socket(void* socket, Callback callback);
 
-  /// Returns the time of the timers. It is the steady clock without the time in which this process was stopped.
+  /// Returns the current time for timers: the steady clock minus the time during which this process was stopped.
   Clock::time_point now() const { return Clock::now() - stopped_; }
 
-  /// Calls `callback` once, after `delay`.
+  /// Calls `callback` once, after `delay`. Returns an id for cancel().
   Id after(std::chrono::milliseconds delay, Callback callback);
 
   /// Removes a watch or a timer. An unknown id does nothing.
   void cancel(Id id);
 
-  /// Runs until `quit`; returns at once if `quit` was called before.
+  /// Runs until quit() is called. Returns immediately if quit() was called before.
   void run();
+  /// Makes run() return after the current round.
   void quit() { quit_ = true; }
 
-  /// Waits for the next event, for at most `longest`, and serves all that are due.
+  /// Waits for the next event, for at most `longest`, and calls the callbacks of all watches and timers that are due.
   void run_once(std::chrono::milliseconds longest);
 
  private:
@@ -58,14 +58,15 @@ class PollLoop {
   void serve_timers();
   void serve_watches(const std::vector<Id>& ready);
   std::chrono::milliseconds until_next_timer(std::chrono::milliseconds longest) const;
-  // Waits and returns the ids of the watches that have something to do.
+  // Waits, and returns the ids of the watches whose callbacks must be called.
   std::vector<Id> wait(std::chrono::milliseconds longest);
 
   std::map<Id, Watch> watches_;
   std::map<Id, Timer> timers_;
   Id next_id_ = 1;
-  std::optional<Clock::time_point> awake_;  ///< When it last woke up.
-  Clock::duration stopped_{};               ///< For how long this process was stopped, as far as it has noticed.
+  std::optional<Clock::time_point> awake_;  ///< The time at which the loop last woke up.
+  /// The total time during which this process was stopped, as far as the loop has detected it.
+  Clock::duration stopped_{};
   bool quit_ = false;
 };
 

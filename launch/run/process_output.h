@@ -12,7 +12,7 @@
 
 namespace trainyard::launch {
 
-/// One of the two output streams of a process, cut into lines. It can be opened again after it was closed.
+/// One of the two output streams of a process, divided into lines. It can be opened again after it has been closed.
 class OutputStream {
  public:
   using Take = LineSplitter::Take;
@@ -22,13 +22,13 @@ class OutputStream {
   OutputStream(const OutputStream&) = delete;
   OutputStream& operator=(const OutputStream&) = delete;
 
-  /// Reads lines from `file`, which must be non-blocking, as they arrive.
+  /// Opens the stream: reads lines from `file` as they arrive, and passes them to `take`. `file` must be non-blocking.
   void open(FileDescriptor file);
 
-  /// Reads what is in the pipe, up to a limit. Does nothing if the stream is closed or has ended.
+  /// Reads the bytes that are already in the pipe, up to a limit. Does nothing if the stream is closed or has ended.
   void read_now();
 
-  /// Reads what is in the pipe, up to a limit, and closes the pipe.
+  /// Reads the bytes that are already in the pipe, up to a limit, and closes the stream.
   void close();
 
  private:
@@ -41,23 +41,23 @@ class OutputStream {
   LineSplitter lines_;
 };
 
-/// Reads what a process prints, on both streams and through all its restarts.
+/// The output of a process: both its streams, through all restarts of the process.
 class ProcessOutput {
  public:
   using OnLine = std::function<void(std::string_view line, bool from_stderr)>;
 
   ProcessOutput(PollLoop& loop, OnLine on_line);
 
-  /// Reads lines from the two pipes of a process that has just started.
+  /// Starts reading lines from the two pipes of a process that has just been started.
   void open(FileDescriptor out, FileDescriptor err);
 
-  /// Reads what has been printed so far, without waiting for the poll loop.
+  /// Reads the output that is already in the pipes, without waiting for the poll loop.
   void read_now();
 
   /// Reads the rest and closes both pipes.
   void close();
 
-  /// Returns the lines that were printed last, on both streams. A restart does not clear them.
+  /// Returns the last lines that were printed, on both streams together. A restart does not clear them.
   const std::deque<std::string>& last_lines() const { return last_lines_.lines(); }
 
  private:

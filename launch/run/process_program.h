@@ -5,8 +5,9 @@
 
 namespace trainyard::launch {
 
-/// Returns the path of the `trainyard-process` that belongs to the calling program: in `../libexec/trainyard/` from
-/// that program's folder or, in a build tree, next to that program. Throws kNotFound with both paths.
+/// Returns the path of the program `trainyard-process` that belongs to the calling program. In an installation it is in
+/// `../libexec/trainyard/`, relative to the folder of the calling program. In a build tree it is in the same folder.
+/// Throws kNotFound if it is in neither place; the error contains both paths.
 std::string find_process_program();
 
 }  // namespace trainyard::launch

@@ -10,31 +10,34 @@
 namespace trainyard::launch {
 
 /// Returns the time at which process `pid` was started, in clock ticks since boot (field 22 of /proc/<pid>/stat).
-/// Together with the pid it identifies a process uniquely, since a pid alone may be reused. It is 0 if there is no such
+/// Returns 0 if there is no such process. A pid can be reused, but the pid and the start time together identify a
 /// process.
 std::uint64_t start_ticks(pid_t pid);
 
-/// Returns the state of process `pid` as a letter (field 3 of /proc/<pid>/stat): 'R' runs, 'S' sleeps, 'T' was stopped
-/// by a signal, 't' was stopped by a debugger, 'Z' has ended. It is 0 if there is no such process.
+/// Returns the state of process `pid`, which is field 3 of /proc/<pid>/stat, or 0 if there is no such process. Some of
+/// the states are 'R' (running), 'S' (sleeping), 'T' (stopped by a signal), 't' (stopped by a debugger) and 'Z' (ended,
+/// but not reaped).
 char state_of(pid_t pid);
 
 /// Returns true if a debugger is attached to process `pid`.
 bool is_traced(pid_t pid);
 
-/// Returns how many bytes process `pid` has read from disks and written to them so far; 0 if the system does not tell.
+/// Returns the number of bytes that process `pid` has read from and written to disks since it started; 0 if the system
+/// does not provide it.
 std::uint64_t disk_bytes(pid_t pid);
 
-/// Stops every descendant of this process with SIGSTOP, parents before children, also those that are started meanwhile.
-/// Returns those that were stopped by this call, in this order. A process that was stopped before is left alone.
+/// Stops every descendant of this process with SIGSTOP, parents before their children, including descendants that are
+/// started during the call. Returns the pids of the processes that it has stopped, in that order. A process that was
+/// already stopped is not included.
 std::vector<pid_t> stop_descendants();
 
-/// Returns every process below `root`, children before grandchildren. Zombies are included, `root` is not.
+/// Returns the pids of all descendants of `root`, children before grandchildren. Zombies are included.
 std::vector<pid_t> descendants(pid_t root);
 
-/// Kills every descendant of this process with SIGKILL and reaps it, again and again until none is left, so that a
-/// process that forks meanwhile does not escape. The caller must be a sub-reaper, because otherwise the grandchildren
-/// of a killed child go to init. Returns how many were reaped. It stops after `deadline`, because a process stuck in
-/// the kernel cannot be killed.
+/// Kills all descendants of this process with SIGKILL and reaps them. This is repeated until none is left, so that a
+/// process that forks meanwhile does not escape. Gives up after `deadline`, because a process that is stuck in the
+/// kernel cannot be killed. Returns the number of processes that were reaped. The calling process must be a sub-reaper;
+/// otherwise the grandchildren of a killed child would become children of init.
 std::size_t kill_descendants(std::chrono::milliseconds deadline = std::chrono::seconds(5));
 
 }  // namespace trainyard::launch

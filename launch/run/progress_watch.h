@@ -12,43 +12,49 @@
 
 namespace trainyard::launch {
 
-/// Measures for how long a run has stood still, says who holds it up, and ends it at its deadline, the plan's
-/// progress_timeout. A process that a signal has stopped gets less time, because it cannot be at work.
+/// A watch for a run that makes no progress. It measures for how long the run has made none, reports which process or
+/// component the run waits for, and reports when the plan's progress_timeout has passed. If a signal has stopped a
+/// process, the deadline is earlier (LaunchOptions::stopped), because that process cannot be working.
 ///
-/// A run makes progress when an edge carries a message, or when one of its processes reads from a disk or writes to it,
-/// as for a large checkpoint. Only edges with the policy `block` count if there are any, because a component that
-/// publishes by a timer would hide that the others wait. The clock stands still while a debugger is attached to a
-/// process of the run, and while the whole run is suspended or at rest (RunContext::pauses).
+/// A run makes progress when an edge carries a message, or when one of its processes reads from or writes to a disk,
+/// for example to save a large checkpoint. If the run has edges with the policy `block`, only these count. A component
+/// that publishes at regular intervals on another edge would otherwise hide that all others wait. The time does not
+/// count while a debugger is attached to a process of the run, while the whole run is suspended, or while it is paused
+/// (RunContext::pauses).
 class ProgressWatch {
  public:
   using Say = std::function<void(const std::string& sentence)>;
 
-  /// `late` is called once, at the deadline, with a description of who holds the run up.
+  /// `late` is called at the deadline, with a sentence that names what the run waits for. The supervisor then ends the
+  /// run.
   ProgressWatch(RunContext& run, Say late);
   ~ProgressWatch();
   ProgressWatch(const ProgressWatch&) = delete;
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 
-  /// Returns for how long the run has made no progress. It is 0 while the run starts.
+  /// Returns for how long the run has made no progress. The time is measured only while the run is running or is asked
+  /// to stop.
   std::chrono::milliseconds standstill() const;
 
-  /// Reports that a signal has stopped a process or continued it.
+  /// Prints a message that a signal has stopped or continued a process. `wait_status` is the status that waitpid()
+  /// returned.
   void on_changed(const ChildProcess& child, int wait_status);
 
-  /// Forgets a process that has ended.
+  /// Removes a process that has ended.
   void on_gone(const std::string& process) { pulses_.erase(process); }
 
-  /// Names who holds the run up, in one sentence without its full stop.
+  /// Returns a sentence, without a full stop, that names what the run waits for. These are the processes that are
+  /// stopped, else those that do not answer, else the components that are busy.
   std::string who() const;
 
  private:
-  /// What a process has last said of itself, and whether a question is open.
+  /// The last information about a process.
   struct Pulse {
-    std::uint64_t sent = 0;
-    std::uint64_t disk_bytes = 0;
-    std::vector<std::string> busy;  ///< "component 'x' has been busy for 12 s", the longest first.
-    PollLoop::Clock::time_point asked;
-    bool open = false;
+    std::uint64_t sent = 0;             ///< The number of messages that it has sent on the edges that count.
+    std::uint64_t disk_bytes = 0;       ///< The number of bytes that it has read from and written to disks.
+    std::vector<std::string> busy;      ///< Texts such as "component 'x' in process 'main' has been busy for 12 s".
+    PollLoop::Clock::time_point asked;  ///< When the last question was sent.
+    bool open = false;                  ///< True if the last question has not been answered yet.
   };
 
   void look();
@@ -57,13 +63,13 @@ class ProgressWatch {
   void answered(const ChildProcess& child, const std::string& body);
   void progress();
   void start_again();
-  // The time that the run may stand still now; 0 for any time.
+  // Returns for how long the run can currently go without progress; 0 means no limit.
   std::chrono::milliseconds limit() const;
   bool stands_by_debugger() const;
 
   RunContext& run_;
   Say late_;
-  bool counts_blocking_;  ///< True if the plan has edges that block.
+  bool counts_blocking_;  ///< True if the plan has edges with the policy `block`.
   std::chrono::milliseconds interval_;
   std::map<std::string, Pulse> pulses_;
   PollLoop::Clock::time_point looked_;

@@ -9,9 +9,9 @@
 
 namespace trainyard::launch {
 
-// The answers of the registry about a run (docs/wire_format.md, "The registry").
+// The answers of the registry to questions about a run. Their format is in docs/wire_format.md, "The registry".
 
-/// Describes the run itself: its names, its file, and its processes with their pids.
+/// Returns the names of the run, its launch file, and its processes with their pids.
 nlohmann::json describe_run(const RunContext& run);
 
 /// Returns every topic with its type, its schema, its publishers and their addresses, and its subscribers.
@@ -20,7 +20,7 @@ nlohmann::json describe_topics(const RunContext& run);
 /// Returns every component and every external program, with its state and ports.
 nlohmann::json describe_nodes(const RunContext& run);
 
-/// Returns the names of all components, from which an error suggests the nearest one.
+/// Returns the names of all components, for the suggestions in errors.
 std::vector<std::string> component_names(const Plan& plan);
 
 }  // namespace trainyard::launch

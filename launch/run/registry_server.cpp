@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config/bounded_json.h"
-#include "core/config/nearest.h"
 #include "launch/run/registry_answers.h"
 #include "messages/error.h"
 #include "messages/limits.h"
+#include "messages/nearest.h"
 
 namespace trainyard::launch {
 

@@ -13,10 +13,11 @@
 
 namespace trainyard::launch {
 
-/// Answers questions about a run, from other programs of the same user on this host (`registry` in run.json) and from
-/// the run's own processes. It never waits: a question for a component is forwarded, and its answer is sent later.
-/// Whoever asks may be a stranger: the calls that are not answered yet are bounded, for one client and for all, and so
-/// is what a client leaves unread; one that leaves too much unread is not answered.
+/// The server behind the registry of a run. It answers questions from other programs of the same user on this host,
+/// which find its address in run.json, and from the run's own processes. It never blocks: a call of a component is
+/// forwarded, and its answer is sent when it arrives. The clients are not trusted. The number of calls that are not
+/// answered yet is limited, both for each client and in total. A client that leaves too many answers unread gets no
+/// further answers until it reads them.
 ///
 ///    {"id": 1, "op": "run" | "topics" | "nodes"}
 ///    {"id": 2, "op": "call", "target": "optimizer", "method": "param.set", "body": {...}}
@@ -30,41 +31,44 @@ class RegistryServer {
   RegistryServer(const RegistryServer&) = delete;
   RegistryServer& operator=(const RegistryServer&) = delete;
 
-  /// Returns the address that run.json gives as `registry`.
+  /// Returns the address of the server, which run.json contains as `registry`.
   const std::string& endpoint() const { return socket_.endpoint(); }
 
-  /// Forwards the call of another component's service by a component in `from_process`, and sends the answer back. With
-  /// an empty target, the registry itself answers, with `method` as the op.
+  /// Handles a request from a component in `from_process`: calls the service of the target component, and sends the
+  /// answer back to `from_process`. If the target is empty, the registry itself answers, and `method` is the op.
   void forward(const std::string& from_process, const Request& request);
 
  private:
-  /// The way back to whoever has asked: the client's name, and an empty frame if the client is a REQ socket.
+  /// The frames that lead an answer back to its client: the client's identity, and an empty frame if the client uses a
+  /// REQ socket.
   using Envelope = core::Frames;
 
-  // Serves questions that have come: not all at once, because the launcher has other work, too.
+  // Handles questions that have arrived, but only a limited number at a time, because the launcher has other work, too.
   void receive();
   void serve_text(const Envelope& envelope, std::string_view text);
   void answer(const Envelope& envelope, const nlohmann::json& reply);
   void serve(Envelope envelope, const nlohmann::json& question);
-  // Passes a question on to a component or a process. The envelope is kept until the answer comes.
+  // Forwards a question to a component or a process. The envelope is kept until the answer arrives.
   void serve_call(Envelope envelope, const nlohmann::json& question);
   void call_all_processes(Envelope envelope, const nlohmann::json& id, const std::string& method,
                           const std::string& body);
-  // Counts a call of a client as open, until answer_call(). Throws kUnsupported if there are too many.
+  // Counts a call of a client as open, until answer_call() is called. Throws kUnsupported if too many calls are open.
   void open_call(const std::string& client);
   void answer_call(const Envelope& envelope, const nlohmann::json& reply);
 
   /// Returns the answer to an op. Throws kInvalidArgument for an op that does not exist.
   nlohmann::json describe(const std::string& op) const;
 
-  /// Throws for a component that does not exist, and for a parameter that is to be set on one rank of several.
+  /// Throws if the component does not exist, or if the call would set a parameter on only one of several ranks.
   void check_call(const std::string& target, const std::string& method) const;
-  /// Calls a method of a component. A parameter of what is made for each rank is set on all ranks.
+  /// Calls a method of a component. If the call sets a parameter of a component that exists for each rank, the
+  /// parameter is set on all ranks.
   void call_component(const std::string& target, const std::string& method, const std::string& body,
                       CallTable::Answer answer);
 
-  /// Returns the component with this name, or that of rank 0 if the name lacks the rank. Throws kNotFound, which
-  /// suggests the nearest name.
+  /// Returns the component with this name. If the name of a component that exists for each rank is given without its
+  /// rank, returns the component of rank 0. Throws kNotFound if there is none; the error suggests the most similar
+  /// name.
   const ComponentPlan& component(const std::string& name) const;
   const ChildProcess& process(const std::string& name) const;
 
@@ -72,7 +76,7 @@ class RegistryServer {
   RunWideParameters parameters_;
   core::VisitorSocket socket_;
   core::Frames frames_;
-  std::map<std::string, std::size_t> open_calls_;  ///< By client; those without any are not in it.
+  std::map<std::string, std::size_t> open_calls_;  ///< The number of open calls of each client that has any.
   std::size_t all_open_calls_ = 0;
   PollLoop::Id watch_;
   PollLoop::Id connections_watch_;

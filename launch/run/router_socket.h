@@ -10,22 +10,23 @@
 
 namespace trainyard::launch {
 
-/// The ROUTER socket at which the members of a run report, for one poll loop. Its functions never wait. The first frame
-/// of what it receives and sends is the peer's identity.
+/// The ROUTER socket through which the launcher exchanges messages with the processes of its run. Its functions never
+/// block. The first frame of every message is the identity of the peer that sent it or is to receive it.
 class RouterSocket {
  public:
   using Frames = std::vector<std::string>;
 
-  /// Binds the address. With keys, only members can connect (core::accept_members). Throws kIo with the address and the
-  /// reason.
+  /// Binds the address `endpoint`. If `keys` is not empty, only members of the run can connect (core::accept_members).
+  /// Throws kIo with the address and the reason.
   RouterSocket(zmq::context_t& context, const std::string& endpoint, const core::RunKeys& keys);
 
-  /// Sends a message. Returns false if there is no such peer, or if too many earlier messages to it are unread.
+  /// Sends a message. Returns false if the peer is not connected, or if it has too many unread messages.
   bool send(const Frames& frames);
 
-  /// Returns the next message, if there is one.
+  /// Returns the next message, or nothing if none has arrived.
   std::optional<Frames> receive();
 
+  /// Returns the ZeroMQ socket, for PollLoop::watch_socket().
   void* handle() { return socket_.handle(); }
 
  private:

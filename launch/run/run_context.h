@@ -28,21 +28,24 @@ namespace trainyard::launch {
 
 /// The settings of a launch that are not part of the plan.
 struct LaunchOptions {
-  std::string name;                                 ///< The name of the run; if empty, the plan's.
-  std::string base = runs_directory();              ///< Where run directories are made.
+  std::string name;                                 ///< The name of the run; if empty, the plan's name is used.
+  std::string base = runs_directory();              ///< The directory in which run directories are made.
   std::string process_program;                      ///< The path of `trainyard-process`.
   std::vector<std::string> plugin_path;             ///< The directories from which processes load plugins.
-  std::map<std::string, core::PluginInfo> plugins;  ///< The components' plugins by name, for their ports and services.
+  std::map<std::string, core::PluginInfo> plugins;  ///< The plugins of the components, by name.
   std::chrono::milliseconds rung{2'000};            ///< The time between SIGINT, SIGTERM and SIGKILL.
-  std::chrono::milliseconds silence{30'000};        ///< A process that is silent for this long is reported.
-  std::chrono::milliseconds same_request{250};      ///< Signals within this time are one request to stop.
-  std::chrono::milliseconds stopped{60'000};        ///< How long a process that a signal stopped may hold the run up.
+  std::chrono::milliseconds silence{30'000};        ///< A process that sends nothing for this long is reported.
+  /// Signals that arrive within this time count as one request to stop.
+  std::chrono::milliseconds same_request{250};
+  /// How long the run may wait for a process that a signal has stopped.
+  std::chrono::milliseconds stopped{60'000};
 };
 
-/// The state of a run, shared by the parts of the launcher, which all run on one thread. The members are constructed in
-/// this order, each from those before it, and destroyed in reverse: sockets are closed before the directory is removed.
+/// The state of a run that the parts of the launcher share. They all run on one thread. The order of the members
+/// matters, because later members use earlier ones, and because the sockets must be closed before the directory that
+/// contains them is removed.
 struct RunContext {
-  /// Informs `guard` of the run directory before creating it.
+  /// Tells `guard` about the run directory and the lock file before making them.
   RunContext(const Plan& plan, const LaunchOptions& options, const GuardLink& guard, Crew::Reports reports);
 
   const Plan& plan;
@@ -61,15 +64,17 @@ struct RunContext {
   StartBarrier barrier;
   ComponentStates states;
   RunProgress progress;
-  /// How many pauses of a component keep the run at rest: its service "pause" begins one, and "go_on" ends one.
+  /// The number of pauses that are in effect. A call of a component's service "pause" begins one, and a call of "go_on"
+  /// ends one.
   std::uint32_t pauses = 0;
 
+  /// Returns the name of the process in which a component runs.
   std::string process_of(std::uint32_t component) const { return plan.components[component].process; }
 
-  /// Returns the indices of the components of a process, in the order of activation.
+  /// Returns the indices of the components in a process, in the order of activation.
   std::vector<std::uint32_t> components_of(const std::string& process) const;
 
-  /// Sends a message to every running process with components, except to `except`.
+  /// Sends a message to every running process with components, except to the process named `except`.
   template <Message T>
   void send_to_all(const T& message, const std::string& except = {}) {
     for (const auto& child : crew.children()) {
@@ -80,7 +85,8 @@ struct RunContext {
   /// Asks a component to change its state.
   void ask(std::uint32_t component, State state);
 
-  /// Calls a method of a component, or of the process if `component` is empty.
+  /// Calls a method of a component, or of the process itself if `component` is empty. `answer` receives the answer, or
+  /// an error if there is none by the deadline.
   void call(const std::string& process, const std::string& component, const std::string& method,
             const std::string& body, std::chrono::milliseconds deadline, CallTable::Answer answer);
 };
@@ -88,7 +94,7 @@ struct RunContext {
 /// Returns a human-readable name of a component: "component 'rank0/optimizer' (process trainer, plugin optimizer)".
 std::string describe_component(const ComponentPlan& component);
 
-/// Names a process for people: "process 'main' (optimizer, logger)" or "program 'viewer'".
+/// Returns a human-readable name of a process: "process 'main' (optimizer, logger)" or "program 'viewer'".
 std::string describe_process(const RunContext& run, const ChildProcess& child);
 
 }  // namespace trainyard::launch

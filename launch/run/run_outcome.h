@@ -6,48 +6,51 @@
 
 namespace trainyard::launch {
 
-/// The exit codes of a launch. A run that failed returns kFailed even if it was interrupted before, because the failure
-/// matters more. The command adds its own codes for errors before a run begins (tools/trainyard/exit_codes.h).
+/// The exit codes of a run. A run that has failed returns kFailed even if it was also interrupted. The command
+/// `trainyard` has further codes for errors that occur before a run begins (tools/trainyard/exit_codes.h).
 struct ExitCode {
   static constexpr int kSuccess = 0;
   static constexpr int kFailed = 1;
   static constexpr int kInterrupted = 130;
 };
 
-/// The outcome of a run. These are facts, not phases: each can become true in any phase, and none is taken back.
+/// The facts that decide how a run ends: failures, interrupts, and the report that the run is finished. A fact can be
+/// recorded in any phase of the run, and is never revoked.
 class RunOutcome {
  public:
-  /// Records that something went wrong. The first failure is the one that the run's last words name, because later ones
-  /// are often its consequences.
+  /// Records a failure. Only the first failure is kept, because later failures are often its consequences.
   void fail(const std::string& what) {
     if (!failure_) failure_ = what;
   }
-  /// Records that a component said that the run is finished. The first one is believed.
+  /// Records a component's report that the run is finished, with the reason and with `success` false if the run failed.
+  /// Only the first report counts.
   void finish(const std::string& reason, bool success);
-  /// Records that the user has asked the run to stop, with words such as "SIGINT came".
+  /// Records that the user has asked the run to stop. `why` is the reason for last_words(), such as "SIGINT came". Only
+  /// the first request is kept.
   void interrupt(const std::string& why) {
     if (!interrupted_) interrupted_ = why;
   }
-  /// Records that the user has lost patience.
+  /// Records that the user has interrupted the run again, so that all processes were ended immediately.
   void force() { forced_ = true; }
 
   bool failed() const { return failure_.has_value(); }
   bool interrupted() const { return interrupted_.has_value(); }
-  /// Returns true once a component has said that the run is finished.
+  /// Returns true if a component has reported that the run is finished.
   bool finished() const { return finished_.has_value() || reported_failure_; }
 
-  /// Failure takes precedence, because a run that is interrupted may also finish with success.
+  /// Returns the ExitCode of the run: kFailed if there was a failure, otherwise kInterrupted if the user asked the run
+  /// to stop, otherwise kSuccess.
   int exit_code() const;
 
-  /// Returns the sentence that ends every run, and says how it ended and why: "run finished: stopped by request". It
-  /// never says "finished" of a run that failed.
+  /// Returns the last line of a run's output, which states how the run ended and why, for example "run finished:
+  /// stopped by request". For a run that failed, it begins with "run failed".
   std::string last_words() const;
 
  private:
-  std::optional<std::string> failure_;      ///< The first thing that went wrong.
-  std::optional<std::string> finished_;     ///< What the first component said that found the run finished.
+  std::optional<std::string> failure_;      ///< The first failure.
+  std::optional<std::string> finished_;     ///< The reason in the first report that the run is finished.
   std::optional<std::string> interrupted_;  ///< Why the run was asked to stop.
-  bool reported_failure_ = false;           ///< A component has said that the run failed.
+  bool reported_failure_ = false;           ///< True if a component has reported that the run failed.
   bool forced_ = false;
 };
 

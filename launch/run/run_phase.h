@@ -5,38 +5,40 @@
 
 namespace trainyard::launch {
 
-/// The phase of a run, from the start of its first process to the end of its last. The phases are listed in the order
-/// in which a run goes through them; a run that ends early leaves some out.
+/// The phases of a run, in the order in which a run goes through them. A run that ends early skips some of them.
 enum class RunPhase {
-  kStarting,      ///< The processes start and configure their components.
-  kConnecting,    ///< All processes know all endpoints; they connect, and their components become active.
-  kRunning,       ///< Every component has been active. Restarts do not change that.
-  kAsking,        ///< The run will stop; the components decide when it is finished.
+  kStarting,      ///< The processes start, and configure their components.
+  kConnecting,    ///< The processes connect to each other, and their components become active.
+  kRunning,       ///< All components have become active. The restart of a process does not change the phase.
+  kAsking,        ///< Components have been asked to stop the run; they decide when it is finished.
   kDeactivating,  ///< The components become inactive.
   kFinalizing,    ///< The components become finalized.
   kEnding,        ///< The processes end.
-  kForced,        ///< The user has interrupted the run again: all processes get signals at once.
+  kForced,        ///< The user has interrupted the run again, and all processes are ended by signals.
 };
 
 /// Returns the phase as a word: "starting", "connecting", ...
 std::string_view name_of(RunPhase phase);
 
-/// Returns true if a run may change from phase `now` to `next`. Deactivation may begin again, for all components at
-/// once, and force may be used again.
+/// Returns true if a run can change from the phase `now` to the phase `next`. The phases kDeactivating and kForced can
+/// each be entered again: deactivation can be repeated for all components simultaneously, and the user can interrupt a
+/// run repeatedly.
 bool may_follow(RunPhase now, RunPhase next);
 
-/// Holds the phase of a run. The start sequence and the stop sequence change it, each in its own part of the run.
+/// The current phase of a run. The start sequence changes it up to kRunning, and the stop sequence changes it after
+/// that.
 class RunProgress {
  public:
   RunPhase phase() const { return phase_; }
 
-  /// Returns true until every component has been active, or until the run is stopped.
+  /// Returns true until all components have become active, or until the run is stopped before that.
   bool starting() const { return phase_ < RunPhase::kRunning; }
 
-  /// Returns true once the run is ending, so that nothing more is started.
+  /// Returns true if the run is ending, so that no process may be started.
   bool stopping() const { return phase_ > RunPhase::kRunning; }
 
-  /// Throws kInternal, with the names of both phases, unless `next` may follow.
+  /// Changes the phase to `next`. Throws kInternal, with the names of both phases, if may_follow() does not allow the
+  /// change.
   void enter(RunPhase next);
 
  private:

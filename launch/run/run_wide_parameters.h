@@ -13,29 +13,31 @@
 
 namespace trainyard::launch {
 
-/// Changes parameters of components that are made for each rank. Such a parameter has one value in a run: it is changed
-/// on all ranks, after one step on which they agree, or on none.
+/// A mechanism for changing parameters of components that exist for each rank. Such a parameter must have the same
+/// value on all ranks. It is therefore changed on all ranks after the same step, or on none.
 ///
 ///     pause the run -> param.set on every rank -> go on, with a record of the change
 ///
-/// The run is paused by the component that has the services "pause" and "go_on"; without one, no step has to be agreed
-/// on. Changes are made one after another.
+/// The component that has the services "pause" and "go_on" pauses the run. If there is no such component, the parameter
+/// is changed without a pause. Changes are made one after another.
 class RunWideParameters {
  public:
   explicit RunWideParameters(RunContext& run) : run_(run) {}
 
-  /// Returns the components that `target` names: the component itself, or that of every rank if the name lacks the
-  /// rank. It is empty for an unknown name.
+  /// Returns the components that `target` names. If `target` is the name of a component that exists for each rank,
+  /// without its rank, these are the components of all ranks; otherwise it is one component. The result is empty for an
+  /// unknown name.
   std::vector<const ComponentPlan*> named(const std::string& target) const;
 
-  /// Returns true if the component is made for each rank.
+  /// Returns true if the component exists for each rank.
   bool is_run_wide(const ComponentPlan& component) const;
 
-  /// Throws kInvalidArgument if `target` is the component of one rank among several.
+  /// Throws kInvalidArgument if `target` names the component of only one of several ranks.
   void check_all_ranks(const std::string& target) const;
 
-  /// Changes a parameter; `body` is that of `param.set`. `answer` gets what the first rank's component answers, or why
-  /// nothing was changed.
+  /// Changes a parameter on all ranks. `target` is the name of a component, and `body` is the body of a `param.set`
+  /// call. `answer` receives the answer of one of the components if the change has succeeded on all ranks, and
+  /// otherwise an error.
   void set(const std::string& target, const std::string& body, CallTable::Answer answer);
 
  private:
@@ -51,7 +53,7 @@ class RunWideParameters {
   const ComponentPlan* director() const;
 
   RunContext& run_;
-  std::deque<std::shared_ptr<Change>> changes_;  ///< The first one is under way.
+  std::deque<std::shared_ptr<Change>> changes_;  ///< The first change is in progress; the others wait.
 };
 
 }  // namespace trainyard::launch

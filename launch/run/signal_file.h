@@ -9,12 +9,13 @@
 
 namespace trainyard::launch {
 
-/// Delivers signals as events of the poll loop. From its construction on, they are blocked in this thread and in the
-/// threads that it starts. A handler is therefore ordinary code, to which the rules of asynchronous signals do not
-/// apply.
+/// A source of signals as events of the poll loop. The constructor blocks the signals in the calling thread, and in
+/// threads that this thread starts later. The callback runs as ordinary code in the poll loop, so the restrictions on
+/// signal handlers do not apply to it.
 class SignalFile {
  public:
-  /// Blocks the signals and calls `on_signal` for each one that arrives. Throws kIo.
+  /// Blocks the signals, and calls `on_signal` with each signal that arrives. Throws kIo if the system cannot provide a
+  /// signalfd.
   SignalFile(PollLoop& loop, std::initializer_list<int> signals, std::function<void(int signal)> on_signal);
   ~SignalFile();
   SignalFile(const SignalFile&) = delete;

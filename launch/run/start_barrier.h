@@ -7,45 +7,46 @@
 
 namespace trainyard::launch {
 
-/// Tracks the stage of each process during the start. No component is activated before every process has passed all
-/// stages, so every receiver exists before the first message.
+/// The stages that the processes with components have reached during the start. No component is activated before all
+/// processes have reached the last stage, so every receiver exists before the first message is sent.
 class StartBarrier {
  public:
   enum class Stage {
-    kStarting,     ///< It has started; its Hello is awaited.
-    kConfiguring,  ///< It has its plan; its Configured is awaited.
-    kConfigured,   ///< It waits for the others.
-    kConnecting,   ///< It has every endpoint; its Connected is awaited.
-    kConnected,
+    kStarting,     ///< The process has been started; its Hello is awaited.
+    kConfiguring,  ///< Its plan has been sent; its Configured is awaited.
+    kConfigured,   ///< It has configured its components, and waits for the other processes.
+    kConnecting,   ///< The endpoints of all processes have been sent to it; its Connected is awaited.
+    kConnected,    ///< It has connected its inputs.
   };
   using Endpoints = std::map<std::string, std::string>;
 
-  /// All processes begin at the first stage. External programs are not among them.
+  /// `processes` are the names of the processes with components. All of them begin at the first stage.
   explicit StartBarrier(const std::vector<std::string>& processes);
 
-  /// `process` must be one of the processes that the constructor was given.
+  /// Returns the stage of a process. `process` must be one of the names that the constructor was given; this also
+  /// applies to the functions below.
   Stage stage(const std::string& process) const { return stages_.at(process); }
   void set_stage(const std::string& process, Stage stage) { stages_.at(process) = stage; }
 
-  /// Records the endpoints that a process has bound.
+  /// Records the endpoints that a process has bound, and sets its stage to kConfigured.
   void configured(const std::string& process, const Endpoints& endpoints);
 
-  /// Records that a process has ended: it is at the first stage again, and its endpoints are no longer valid.
+  /// Records that a process has ended. Its stage becomes the first stage again, and its endpoints are removed.
   void reset(const std::string& process);
 
   /// Returns true if every process has reached this stage or a later one.
   bool all_at_least(Stage stage) const;
 
-  /// Returns the endpoints of all processes, by "process/thread" and "process/gateway".
+  /// Returns the endpoints of all processes. The keys have the form "process/thread" or "process/gateway".
   Endpoints endpoints() const;
 
-  /// Returns one entry for each process that has not arrived, such as "process 'optimizer' did not connect its inputs
-  /// (no Connected)".
+  /// Returns a text for each process whose message is still awaited, such as "process 'optimizer' did not connect its
+  /// inputs (no Connected)".
   std::vector<std::string> missing() const;
 
  private:
   std::map<std::string, Stage> stages_;
-  std::map<std::string, Endpoints> endpoints_;  ///< Indexed by process.
+  std::map<std::string, Endpoints> endpoints_;  ///< By the name of the process.
 };
 
 }  // namespace trainyard::launch

@@ -10,40 +10,45 @@
 
 namespace trainyard::launch {
 
-/// Ends a run. Every run ends in these steps, whatever the reason, and each step has a deadline.
+/// The end of a run. Every run ends with one or more of these steps, and each step has a deadline:
 ///
-///    interrupt:  components with a service "stop" are asked; one of them says that the run is finished
-///    rescue:     as interrupt, after a failure, but only as long as the run still makes progress
-///    finish:     components become inactive, sources first, each when what it sent has been handled; then finalized;
-///                then processes end by themselves, external programs get SIGINT
-///    abort:      the same, but all components at once and with shorter deadlines
-///    force:      SIGINT -> SIGTERM -> SIGKILL for all, at once
+///    interrupt:  components with a service "stop" are asked to stop the run; one reports that the run is finished
+///    rescue:     the same after a failure, but only as long as the run makes progress
+///    finish:     components become inactive one by one, sources first, each after its messages have been handled;
+///                then components are finalized; then processes end by themselves, and external programs get SIGINT
+///    abort:      the same as finish, but for all components simultaneously and with shorter deadlines
+///    force:      all processes are ended by SIGINT, then SIGTERM, then SIGKILL
 ///
-/// The sequence is complete when every process has been reaped. A later call can only speed it up.
+/// The sequence is complete when every process has been reaped. Another call during the sequence can only make it
+/// faster.
 class StopSequence {
  public:
-  /// What the sequence needs to know and to tell.
+  /// The callbacks of the sequence.
   struct Links {
-    std::function<void(const std::string&)> failed;         ///< Told what did not stop properly.
+    /// Called with a text about each part of the run that does not stop properly.
+    std::function<void(const std::string&)> failed;
     std::function<void()> gone;                             ///< Called when every process has been reaped.
-    std::function<std::chrono::milliseconds()> standstill;  ///< Tells for how long the run has made no progress.
+    std::function<std::chrono::milliseconds()> standstill;  ///< Returns for how long the run has made no progress.
   };
   StopSequence(RunContext& run, Links links);
   ~StopSequence();
   StopSequence(const StopSequence&) = delete;
   StopSequence& operator=(const StopSequence&) = delete;
 
-  /// Asks the components to stop the run, because the user has requested it. The plan's stop_timeout counts from the
-  /// last progress.
+  /// Asks the components to stop the run, because the user has requested it. If the run then makes no progress for the
+  /// plan's stop_timeout, it is ended by finish().
   void interrupt();
-  /// Asks the components to stop a run that has failed, so that they save what is sound. A run that cannot stop in
-  /// order any more stands still, and is aborted soon. Returns false if none can be asked.
+  /// Asks the components to stop a run that has failed, so that they can still save their state. If the run then makes
+  /// no progress for a few seconds, it is ended by abort(). Returns false if the run is not in the phase kRunning, or
+  /// if no component can be asked.
   bool rescue();
-  /// Ends the run normally, because a component has reported its end or none can be asked.
+  /// Ends the run normally. This is called when a component has reported that the run is finished, or if no component
+  /// can be asked to stop.
   void finish();
-  /// Ends the run quickly after a failure; components may still save data.
+  /// Ends the run quickly after a failure. Components can still save data.
   void abort();
-  /// Sends signals to all processes, because the user has interrupted the run again. A second call kills them.
+  /// Ends all processes by signals: SIGINT, then SIGTERM, then SIGKILL. This is called when the user has interrupted
+  /// the run again. A second call sends SIGKILL immediately.
   void force();
 
   /// Must be called after every change of the components' states.
@@ -52,9 +57,9 @@ class StopSequence {
   void on_gone();
 
  private:
-  // Asks all that have a service "stop". Returns false if there are none.
+  // Calls the service "stop" of all active components that have it. Returns false if there are none.
   bool ask_to_stop(const std::string& body);
-  // Calls `late` when the components have not stopped the run and nothing has moved for `patience`.
+  // Calls `late` if the components have not stopped the run and it has made no progress for `patience`.
   void await_stop(std::chrono::milliseconds patience, const std::function<void()>& late);
   void look_after(std::chrono::milliseconds delay, std::chrono::milliseconds patience,
                   const std::function<void()>& late);
@@ -63,7 +68,7 @@ class StopSequence {
   void end_processes();
   // Returns true if all components of the process are finalized, so that it ends without a signal.
   bool ends_by_itself(const ChildProcess& child) const;
-  // Returns true while the components decide when the run is over.
+  // Returns true while the components decide when the run is finished.
   bool asking() const { return run_.progress.phase() == RunPhase::kAsking; }
   void set_deadline(std::chrono::milliseconds deadline, std::function<void()> late);
   // Reports which components or processes are still awaited when a deadline passes.
@@ -73,9 +78,9 @@ class StopSequence {
   RunContext& run_;
   Links links_;
   std::optional<TransitionSequence> sequence_;
-  std::chrono::milliseconds patience_;  ///< The deadline of each step after the first.
+  std::chrono::milliseconds patience_;  ///< The time allowed for each step after the components have been asked.
   PollLoop::Id deadline_ = 0;
-  int asked_ = 0;  ///< The number of components whose answer to "stop" is open.
+  int asked_ = 0;  ///< The number of components that have been asked to stop and have not refused.
 };
 
 }  // namespace trainyard::launch

@@ -25,7 +25,7 @@ std::string without_name(const std::string& error, const std::string& component)
 /// Returns the reported state. An unknown word makes the message a broken one, which the control channel reports.
 State reported_state(const StateChanged& change) {
   try {
-    return state_named(change.state);
+    return from_name<State>(change.state);
   } catch (const Error& error) {
     throw Error(Code::kCorrupt, error.what());
   }

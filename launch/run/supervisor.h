@@ -16,46 +16,48 @@
 namespace trainyard::launch {
 
 // clang-format off
-/// Runs a plan from the first process to the last: starts and connects them, watches over them, answers questions about
-/// them, and ends them. One thread, one poll loop, no locks.
+/// The part of the launcher that runs a plan. It starts and connects the processes, watches over them, answers
+/// questions about them, and ends them. It uses one thread with one poll loop, and therefore no locks.
+/// It reacts to these events:
 ///
-///     on a signal           the first asks components to stop; the second ends all processes at once, unless it is
-///                           SIGHUP or comes together with the first
-///     on RunFinished        ends the run in order; only the first one has an effect
-///     on an error           reports it with the process's last lines, and ends the run quickly
-///     on a process's end    restarts it, if its policy says so; otherwise continues without it, or fails
-///     on a standstill       names who holds the run up, and fails
+///     on a signal           the first signal asks components to stop; the second ends all processes, unless it is
+///                           SIGHUP or arrives together with the first
+///     on RunFinished        ends the run normally; only the first RunFinished counts
+///     on an error           reports it with the process's last lines; lets components save, then ends the run
+///     on a process's end    restarts the process if its policy allows it; otherwise continues without it, or fails
+///     on no progress        reports what the run waits for, and fails
 ///
-/// It must be made and run on the main thread, because children die with the thread that made them. From then on SIGINT,
-/// SIGTERM, SIGHUP and SIGCHLD are blocked, and SIGPIPE and SIGTTOU ignored.
+/// A supervisor must be constructed and run on the main thread, because child processes are killed when the thread that
+/// started them ends. The constructor blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD, and ignores SIGPIPE and SIGTTOU.
 // clang-format on
 class Supervisor {
  public:
-  /// Makes the run directory and binds its sockets, but starts nothing yet. `plan`, `options` and `guard` must outlive
-  /// this object.
+  /// Makes the run directory and binds the launcher's sockets, but starts no process. `plan`, `options` and `guard`
+  /// must outlive this object.
   Supervisor(const Plan& plan, const LaunchOptions& options, const GuardLink& guard);
   /// Removes the run directory.
   ~Supervisor();
 
-  /// Runs until every process has been reaped. Returns an ExitCode.
+  /// Runs the plan until every process has been reaped. Returns an ExitCode.
   int run();
 
  private:
   void listen();
   void on_signal(int signal);
-  // The first interrupt asks the components, the second one ends the processes.
+  // Handles an interrupt. The first interrupt asks the components to stop; the second one ends the processes.
   void on_interrupt(int signal);
-  // Called when a process has been reaped: restarts it, continues without it, or fails.
+  // Handles the end of a process that has been reaped: restarts it, continues without it, or fails.
   void on_end(ChildProcess& child, int wait_status);
   void ended_for_good(ChildProcess& child, int wait_status);
-  // A process was reaped while the run stops: reports what went wrong, if anything did.
+  // Handles the end of a process while the run stops. Reports a failure if the process ended otherwise than requested.
   void ended_while_stopping(ChildProcess& child, int wait_status, bool failed_before);
   void mark_gone(const ChildProcess& child);
   void on_state_changed(const std::string& process, const StateChanged& change);
   void on_finished(const RunFinished& finished);
   void check_programs_done();
 
-  /// Reports why the run fails, with the last lines of `process` if it is to blame, and ends the run.
+  /// Reports a failure of the run and begins to end it. `process` is the process that caused the failure, whose last
+  /// lines are printed; null if there is none.
   void fail(const std::string& reason, ChildProcess* process = nullptr);
 
   RunContext run_;

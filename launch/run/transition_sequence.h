@@ -11,37 +11,39 @@
 
 namespace trainyard::launch {
 
-/// What the launcher knows about a component: the state that it has reported last, or kGone.
+/// The launcher's information about a component: the state that the component has reported last, or kGone.
 using KnownState = std::optional<State>;
 
-/// The state of a component whose process is dead.
+/// The value for a component whose process has died.
 inline constexpr KnownState kGone = std::nullopt;
 
-/// Returns the name of the state, or "gone".
+/// Returns the name of the state, or "gone" for kGone.
 std::string_view name_of(const KnownState& state);
 
-/// The known states of all components, indexed by component.
+/// The known states of all components, by the component's index.
 using ComponentStates = std::vector<KnownState>;
 
-/// Changes components to a state, one after another or all at once, and waits for each. Components that cannot reach
-/// it, for example because their process is dead or they never started, are skipped, even if this happens while they
-/// are awaited. A failed component can only be finalized.
+/// A change of several components to the same state, either one after another or all simultaneously. Components that
+/// cannot reach the state are skipped, for example because their process has died or because they were never
+/// configured. This also applies to components that are already awaited. A failed component can only be finalized.
 class TransitionSequence {
  public:
   enum class Pace { kOneByOne, kAllAtOnce };
 
-  /// `order` holds component indices. `states` must outlive the sequence. `ask` sends the Transition to one component.
+  /// `order` contains the indices of the components. `states` must outlive the sequence. `ask` is called to send the
+  /// message Transition to a component.
   TransitionSequence(std::vector<std::uint32_t> order, State target, Pace pace, const ComponentStates& states,
                      std::function<void(std::uint32_t)> ask);
 
-  /// Requests the change from the components that are next, including skipped ones that can reach the state now.
-  /// Returns true if none is awaited any more. Must be called first, and after every change of `states`.
+  /// Asks the components that are next to change. This includes components that were skipped but can reach the state
+  /// now. Returns true if no component is awaited. Must be called to begin the sequence, and after every change of
+  /// `states`.
   bool advance();
 
-  /// Returns the components that have been asked and have not reached the state.
+  /// Returns the indices of the components that have been asked and are still awaited.
   std::vector<std::uint32_t> awaited() const;
 
-  /// Returns the state to be reached: active, inactive or finalized.
+  /// Returns the target state: active, inactive or finalized.
   State target() const { return target_; }
 
  private:
@@ -52,7 +54,7 @@ class TransitionSequence {
   Pace pace_;
   const ComponentStates* states_;
   std::function<void(std::uint32_t)> ask_;
-  std::vector<bool> asked_;  ///< Says which components have been asked; in the order of `order_`.
+  std::vector<bool> asked_;  ///< True for each element of `order_` that has been asked.
 };
 
 }  // namespace trainyard::launch

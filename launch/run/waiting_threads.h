@@ -6,12 +6,13 @@
 
 namespace trainyard::launch {
 
-/// Adds what keeps the waiting threads of kernels from spinning for long, unless `environment` or the launcher's own
-/// environment says how they shall wait.
+/// Adds variables to `environment` that prevent waiting threads of OpenMP and OpenBLAS from spinning for long. No
+/// variable is added for a library if `environment` or the launcher's own environment already specifies how its threads
+/// wait.
 ///
-/// By default a thread of OpenMP that waits for the next kernel spins for milliseconds. It keeps a core that the other
-/// threads of the same kernel, BLAS, other ranks or other programs need; where there are fewer cores than threads, a
-/// step took up to 25 times as long. A short spin serves kernels that follow each other at once just as well.
+/// By default, an OpenMP thread that waits for the next kernel spins for milliseconds. It occupies a core that other
+/// threads of the same kernel, BLAS, other ranks or other programs need. On machines with fewer cores than threads,
+/// steps have taken up to 25 times as long. For kernels that follow each other immediately, a short spin is sufficient.
 void let_waiting_threads_sleep(std::map<std::string, std::string>& environment);
 
 }  // namespace trainyard::launch

@@ -13,8 +13,9 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// Returns the text of the Error that `action` throws, with `folder` + "/" removed wherever it occurs, or "(no error)"
-/// if it throws none. Tests can thus check whole messages, although the temporary folder is a new one each time.
+/// Calls `action` and returns the text of the Error that it throws, or "(no error)" if it throws none. `folder` + "/"
+/// is removed from the text, so that tests can compare whole messages although the temporary folder is different each
+/// time.
 template <class Action>
 std::string error_of(Action&& action, const std::string& folder = "") {
   std::string text = "(no error)";

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/config/nearest.h"
 #include "launch/plan/catalogue.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "messages/schema.h"
 
 namespace trainyard::testing {}
@@ -17,17 +17,17 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// An accelerator that refuses nothing, and that "auto" takes last.
+/// Returns the report of an accelerator that refuses nothing, and that "auto" chooses only if no other is available.
 inline AcceleratorReport free_accelerator() {
   return {
       .devices = 64, .problem = "", .traits = {.precisions = {"32-true", "bf16-mixed", "16-mixed"}, .auto_rank = 1}};
 }
 
-/// A catalogue of plugins that exist only as descriptions.
+/// A catalogue of plugins that exist only as declarations in a test.
 class FakeCatalogue final : public Catalogue {
  public:
-  /// Adds a plugin without ports and parameters; the test fills in what it needs. It has the traits of plugins that
-  /// declare nothing; an accelerator has many devices and no rules.
+  /// Adds a plugin without ports and parameters, and returns its declaration, which the test can complete. The plugin
+  /// has the default traits of its kind; an accelerator has the report free_accelerator().
   core::PluginInfo& add(const std::string& kind, const std::string& name) {
     core::PluginInfo& info = plugins_[{kind, name}];
     info.label = {kind, name, "1", "", ""};
@@ -38,7 +38,7 @@ class FakeCatalogue final : public Catalogue {
     return info;
   }
 
-  /// Sets what an accelerator, a strategy, a model or a dataset says about itself.
+  /// Adds the plugin `name`, of the kind to which `Traits` belongs, and sets its traits.
   template <class Traits>
   void say(const std::string& name, Traits traits) {
     add(Traits::kPluginKind, name).traits.of_kind = std::move(traits);
@@ -60,9 +60,10 @@ class FakeCatalogue final : public Catalogue {
     return special == special_answers.end() ? Answer{info(kind, name).traits, ""} : special->second;
   }
 
-  /// Answers by name and parameters. Everything else answers what its description says.
+  /// The answers of ask() for certain names and parameters. In all other cases, ask() returns the traits of the
+  /// declaration.
   std::map<std::pair<std::string, std::string>, Answer> special_answers;
-  int asked_anew = 0;
+  int asked_anew = 0;  ///< The number of calls of ask() with `anew`.
 
   std::vector<PluginLabel> list() override {
     std::vector<PluginLabel> labels;
@@ -74,7 +75,8 @@ class FakeCatalogue final : public Catalogue {
   std::map<std::pair<std::string, std::string>, core::PluginInfo> plugins_;
 };
 
-/// Returns a port of a type that has nothing but its name: two types differ if their names do.
+/// Returns a port. Its type consists only of a name, so two types are different if their names are. `topic` is the
+/// port's name if it is empty.
 inline core::PortInfo port(const std::string& name, const std::string& type, const std::string& topic = "") {
   core::PortInfo info{.name = name, .topic = topic.empty() ? name : topic, .type = type};
   info.schema = type + " {\n  u64 step\n}\n";
@@ -82,21 +84,21 @@ inline core::PortInfo port(const std::string& name, const std::string& type, con
   return info;
 }
 
-/// Returns an input that a launch file may leave unconnected.
+/// Returns an input that need not be connected.
 inline core::PortInfo optional_port(const std::string& name, const std::string& type, const std::string& topic = "") {
   core::PortInfo info = port(name, type, topic);
   info.optional = true;
   return info;
 }
 
-/// Returns a parameter, which is required if `default_json` is empty.
+/// Returns a parameter. It is required if `default_json` is empty.
 inline ParameterInfo parameter(const std::string& name, ValueKind kind, const std::string& default_json,
                                ParameterRules rules = {}) {
   return {name, kind, default_json.empty(), default_json, "", std::move(rules)};
 }
 
-// These functions add the components with those declarations of the real ones that planning depends on: ports, topics,
-// ranks and threads.
+// The following functions add the components of a training run. They declare the same ports, topics, ranks and threads
+// as the real components, because planning depends on these.
 inline void add_loader(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("component", "data_loader");
   info.inputs = {port("orders", "Order", "/orders"), optional_port("run_state", "RunState", "/run_state")};
@@ -172,7 +174,7 @@ inline void add_observers(FakeCatalogue& catalogue) {
                     port("checkpoints", "CheckpointDone", "/checkpoints")};
 }
 
-/// Adds the accelerator `simulated` with some of the real plugin's rules.
+/// Adds the accelerator `simulated`, with some of the rules of the real plugin.
 inline void add_simulated(FakeCatalogue& catalogue) {
   core::PluginInfo& info = catalogue.add("accelerator", "simulated");
   info.parameters = {parameter("kind", ValueKind::kString, R"("custom")", one_of({"ipu", "tpu", "hpu", "custom"})),
@@ -191,7 +193,7 @@ inline void add_simulated(FakeCatalogue& catalogue) {
   catalogue.special_answers[{"simulated", R"({"kind":"hpu"})"}] = {{hpu}, ""};
 }
 
-/// Adds one strategy for each kind of fact that a strategy can report.
+/// Adds a strategy for each trait that a strategy can report, and the strategy `silent`, which reports none.
 inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.say("single_device", StrategyTraits{.max_ranks = 1});
   catalogue.say("ddp", StrategyTraits{});
@@ -201,8 +203,8 @@ inline void add_strategies(FakeCatalogue& catalogue) {
   catalogue.add("strategy", "silent");
 }
 
-/// Returns the six components with their ports and a few of their parameters, and one or two plugins of each other
-/// kind.
+/// Returns a catalogue with the six components of a training run, with their ports and some of their parameters, and
+/// with some plugins of most other kinds.
 inline FakeCatalogue standard_catalogue() {
   FakeCatalogue catalogue;
   add_loader(catalogue);

@@ -18,7 +18,7 @@ namespace trainyard::launch::testing {
 
 using namespace trainyard::testing;
 
-/// The six components, one per line from line 2 on.
+/// A launch file with the six components of a training run, one per line, starting on line 2.
 inline constexpr const char* kSixComponents = R"([component]
 accelerator_host = { plugin = "accelerator_host", params = { model = "mlp" } }
 checkpoint_writer = { plugin = "checkpoint_writer" }
@@ -28,29 +28,31 @@ optimizer = { plugin = "optimizer" }
 strategy_manager = { plugin = "strategy_manager" }
 )";
 
-/// Plans launch files that are written in the test.
+/// A fixture for tests that plan launch files whose text is in the test.
 class PlanFixture : public ::testing::Test {
  protected:
+  /// Plans a launch file "a.toml" with the content `text`.
   Plan plan(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return make_plan(folder_.write("a.toml", text), arguments, catalogue_, machine_);
   }
 
-  /// Plans a file that includes the six components; `text` follows, from line 2 on.
+  /// Plans a file that includes the six components on line 1. `text` follows, starting on line 2.
   Plan plan_six(const std::string& text = "", const std::vector<std::string>& arguments = {}) {
     folder_.write("six.toml", kSixComponents);
     return plan("include = ['six.toml']\n" + text, arguments);
   }
 
-  /// Plans `text` and returns the message of the error, without the path of the temporary folder: "a.toml:3: ...".
+  /// Plans `text`, and returns the text of the error without the path of the temporary folder, such as "a.toml:3: ...".
   std::string error(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan(text, arguments); }, folder_.path());
   }
 
+  /// The same as error(), for a file that includes the six components.
   std::string error_six(const std::string& text, const std::vector<std::string>& arguments = {}) {
     return error_of([&] { plan_six(text, arguments); }, folder_.path());
   }
 
-  /// Returns the component of this name. Throws if there is none, so that a test fails with a message instead of a
+  /// Returns the component with this name. Throws if there is none, so that a test fails with a message instead of a
   /// crash.
   static const ComponentPlan& component(const Plan& plan, const std::string& name) {
     const auto found = std::ranges::find(plan.components, name, &ComponentPlan::name);
@@ -58,13 +60,14 @@ class PlanFixture : public ::testing::Test {
     return *found;
   }
 
+  /// Returns the process with this name. Throws if there is none.
   static const PlannedProcess& process(const Plan& plan, const std::string& name) {
     const auto found = std::ranges::find(plan.processes, name, &PlannedProcess::name);
     if (found == plan.processes.end()) throw Error(Code::kNotFound, "no process {} in the plan", name);
     return *found;
   }
 
-  /// Returns "topic from -> to transport" for each edge into the input.
+  /// Returns a text "component.output topic transport" for each edge that leads to the input `input` of `component`.
   static std::vector<std::string> edges_into(const Plan& plan, const std::string& component, const std::string& input) {
     std::vector<std::string> out;
     for (const EdgePlan& edge : plan.edges) {

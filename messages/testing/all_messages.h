@@ -28,7 +28,7 @@ using AllMessages = List<ArenaInfo, OptimizerState, ModelInfo, Batch, DatasetInf
                          Hello, Configured, Connect, Connected, Transition, StateChanged, Heartbeat, RunFinished,
                          PeerGone, Request, Reply, Subscribe, Subscribed, Credit, Unsubscribe, Flush, Everything>;
 
-/// Lets a program iterate over AllMessages.
+/// A list of message types over which a program can iterate: AllMessages<MessageVisitor>.
 template <class... T>
 struct MessageVisitor {
   template <class Visit>

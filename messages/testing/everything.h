@@ -12,7 +12,7 @@
 
 namespace trainyard::testing {
 
-/// An enumeration wider than a byte, with a value that needs both bytes. It travels as its underlying type.
+/// An enumeration wider than a byte, with a value that needs both bytes. It is encoded as its underlying type.
 enum class Colour : std::uint16_t { kRed = 1, kBlue = 515 };
 
 /// A struct that appears in lists, in optionals and in the message itself.

@@ -15,7 +15,8 @@
 namespace trainyard::testing {
 
 /// A cereal output archive that shows a message as a JSON tree, straight from the fields. It shares no code with the
-/// binary form, the schema or json.h, so they can be checked against it. Tensors show their bytes.
+/// binary form, the schema or json.h, so tests can compare their results with its tree. A tensor is shown with its
+/// bytes.
 class OracleArchive : public cereal::OutputArchive<OracleArchive, cereal::AllowEmptyClassElision> {
  public:
   using Json = nlohmann::ordered_json;
@@ -48,7 +49,7 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const T& value) { archive.set(value); }
 
-// Every field gets an archive of its own, so that the values around it cannot leak in.
+// Every field gets its own archive, so that values of other fields cannot get into it.
 template <class T>
 void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const cereal::NameValuePair<T>& field) {
   archive.set_field(field.name, OracleArchive::show(field.value));
@@ -81,7 +82,7 @@ void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const std::optional<T>& o
 }
 
 inline void CEREAL_SAVE_FUNCTION_NAME(OracleArchive& archive, const Tensor& tensor) {
-  // The bytes stand for the content: two tensors are equal if their bytes are.
+  // The elements are shown as bytes: two tensors of the same dtype and shape are equal if their bytes are equal.
   const auto bytes = tensor.buffer.empty() ? 0 : tensor.bytes();
   const std::string text(reinterpret_cast<const char*>(tensor.data()), bytes);
   archive.set({{"dtype", name_of(tensor.dtype)}, {"shape", tensor.shape}, {"bytes", text}});

@@ -16,14 +16,15 @@
 
 namespace trainyard::testing {
 
-/// A cereal input archive that invents a value for every field of a message. The same seed gives the same values.
+/// A cereal input archive that invents a value for every field of a message. The values are random but depend only on
+/// the seed.
 class SampleArchive : public cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision> {
  public:
   /// The same seed produces the same message on every machine.
   explicit SampleArchive(std::uint64_t seed)
       : cereal::InputArchive<SampleArchive, cereal::AllowEmptyClassElision>(this), random_(seed) {}
 
-  /// Returns 64 random bits. mt19937_64 produces the same ones with every standard library.
+  /// Returns 64 random bits. mt19937_64 produces the same bits with every standard library.
   std::uint64_t bits() { return random_(); }
 
   /// Returns a small count, sometimes zero.
@@ -59,7 +60,7 @@ void CEREAL_LOAD_FUNCTION_NAME(SampleArchive& archive, T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     value = (archive.bits() & 1) != 0;
   } else if constexpr (std::is_floating_point_v<T>) {
-    // The number has few digits, so that every printer writes the same ones.
+    // The number has few digits, so that every library prints the same digits.
     value = static_cast<T>(static_cast<std::int16_t>(archive.bits())) / T{4};
   } else {
     value = static_cast<T>(archive.bits());

@@ -10,10 +10,11 @@
 
 namespace trainyard {
 
-/// A small convolutional network for classification. It has a convolution, a ReLU and a 2 x 2 pooling for every entry
-/// of `channels`, and then one hidden layer. Images have the shape (height, width) or (channels, height, width).
+/// A small convolutional network for classification. For every entry of `channels`, it has a convolution, a ReLU and
+/// max pooling that halves the height and the width. A hidden layer and an output layer follow. Images have the shape
+/// (height, width) or (channels, height, width).
 ///
-/// Its parameters are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
+/// Its trainable tensors are named "convolutions.<i>.weight|bias", "hidden.weight|bias" and "output.weight|bias".
 class Convnet final : public Model {
  public:
   explicit Convnet(ModelContext& context) : Model(context) {}
@@ -43,15 +44,16 @@ class Convnet final : public Model {
 
   Parameter<std::vector<std::int64_t>> channels_{*this, "channels", std::vector<std::int64_t>{32, 64},
                                                  "output channels of the convolutions, each >= 1"};
-  Parameter<std::int64_t> kernel_{*this, "kernel", 3, "edge of the convolutions' kernels; odd", at_least(1)};
+  Parameter<std::int64_t> kernel_{*this, "kernel", 3, "width and height of the convolutions' kernels; odd",
+                                  at_least(1)};
   Parameter<std::int64_t> hidden_{*this, "hidden", 128, "size of the hidden layer", at_least(1)};
-  Parameter<double> dropout_{*this, "dropout", 0.25, "share of hidden activations dropped in training",
-                             between(0, 0.99)};
+  Parameter<double> dropout_{*this, "dropout", 0.25,
+                             "share of the hidden activations that dropout sets to zero in training", between(0, 0.99)};
 
   std::vector<Layer> convolutions_;
   Layer hidden_layer_;
   Layer output_layer_;
-  std::vector<std::int64_t> image_;  ///< (channels, height, width)
+  std::vector<std::int64_t> image_;  ///< The shape of an image: (channels, height, width).
   std::vector<std::string> vocabulary_;
   bool training_ = true;
 };

@@ -13,10 +13,10 @@
 
 namespace trainyard {
 
-/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target", of `context`
-/// token numbers each; the context and the vocabulary come from the dataset.
+/// A GPT whose tokens are characters or parts of words. A sample has two fields, "input" and "target". Each has one
+/// token number for every position of the context. The length of the context and the vocabulary come from the dataset.
 ///
-/// In a prediction without a batch, it writes a text that continues `prompt`.
+/// For a prediction without a batch, the model generates a text that continues the text in the parameter `prompt`.
 ///
 /// Errors  kShapeMismatch (a dataset that does not have two fields of tokens), kInvalidArgument (heads that do not
 ///         divide the width; a prompt with a character that the vocabulary lacks), kCorrupt (a token beyond the
@@ -26,21 +26,22 @@ class Gpt final : public Model {
   explicit Gpt(ModelContext& context) : Model(context) {}
 
   ModelTraits traits() const override { return {{TargetKind::kTokens}}; }
-  /// Draws new parameters from the default random generator. A checkpoint overwrites them in place later.
+  /// Makes the layers. Their initial values come from LibTorch's default generator; a run that resumes overwrites them
+  /// with the values from the checkpoint.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return network_->parameters(); }
-  /// Switches dropout, the only difference between training and evaluation.
+  /// Switches dropout on (true) or off (false). Nothing else differs between training and evaluation.
   void set_training(bool training) override { training_ = training; }
   /// Returns the mean cross entropy over all tokens of the batch, in nats.
   at::Tensor training_step(const ModelBatch& batch) override;
   std::vector<NamedMetric> evaluation_step(const ModelBatch& batch) override;
 
-  /// Writes, for every sample of the batch, a text that continues the input; without a batch, a text that continues
-  /// `prompt`.
+  /// For every sample of the batch, generates a text that continues the sample's input. If the batch has no tensors,
+  /// generates one text that continues `prompt`.
   Prediction predict(const ModelBatch& batch) override;
 
-  /// The stages are the embeddings, every block, and the head, which uses the token embedding once more. They pass on
-  /// the residual stream (B, T, width).
+  /// Returns the stages: the embeddings, one stage for each block, and the head, which uses the token embedding again.
+  /// Each stage passes the residual stream, of shape (B, T, width), to the next.
   std::vector<Stage> stages() override;
   at::Tensor stage_input(const ModelBatch& batch) override;
   at::Tensor loss(const at::Tensor& output, const ModelBatch& batch) override;
@@ -54,14 +55,15 @@ class Gpt final : public Model {
   Parameter<std::int64_t> layers_{*this, "layers", 4, "number of blocks", at_least(1)};
   Parameter<std::int64_t> heads_{*this, "heads", 4, "attention heads; must divide the width", at_least(1)};
   Parameter<std::int64_t> width_{*this, "width", 128, "numbers per token", at_least(1)};
-  Parameter<double> dropout_{*this, "dropout", 0.0, "share of activations dropped in training", between(0, 0.99)};
+  Parameter<double> dropout_{*this, "dropout", 0.0, "share of the activations that dropout sets to zero in training",
+                             between(0, 0.99)};
   Parameter<bool> bias_{*this, "bias", false, "linear layers and norms have biases"};
   Parameter<std::int64_t> sample_tokens_{*this, "sample_tokens", 500, "length of a generated text", at_least(1)};
-  Parameter<double> temperature_{*this, "temperature", 0.8, "temperature of generation; 0 = always the likeliest token",
-                                 at_least(0)};
+  Parameter<double> temperature_{*this, "temperature", 0.8,
+                                 "temperature of generation; 0 = always the most likely token", at_least(0)};
   Parameter<std::int64_t> top_k_{*this, "top_k", 200, "how many of the likeliest tokens can be drawn; 0 = all",
                                  at_least(0)};
-  Parameter<std::string> prompt_{*this, "prompt", "", "text that generation continues; empty = a new line"};
+  Parameter<std::string> prompt_{*this, "prompt", "", "text for generation to continue; empty = a new line"};
 
   std::unique_ptr<gpt::Network> network_;
   std::vector<std::string> vocabulary_;

@@ -10,8 +10,8 @@
 
 namespace trainyard::gpt {
 
-/// The sizes of a GPT. `width` is a multiple of `heads`. If the width and the width of a head are multiples of 16, the
-/// fused kernels are used, and otherwise those of LibTorch.
+/// The sizes of a GPT. `width` must be a multiple of `heads`. If `width` and `width / heads` are multiples of 16, the
+/// network uses the fused kernels; otherwise it uses LibTorch's kernels.
 struct Sizes {
   std::int64_t layers = 4;
   std::int64_t heads = 4;
@@ -22,48 +22,51 @@ struct Sizes {
   bool bias = false;
 };
 
-/// The decoder-only transformer of GPT-2, as in nanoGPT. It has embeddings of tokens and positions, and blocks of
-/// causal self-attention and a perceptron of four times the width. Each of the two follows a layer norm and is added to
-/// the residual stream. The head shares the token embedding. Tensors have nanoGPT's names and shapes.
+/// The decoder-only transformer of GPT-2, as in nanoGPT. It has embeddings of tokens and positions, and a sequence of
+/// blocks. A block consists of causal self-attention and a perceptron whose hidden layer has four times the width. The
+/// input of each goes through a layer norm, and the output of each is added to the residual stream. The head uses the
+/// token embedding as its weights. The tensors have the same names and shapes as in nanoGPT.
 ///
-/// The architecture and the smaller weights of residual layers are from Radford et al., "Language Models are
-/// Unsupervised Multitask Learners" (2019). The shared head is from Press and Wolf, "Using the Output Embedding to
-/// Improve Language Models" (2017).
+/// The architecture and the smaller initial weights of the residual layers are from Radford et al., "Language Models
+/// are Unsupervised Multitask Learners" (2019). The sharing of weights between head and token embedding is from Press
+/// and Wolf, "Using the Output Embedding to Improve Language Models" (2017).
 class Network {
  public:
-  /// Draws the parameters from normal distributions: with a deviation of 0.02 / sqrt(2 layers) for layers whose result
-  /// is added to the residual stream, and of 0.02 for all others.
+  /// Draws the weights from normal distributions with mean 0. The standard deviation is 0.02 / sqrt(2 * layers) for the
+  /// layers whose output is added to the residual stream, and 0.02 for all others. Biases start at 0, and the gains of
+  /// the norms at 1.
   explicit Network(const Sizes& sizes);
 
-  /// Returns all trainable tensors, in a fixed order. They share their memory with the network.
+  /// Returns all trainable tensors, in a fixed order. The returned tensors share their memory with the network.
   std::vector<NamedTensor> parameters() const;
 
-  /// Returns the logits (B*T, V) of the token that follows each token of `index_BT`. T is at most the context.
+  /// Returns logits of shape (B*T, V): for each token of `index_BT`, the scores of all V tokens that can follow it. T
+  /// is at most the length of the context. `training` switches dropout on.
   at::Tensor forward(const at::Tensor& index_BT, bool training) const;
 
-  // The forward pass in pieces: embed, apply_block for every layer, apply_head. They pass on the residual stream (B, T,
-  // D).
+  // The parts of the forward pass: embed(), then apply_block() for every layer, then apply_head(). Each part passes the
+  // residual stream, of shape (B, T, D), to the next.
   at::Tensor embed(const at::Tensor& index_BT, bool training) const;
   at::Tensor apply_block(std::size_t layer, const at::Tensor& stream_BTD, bool training) const;
-  /// Returns logits (B, T, V).
+  /// Returns logits of shape (B, T, V).
   at::Tensor apply_head(const at::Tensor& stream_BTD) const;
 
-  /// Returns the sizes with which the network was made.
+  /// Returns the sizes that the constructor was given.
   const Sizes& sizes() const { return sizes_; }
 
-  /// Returns the device of the parameters, on which inputs have to be as well.
+  /// Returns the device of the network's tensors. Inputs must be on the same device.
   at::Device device() const { return token_embedding_.device(); }
 
  private:
   // Weights are stored as (out, in), as in torch.nn.Linear.
   struct Linear {
     at::Tensor weight;  ///< (out, in)
-    at::Tensor bias;    ///< Undefined without biases.
+    at::Tensor bias;    ///< (out); undefined in a network without biases.
     at::Tensor operator()(const at::Tensor& x) const;
   };
   struct Norm {
-    at::Tensor gain;
-    at::Tensor bias;  ///< Undefined without biases.
+    at::Tensor gain;  ///< (D)
+    at::Tensor bias;  ///< (D); undefined in a network without biases.
   };
   // x += attend(norm(x)); x += perceive(norm(x))
   struct Block {
@@ -77,12 +80,12 @@ class Network {
 
   Linear make_linear(std::int64_t in, std::int64_t out, double deviation) const;
   Norm make_norm() const;
-  // Both return what is added to the stream, (N, D), not the new stream.
+  // Both functions return the tensor of shape (N, D) that is to be added to the residual stream, not the new stream.
   at::Tensor attend(const Block& block, const at::Tensor& normed, std::int64_t batch, double dropout) const;
   at::Tensor perceive(const Block& block, const at::Tensor& normed, double dropout) const;
 
   Sizes sizes_;
-  at::Tensor token_embedding_;     ///< (V, D), also the head.
+  at::Tensor token_embedding_;     ///< (V, D); also the weights of the head.
   at::Tensor position_embedding_;  ///< (context, D)
   std::vector<Block> blocks_;
   Norm final_norm_;

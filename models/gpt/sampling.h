@@ -11,22 +11,22 @@ namespace trainyard::gpt {
 
 /// The options for drawing text from a GPT.
 struct SamplingOptions {
-  std::int64_t tokens = 500;
-  double temperature = 0.8;  ///< With 0, always the likeliest token is taken.
-  std::int64_t top_k = 200;  ///< Only this many of the likeliest tokens can be drawn; 0 means all.
+  std::int64_t tokens = 500;  ///< The number of tokens to draw.
+  double temperature = 0.8;   ///< Higher values make the text more random; 0 always takes the likeliest token.
+  std::int64_t top_k = 200;   ///< Only this many of the likeliest tokens can be drawn; 0 means all.
 };
 
-/// Returns `prompt` and the tokens that follow it, which are drawn with the default random generator. An empty prompt
-/// counts as token 0. Each token costs one forward pass over at most a whole context. Must be called with gradients
-/// switched off.
+/// Returns `prompt` followed by `options.tokens` new tokens, which are drawn with LibTorch's default random generator.
+/// An empty prompt is replaced by token 0. Each new token requires a forward pass over the last tokens, up to the
+/// length of the context. Gradients must be switched off.
 std::vector<std::int64_t> sample(const Network& network, std::vector<std::int64_t> prompt,
                                  const SamplingOptions& options);
 
-/// Turns `text` into token numbers, taking the longest matching entry of the vocabulary at each place. Throws
-/// kInvalidArgument, naming the place, if no entry matches.
+/// Converts `text` into token numbers. At each position it takes the longest entry of the vocabulary that matches.
+/// Throws kInvalidArgument if no entry matches; the error gives the position in bytes.
 std::vector<std::int64_t> encode(const std::string& text, const std::vector<std::string>& vocabulary);
 
-/// Turns tokens into text. A token that the vocabulary lacks becomes its number: "<7>".
+/// Converts token numbers into text. A number beyond the vocabulary appears in angle brackets, such as "<7>".
 std::string decode(const std::vector<std::int64_t>& tokens, const std::vector<std::string>& vocabulary);
 
 }  // namespace trainyard::gpt

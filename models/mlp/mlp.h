@@ -10,7 +10,7 @@
 
 namespace trainyard::mlp {
 
-/// The functions that can stand between the layers.
+/// The activation functions that can be used between the layers.
 enum class Activation : std::uint8_t { kRelu, kGelu, kTanh, kSigmoid };
 constexpr auto words_of(Activation) { return words("activation", "relu", "gelu", "tanh", "sigmoid"); }
 
@@ -21,7 +21,8 @@ namespace trainyard {
 /// A multi-layer perceptron for classification: linear layers with an activation between them, and cross entropy as the
 /// loss.
 ///
-/// It flattens inputs of any shape. Its parameters are named "layers.<i>.weight" (out, in) and "layers.<i>.bias".
+/// Inputs can have any shape; each sample is flattened into a vector. The trainable tensors are named
+/// "layers.<i>.weight", of shape (out, in), and "layers.<i>.bias".
 class Mlp final : public Model {
  public:
   explicit Mlp(ModelContext& context);

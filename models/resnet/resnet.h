@@ -14,17 +14,19 @@ namespace trainyard {
 /// ResNet-18 and ResNet-34 for classifying images of shape (channels, height, width), after He et al., "Deep Residual
 /// Learning for Image Recognition" (CVPR 2016).
 ///
-/// Tensors have the names and shapes of torchvision's resnet18 and resnet34, so that the weights of a checkpoint can be
-/// loaded there as a state dict, and vice versa. The CIFAR stem is a 3 x 3 convolution without pooling, for small
-/// images; the shape of its "conv1.weight" differs from torchvision's.
+/// The tensors have the same names and shapes as in torchvision's resnet18 and resnet34. The weights of a checkpoint
+/// can therefore be loaded into these models as a state dict, and weights from torchvision can be loaded here. With the
+/// CIFAR stem, which is a 3 x 3 convolution without pooling for small images, only the shape of "conv1.weight" differs
+/// from torchvision's.
 ///
-/// Batch norms keep running means as buffers, with torchvision's momentum of 0.1. Every rank has buffers of its own.
+/// Batch norms keep running means and variances as buffers, with torchvision's momentum of 0.1. Every rank has its own
+/// buffers.
 class Resnet final : public Model {
  public:
   explicit Resnet(ModelContext& context) : Model(context) {}
 
   ModelTraits traits() const override { return {{TargetKind::kClass}}; }
-  /// Makes the layers. Throws kShapeMismatch for data other than images with classes.
+  /// Makes the layers. Throws kShapeMismatch unless the samples are images and the targets are classes.
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
   std::vector<NamedTensor> buffers() override { return buffers_; }
@@ -41,22 +43,23 @@ class Resnet final : public Model {
   struct Norm {
     at::Tensor gain;
     at::Tensor bias;
-    at::Tensor mean;  ///< The running mean; `variance` is a running variance, too.
-    at::Tensor variance;
-    at::Tensor batches;  ///< The number of batches trained on, int64. Only torchvision's state dict needs it.
+    at::Tensor mean;      ///< The running mean.
+    at::Tensor variance;  ///< The running variance.
+    at::Tensor batches;   ///< The number of training batches seen, as int64. Only torchvision's state dict needs it.
   };
-  /// A convolution without a bias, and the batch norm after it.
+  /// A convolution without a bias, followed by a batch norm.
   struct Unit {
     at::Tensor weight;
     Norm norm;
     std::int64_t stride = 1;
   };
-  /// Two 3 x 3 units and a shortcut past them, which is a 1 x 1 unit where the shape changes.
+  /// Two 3 x 3 units, and a shortcut that bypasses them. The shortcut is a 1 x 1 unit if the block changes the shape;
+  /// otherwise it is the identity and has no unit.
   struct Block {
     Unit first;
     Unit second;
     std::optional<Unit> shortcut;
-    std::string name;  ///< Such as "layer1.0".
+    std::string name;  ///< For example "layer1.0".
   };
 
   bool cifar_stem(const std::vector<std::int64_t>& image) const;
@@ -74,7 +77,7 @@ class Resnet final : public Model {
                                "cifar: 3 x 3, for small images; imagenet: 7 x 7 with stride 2 and pooling; auto: cifar "
                                "for images of up to 64 x 64",
                                one_of({"auto", "cifar", "imagenet"})};
-  Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each of the others doubles them",
+  Parameter<std::int64_t> width_{*this, "width", 64, "channels of the first stage; each further stage doubles them",
                                  at_least(1)};
 
   std::vector<NamedTensor> parameters_;

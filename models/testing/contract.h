@@ -8,12 +8,13 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of models needs to know about one model.
+/// The input of the contract test of models for one model plugin.
 struct ModelCase {
-  std::string parameters = "{}";  ///< A JSON object. Small sizes make the test quick.
+  std::string parameters = "{}";  ///< The parameters of the model, as a JSON object. Small sizes keep the test fast.
 
-  /// Which of the contract's data the model accepts, by name: "vectors", "numbers" (vectors with numbers as targets),
-  /// "images" or "tokens". If it is empty, the contract test finds out by trying, and a model that accepts none fails.
+  /// The names of the test datasets that the model accepts: "vectors", "numbers" (vectors with numbers as targets),
+  /// "images" or "tokens". If the list is empty, the contract test tries all of them, and fails if the model accepts
+  /// none.
   std::vector<std::string> data;
 };
 

@@ -61,7 +61,7 @@ void TorchScript::load() {
   try {
     module_ = std::make_unique<Module>(Module{torch::jit::load(*path_, at::kCPU)});
   } catch (const std::exception& error) {  // LibTorch's parser does not throw LibTorch's own type.
-    throw Error(Code::kCorrupt, "{}: '{}' is no TorchScript file that this LibTorch reads: {}", where(), *path_,
+    throw Error(Code::kCorrupt, "{}: '{}' is not a TorchScript file that this LibTorch reads: {}", where(), *path_,
                 without_frames(error));
   }
 }

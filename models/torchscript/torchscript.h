@@ -11,7 +11,7 @@
 
 namespace trainyard::torchscript {
 
-/// How the loss is computed from the module's result and the target.
+/// The functions that can compute the loss from the module's result and the target.
 enum class Loss : std::uint8_t { kCrossEntropy, kNll, kMse, kL1, kBceWithLogits };
 constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "mse", "l1", "bce_with_logits"); }
 
@@ -19,16 +19,17 @@ constexpr auto words_of(Loss) { return words("loss", "cross_entropy", "nll", "ms
 
 namespace trainyard {
 
-/// A model that was exported from Python (`torch.jit.script(module).save("net.pt")`) and is trained here.
+/// A PyTorch module that was exported from Python, for example with `torch.jit.script(module).save("net.pt")`.
 ///
-/// The module's `forward` is called with the input of a batch and returns one tensor, from which the loss that the
-/// launch file names is computed. Parameters and buffers keep the module's names, so that the weights of a checkpoint
-/// can be loaded back into the Python module. Parameters that do not require a gradient are treated like buffers: they
-/// are saved and never changed. Bytes become floats from 0 to 1.
+/// The module's `forward` is called with the input of a batch and must return one tensor. The loss is computed from
+/// this tensor and the target, as the parameter `loss` specifies. All tensors keep the module's names, so that the
+/// weights of a checkpoint can be loaded back into the Python module. Tensors that do not require a gradient are saved
+/// but not trained. If the input consists of bytes, they are scaled to floats from 0 to 1.
 ///
-/// Such a file contains a program, and loading the file runs it. `trust = true` says that you trust its origin.
+/// A TorchScript file contains a program, and loading the file runs the program. With `trust = true` you confirm that
+/// you trust the file.
 ///
-/// Parameters  path   required
+/// Parameters  path   required: the .pt file
 ///             trust  false: the file is refused
 ///             loss   cross_entropy (logits), nll (log probabilities), mse, l1, bce_with_logits
 /// Errors      kInvalidArgument (trust), kNotFound, kCorrupt (not TorchScript), kShapeMismatch (data or result)
@@ -37,7 +38,7 @@ class TorchScript final : public Model {
   explicit TorchScript(ModelContext& context);
   ~TorchScript() override;
 
-  /// The losses of a regression accept whatever the module makes of the input.
+  /// Returns kClass as the kind of targets if `loss` is cross_entropy or nll, and otherwise no kind.
   ModelTraits traits() const override;
   void build(const DatasetInfo& data) override;
   std::vector<NamedTensor> parameters() override { return parameters_; }
@@ -57,9 +58,9 @@ class TorchScript final : public Model {
   at::Tensor loss_of(const at::Tensor& result, const at::Tensor& target) const;
 
   Parameter<std::string> path_{*this, "path", kRequired, "the .pt file"};
-  Parameter<bool> trust_{*this, "trust", false, "the file may run its code here"};
+  Parameter<bool> trust_{*this, "trust", false, "allow the file to run its code"};
   Parameter<torchscript::Loss> loss_{*this, "loss", torchscript::Loss::kCrossEntropy,
-                                     "how the loss is made of the module's result and the target"};
+                                     "how the loss is computed from the module's result and the target"};
 
   std::unique_ptr<Module> module_;
   std::vector<NamedTensor> parameters_;

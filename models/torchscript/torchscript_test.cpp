@@ -137,7 +137,7 @@ TEST_F(TorchScriptTest, WithoutTrustNothingIsLoaded) {
 TEST_F(TorchScriptTest, WhatIsNoModuleIsNamed) {
   EXPECT_THAT(error_of(json::object(), folder_.path("no.pt")), HasSubstr("there is no file '"));
   EXPECT_THAT(error_of(json::object(), folder_.write("text.pt", "not a module")),
-              HasSubstr("text.pt' is no TorchScript file"));
+              HasSubstr("text.pt' is not a TorchScript file"));
   EXPECT_THAT(error_of({{"loss", "hinge"}}), HasSubstr("cross_entropy"));
 }
 

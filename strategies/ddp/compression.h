@@ -20,16 +20,17 @@ enum class GradientForm : std::uint8_t {
 };
 constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16", "bf16", "powersgd"); }
 
-/// The form in which the ranks of ddp send gradients to each other.
+/// A compression of the gradients that the ranks of ddp send to each other.
 class Compression : public Stateful {
  public:
-  /// By default a compression keeps nothing from step to step.
+  /// Saves the values that the compression keeps from step to step. By default there are none.
   void save_state(StateWriter& /*into*/) const override {}
+  /// Restores the values that save_state() saved.
   void restore_state(const StateReader& /*from*/) override {}
 
-  /// The functions that ReplicaStrategy requires: `reduce` starts to average a bucket over all ranks, in place, and
-  /// returns at once; `finish` completes it.
+  /// Starts to average a bucket over all ranks, in place, and returns immediately; see ReplicaStrategy::reduce.
   virtual Work reduce(const Bucket& bucket, const at::Tensor& gradients) = 0;
+  /// Completes the bucket; see ReplicaStrategy::finish.
   virtual void finish(const Bucket& bucket, const at::Tensor& gradients) = 0;
 };
 

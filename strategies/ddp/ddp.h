@@ -11,7 +11,8 @@ namespace trainyard {
 /// Distributed data parallel: every rank has the whole model and a part of the data. Gradients are averaged in buckets
 /// while backward still runs, so all ranks make the same update.
 ///
-/// Where communication between ranks is slow, gradients may be sent compressed; each compression says what is lost.
+/// If communication between ranks is slow, gradients can be compressed. The description of each compression says what
+/// is lost.
 ///
 /// Source: Li et al., "PyTorch Distributed: Experiences on Accelerating Data Parallel Training" (2020).
 class Ddp final : public ReplicaStrategy {
@@ -19,7 +20,8 @@ class Ddp final : public ReplicaStrategy {
   explicit Ddp(StrategyContext& context) : ReplicaStrategy(context) {}
 
   void save_state(StateWriter& into) const override;
-  /// A run with another compression than the checkpoint's begins without state, and warns.
+  /// Restores the state of the compression. If the checkpoint was written with another compression, this one begins
+  /// without state, and a warning is logged.
   void restore_state(const StateReader& from) override;
 
  protected:
@@ -30,15 +32,16 @@ class Ddp final : public ReplicaStrategy {
 
  private:
   std::unique_ptr<ddp::Compression> make_compression() const;
-  /// Names the kind of compression whose state it is, with the parameters on which its shape depends.
+  /// Returns a name for the compression, with the parameters that determine the shape of its state.
   std::string kind() const { return fmt::format("{} of rank {}", name_of(*form_), *powersgd_rank_); }
 
   BucketSize bucket_size_{*this};
-  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull, "in what form gradients travel"};
-  Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2, "powersgd: columns of the two thin matrices",
-                                         at_least(1)};
+  Parameter<ddp::GradientForm> form_{*this, "compression", ddp::GradientForm::kFull,
+                                     "the form in which gradients are sent"};
+  Parameter<std::int64_t> powersgd_rank_{*this, "powersgd_rank", 2,
+                                         "powersgd: columns of each of the two thin matrices", at_least(1)};
   Parameter<std::int64_t> powersgd_start_step_{*this, "powersgd_start_step", 100,
-                                               "powersgd: steps that are not compressed before it begins",
+                                               "powersgd: steps at the start that are not compressed",
                                                at_least(0) | in_unit("steps")};
 
   std::unique_ptr<ddp::Compression> compression_;  ///< Null if there is no compression.

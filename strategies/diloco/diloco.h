@@ -7,13 +7,13 @@
 
 namespace trainyard {
 
-/// DiLoCo: every rank makes many steps alone. Then the mean of the changes that they have made to the parameters serves
-/// as the gradient of an outer optimizer, SGD with Nesterov momentum, and all ranks continue from its parameters (the
-/// anchor).
+/// DiLoCo: every rank makes many steps alone. Then the mean of the ranks' changes to the parameters serves as the
+/// gradient of an outer optimizer, SGD with Nesterov momentum. All ranks continue from the parameters of the outer
+/// optimizer, which are called the anchor.
 ///
-/// The anchor and the outer momentum are the same on every rank and are kept on each, which takes twice the memory of
-/// the parameters. Checkpoints keep the momentum; the anchor is the parameters that they have. The inner optimizer's
-/// state stays with its rank.
+/// The anchor and the outer momentum are the same on every rank. Each rank keeps both, which takes twice the memory of
+/// the parameters. A checkpoint contains the momentum; the anchor is equal to the parameters in the checkpoint. The
+/// inner optimizer's state stays with its rank.
 ///
 /// Source: Douillard et al., "DiLoCo: Distributed Low-Communication Training of Language Models" (2023).
 class Diloco final : public LocalSteps {
@@ -28,11 +28,10 @@ class Diloco final : public LocalSteps {
   void unite(ArenaEdit& edit) override;
 
  private:
-  Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "step of the outer optimizer", positive()};
-  Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "weight of the outer optimizer's last steps",
-                                    between(0, 1)};
+  Parameter<double> outer_lr_{*this, "outer_lr", 0.7, "learning rate of the outer optimizer", positive()};
+  Parameter<double> outer_momentum_{*this, "outer_momentum", 0.9, "momentum of the outer optimizer", between(0, 1)};
 
-  // Both have the length of the block of parameters, and at least the precision of float32.
+  // Both tensors have as many elements as the block of parameters, and at least the precision of float32.
   at::Tensor anchor_;
   at::Tensor velocity_;
 };

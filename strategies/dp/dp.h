@@ -6,7 +6,8 @@
 namespace trainyard {
 
 /// Data parallel in one process: every rank is a thread with a device of its own, the whole model and a part of the
-/// data. Gradients are averaged after backward. Use it where one process is enough, or where no more are allowed.
+/// data. Gradients are averaged after backward. Use this strategy if several processes would need too much memory or
+/// are not allowed.
 class Dp final : public ReplicaStrategy {
  public:
   explicit Dp(StrategyContext& context) : ReplicaStrategy(context) {}

@@ -15,8 +15,8 @@ namespace trainyard {
 /// afterwards. The gradients of a stage are averaged and sharded as soon as they are computed. Parameters that several
 /// stages share stay gathered during a step.
 ///
-/// Beyond its part a rank needs memory for the largest stage (for two of them with `prefetch`), for the shared
-/// parameters, and for the gradients of both.
+/// In addition to its part, a rank needs memory for the largest stage (with `prefetch`, for two stages) and for the
+/// shared parameters. The gradients need as much memory again as the largest stage and the shared parameters.
 ///
 /// Sources: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020), stage 3;
 /// Zhao et al., "PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel" (2023).
@@ -41,12 +41,12 @@ class Fsdp final : public Strategy {
   void backward_stages(const MicroBatch& batch);
   void backward_stage(std::size_t stage);
 
-  Parameter<bool> prefetch_{*this, "prefetch", true, "bring the next stage together while one computes"};
+  Parameter<bool> prefetch_{*this, "prefetch", true, "gather the next stage while the current one computes"};
 
   std::vector<Stage> stages_;  ///< Empty if the model is one piece; all its parameters then form the shared group.
   std::optional<fsdp::StageGroups> groups_;
-  std::vector<at::Tensor> inputs_;   ///< The inputs of the stages and of the loss, during a step.
-  std::vector<at::Tensor> outputs_;  ///< The outputs of the stages, likewise.
+  std::vector<at::Tensor> inputs_;   ///< During a step: the inputs of the stages and of the loss.
+  std::vector<at::Tensor> outputs_;  ///< During a step: the outputs of the stages.
   at::Tensor loss_;
 };
 

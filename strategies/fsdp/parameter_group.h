@@ -9,10 +9,10 @@
 
 namespace trainyard::fsdp {
 
-/// Parameters that are gathered and released at the same times. Offsets, places and sizes are in bytes.
+/// Parameters that are gathered and released together. All offsets, places and sizes are in bytes.
 struct ParameterGroup {
-  /// A run of neighbouring parameters: `bytes` bytes at `offset` in the flat block of all parameters, which are at
-  /// `place` in the memory of the group.
+  /// A range of neighbouring parameters: `bytes` bytes that begin at `offset` in the flat block of all parameters, and
+  /// at `place` in the memory of the group.
   struct Run {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
@@ -20,15 +20,15 @@ struct ParameterGroup {
   };
   struct Member {
     std::size_t parameter = 0;  ///< The index of the parameter's entry in the arena.
-    std::uint64_t place = 0;    ///< The place in the memory of the group.
+    std::uint64_t place = 0;    ///< Where the parameter begins in the memory of the group.
   };
 
   std::vector<Run> runs;
   std::vector<Member> members;
-  std::uint64_t bytes = 0;  ///< The size of all runs, padding included.
+  std::uint64_t bytes = 0;  ///< The size of all runs, including padding.
 };
 
-/// Returns a group for every stage, with the parameters that only this stage has, and then one group with the
+/// Returns one group for every stage, with the parameters that belong to this stage alone. The last group contains the
 /// parameters that belong to several stages or to none.
 std::vector<ParameterGroup> group_parameters(const std::vector<Stage>& stages, const ArenaLayout& layout);
 

@@ -13,28 +13,29 @@
 
 namespace trainyard::fsdp {
 
-/// A group of parameters of which this rank has a part. It gathers the whole group from all ranks, in memory that the
-/// caller lends, and reduces the gradients so that every rank gets its part.
+/// A group of parameters of which every rank keeps a part. The object gathers the whole group from all ranks, in memory
+/// that the caller provides, and reduces the gradients so that every rank gets its part.
 class ShardedGroup {
  public:
-  /// `parts` are the bounds of the ranks' parts of the flat block, in bytes (see shard_bounds). The model's parameters
-  /// give up their memory; from now on they use the memory that is lent to the group.
+  /// `parts` are the bounds of the ranks' parts of the flat block, in bytes (see shard_bounds). Releases the memory of
+  /// the model's parameters in the group; afterwards they use the memory that is passed to gather().
   ShardedGroup(ParameterGroup group, const Arena& arena, const std::vector<NamedTensor>& parameters,
                std::span<const std::uint64_t> parts, RankGroup& ranks);
 
   std::uint64_t bytes() const { return group_.bytes; }
-  /// Returns the number of elements that the group's memory must have. They have the parameters' type.
+  /// Returns the number of elements that the group's memory must have. The elements have the type of the parameters.
   std::int64_t elements() const { return block_.flat().numel(); }
   bool is_gathered() const { return block_.has_memory(); }
   bool is_coming() const { return coming_.defined(); }
 
-  /// Starts to gather the parameters in `memory`, which has room for elements(). wait() waits until they are usable.
+  /// Starts to gather the parameters in `memory`, which must have room for elements() elements.
   void gather(const at::Tensor& memory);
+  /// Waits until the parameters are gathered, so that they can be used.
   void wait();
-  /// Releases the parameters.
+  /// Releases the parameters, which then no longer use the memory that was passed to gather().
   void release() { block_.take_back(); }
 
-  /// Zeroes `memory` and makes autograd add the members' gradients to it, until reduce() is called.
+  /// Zeroes `memory`, into which autograd then adds the gradients of the group until reduce() is called.
   void collect_gradients(const at::Tensor& memory);
   /// Starts to average the gradients over the ranks.
   void reduce();
@@ -43,14 +44,14 @@ class ShardedGroup {
   void add_reduced();
 
  private:
-  /// A run of the group's memory, in elements, of which this rank has a part.
+  /// A range of the group's memory, and this rank's part of it. All numbers are in elements.
   struct Part {
     std::int64_t place = 0;
     std::int64_t count = 0;
     std::vector<std::uint64_t> bounds;  ///< The bounds of all ranks' parts, counted from `place`.
-    std::int64_t own_place = 0;         ///< This rank's part in the group's memory ...
+    std::int64_t own_place = 0;         ///< Where this rank's part begins in the group's memory.
     std::int64_t own_count = 0;
-    std::int64_t shard_place = 0;  ///< ... and in the rank's blocks of the arena.
+    std::int64_t shard_place = 0;  ///< Where this rank's part begins in the rank's blocks of the arena.
   };
   void cut(const Arena& arena, std::span<const std::uint64_t> parts);
 

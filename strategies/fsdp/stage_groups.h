@@ -12,10 +12,11 @@
 namespace trainyard::fsdp {
 
 /// The parameters of a model's stages, of which this rank has a part. This class gathers a stage before it is used, and
-/// reduces the stage's gradients so that every rank gets its part. The parameters that stages share form a group as
-/// well, the last one.
+/// reduces the stage's gradients so that every rank gets its part. The parameters that several stages share are a
+/// further group, the last one.
 ///
-/// Stages take turns in one piece of memory, or with `prefetch` in two, so that one can arrive while another is used.
+/// All stages use the same memory, one after another. With `prefetch` there are two such pieces of memory, so that one
+/// stage can be gathered while another is used.
 class StageGroups {
  public:
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -23,25 +24,30 @@ class StageGroups {
   StageGroups(const std::vector<Stage>& stages, const std::vector<NamedTensor>& parameters, const Arena& arena,
               World& world, StepTrace* trace, bool prefetch);
 
-  /// Waits until a stage is gathered. `next` is the stage that will be used after it, or kNone; with `prefetch`,
-  /// gathering that one begins now.
+  /// Waits until `stage` is gathered. `next` is the stage that will be used after it, or kNone. With `prefetch`, the
+  /// function also starts to gather `next`.
   void use(std::size_t stage, std::size_t next);
   void release(std::size_t stage) { groups_[stage].release(); }
+  /// Waits until the shared parameters are gathered.
   void use_shared();
   void release_shared() { shared().release(); }
 
-  /// Make autograd collect the gradients of a stage, or of the shared parameters, until they are reduced.
+  /// Makes autograd collect the gradients of a stage until they are reduced.
   void collect_gradients(std::size_t stage);
+  /// Makes autograd collect the gradients of the shared parameters until they are reduced.
   void collect_shared_gradients() { shared().collect_gradients(shared_gradient_place_); }
-  /// Start to average the collected gradients over the ranks. Only one group is reduced at a time, so the previous
-  /// reduction is finished first.
+  /// Starts to average the collected gradients of a stage over the ranks. Only one group is reduced at a time, so the
+  /// function first finishes the previous reduction.
   void reduce(std::size_t stage) { reduce(groups_[stage]); }
+  /// Starts to average the collected gradients of the shared parameters, as reduce() does for a stage.
   void reduce_shared() { reduce(shared()); }
-  /// Waits for the reduction under way, if there is one, and adds this rank's part to its gradients in the arena.
+  /// Waits for the reduction under way, if there is one, and adds this rank's part of the result to its gradients in
+  /// the arena.
   void finish_reduction();
 
-  /// Gathers all parameters at once, in additional memory, which release_all() releases.
+  /// Gathers all parameters of the model together, in additional memory.
   void gather_all();
+  /// Releases all parameters and the additional memory of gather_all().
   void release_all();
 
   Holdings holdings() const;

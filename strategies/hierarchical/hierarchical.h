@@ -12,14 +12,15 @@
 namespace trainyard {
 
 /// Data parallel over hosts with several ranks each. Gradients are added up inside every host, then among the first
-/// ranks of the hosts, which pass the result back to the other ranks of their host. Between hosts, where communication
-/// is slow, only one rank of each takes part.
+/// ranks of the hosts, which pass the result back to the other ranks of their host. Communication between hosts is
+/// slow, so only one rank of each host takes part in it.
 ///
 ///     rank 0 \                      / rank 0
 ///     rank 1 -> rank 0 <--> rank 2 <- rank 2       the means of ddp, added in a different order
 ///               rank 1      rank 3 <- rank 3
 ///
-/// The first two stages of a bucket run during backward; the third one runs after it.
+/// The first two stages of a reduction, inside the hosts and between them, run during backward. The third stage passes
+/// the result back and runs after backward.
 ///
 /// Source: what PyTorch Lightning called DDP2; Goyal et al., "Accurate, Large Minibatch SGD" (2017), section 4.
 class Hierarchical final : public ReplicaStrategy {
@@ -37,7 +38,7 @@ class Hierarchical final : public ReplicaStrategy {
   /// A bucket that is being reduced.
   struct Stages {
     at::Tensor gradients;
-    at::Tensor host;  ///< The same tensor, or a copy in host memory.
+    at::Tensor host;  ///< `gradients` itself, or a copy of it in host memory.
     Work inside, across, back;
     bool crossing = false;  ///< True when the second stage has begun.
   };
@@ -49,10 +50,10 @@ class Hierarchical final : public ReplicaStrategy {
 
   BucketSize bucket_size_{*this};
   Parameter<std::int64_t> ranks_per_host_{
-      *this, "ranks_per_host", 0, "neighbouring ranks that are taken for a host; 0 = as they are placed", at_least(0)};
+      *this, "ranks_per_host", 0, "neighbouring ranks to treat as one host; 0 = by the hosts they run on", at_least(0)};
 
   RankGroup inside_;              ///< The ranks of this host.
-  RankGroup across_;              ///< The first ranks of all hosts; on any other rank, that rank alone.
+  RankGroup across_;              ///< The first ranks of all hosts; on every other rank, only the rank itself.
   std::deque<Stages> under_way_;  ///< The buckets of this step, in order.
 };
 

@@ -14,7 +14,7 @@
 
 namespace trainyard::horovod {
 
-/// The forms in which gradients can travel between ranks.
+/// The forms in which the ranks can send gradients to each other.
 enum class GradientForm : std::uint8_t { kFull, kFp16 };
 constexpr auto words_of(GradientForm) { return words("form of gradients", "none", "fp16"); }
 
@@ -22,17 +22,18 @@ constexpr auto words_of(GradientForm) { return words("form of gradients", "none"
 
 namespace trainyard {
 
-/// Data parallel with tensor fusion. Gradients are not cut into buckets beforehand; in every cycle, the gradients that
-/// all ranks have ready by then are averaged together.
+/// Data parallel with tensor fusion. Gradients are not cut into fixed buckets; in every cycle, the gradients that are
+/// ready on all ranks are averaged together.
 ///
-/// What Horovod's coordinator decides is decided by a vote here: each rank says how many gradients it has ready, and
-/// the smallest number counts (an all-reduce of one number). The next vote is held a cycle later. Gradients become
-/// ready in the order in which they are stored in the arena, so fusing them copies nothing.
+/// A vote replaces Horovod's coordinator: each rank contributes the number of gradients that it has ready, and the
+/// smallest number is taken (an all-reduce of one number). The next vote is held one cycle later. Gradients become
+/// ready in the reverse order of the arena, so those that are averaged together are already contiguous, and nothing is
+/// copied.
 ///
-/// The ranks cannot block each other: votes and reductions are asynchronous, and every rank starts the same ones in the
-/// same order, because each follows from the outcome of the previous vote. Votes are held until one says that
-/// everything is ready. How many there are depends on timing, and so does what is fused. The sum of an element does
-/// not, if the collective adds in the order of the ranks.
+/// The ranks cannot block each other. Votes and reductions are asynchronous, and all ranks start the same ones in the
+/// same order, because the result of each vote determines what follows. Votes are repeated until all gradients are
+/// ready. The number of votes, and which gradients are averaged together, depend on timing. The averages themselves do
+/// not depend on it, provided that the collective adds in the order of the ranks.
 ///
 /// Source: Sergeev and Del Balso, "Horovod: fast and easy distributed deep learning in TensorFlow" (2018).
 class Horovod final : public ReplicaStrategy {
@@ -52,7 +53,7 @@ class Horovod final : public ReplicaStrategy {
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// A run of gradients that are averaged as one.
+  /// A range of gradients that are averaged together.
   struct Fused {
     at::Tensor gradients;
     Work work;
@@ -65,23 +66,23 @@ class Horovod final : public ReplicaStrategy {
   void reduce_fused(std::size_t begin, std::size_t end);
   std::uint64_t bytes_between(std::size_t begin, std::size_t end) const;
 
-  Parameter<double> cycle_time_ms_{*this, "cycle_time_ms", 1, "between two decisions about what is reduced next",
+  Parameter<double> cycle_time_ms_{*this, "cycle_time_ms", 1, "time between two votes on what to reduce next",
                                    at_least(0) | in_unit("ms")};
   Parameter<double> fusion_mb_{*this, "fusion_mb", 64,
-                               "gradients reduced as one at most; as many that are ready do not wait for the cycle",
+                               "most gradients reduced together; once this much is ready, the next vote does not wait",
                                positive() | in_unit("MiB")};
   Parameter<horovod::GradientForm> form_{*this, "compression", horovod::GradientForm::kFull,
-                                         "in what form gradients travel"};
+                                         "the form in which gradients are sent"};
 
   std::optional<HalfGradients> half_;  ///< Set if gradients are compressed.
 
   // The following describe the current step. Gradients are counted in the order in which they become ready.
   std::vector<Bucket> ready_;      ///< The gradients that this rank has ready.
   std::size_t total_ = 0;          ///< The number of gradients of the whole model.
-  std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun, on all ranks.
+  std::size_t sent_ = 0;           ///< The number of gradients whose reduction has begun, the same on all ranks.
   std::vector<Fused> reductions_;  ///< The reductions that have begun.
   std::optional<Work> voting_;     ///< The vote under way.
-  std::int64_t ballot_ = 0;        ///< During a vote, what this rank has ready; afterwards, what all ranks have.
+  std::int64_t ballot_ = 0;  ///< During a vote, how many gradients this rank has ready; then the smallest of these.
   Clock::time_point last_vote_;
   std::uint64_t votes_ = 0;
   std::uint64_t fused_ = 0;  ///< The number of reductions in the last step.

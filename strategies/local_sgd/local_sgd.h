@@ -6,10 +6,10 @@
 namespace trainyard {
 
 /// Local SGD: every rank makes its own steps with its own optimizer, and every few steps the parameters are replaced by
-/// their mean over all ranks. It exchanges 1 / every_steps of the data that ddp exchanges, and its updates differ
-/// slightly from those of ddp.
+/// their mean over all ranks. The ranks exchange 1 / every_steps of the data that they exchange with ddp, and the
+/// updates differ slightly from those of ddp.
 ///
-/// The optimizer's state stays with its rank: momentum is local, as in the literature.
+/// The optimizer's state is not averaged: each rank keeps its own momentum, as in the literature.
 ///
 /// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019).
 class LocalSgd final : public LocalSteps {

@@ -19,17 +19,18 @@ class Board {
  public:
   static constexpr std::int32_t kLeft = -1;  ///< The value of Worker::process after the worker has left.
 
-  /// Each worker has a cache line of its own, to which only the worker itself writes.
+  /// The state of one worker, in a cache line to which only this worker writes.
   struct alignas(64) Worker {
-    std::atomic<std::uint64_t> ended;     ///< The number of steps that it has ended.
+    std::atomic<std::uint64_t> ended;     ///< The number of steps that the worker has ended.
     std::atomic<std::uint64_t> begun;     ///< The value of `ended` when the latest step began.
-    std::atomic<std::uint64_t> meetings;  ///< The number of meetings that it has reached (WorkerTable::meet).
+    std::atomic<std::uint64_t> meetings;  ///< The number of meetings that the worker has reached (WorkerTable::meet).
     std::atomic<std::int32_t> process;    ///< The id of the worker's process; 0 until the worker joins.
     std::atomic<std::uint32_t> waits;     ///< 1 while the worker waits for others.
   };
 
+  /// The state that all workers share and change.
   struct alignas(64) Common {
-    std::atomic<std::uint32_t> events;  ///< The futex, which changes with everything that a worker may wait for.
+    std::atomic<std::uint32_t> events;  ///< The futex. It changes with everything for which a worker may wait.
     /// The number of sleeping workers. A worker that is killed in its sleep stays counted, which only costs system
     /// calls.
     std::atomic<std::uint32_t> sleepers;
@@ -51,7 +52,7 @@ class Board {
   /// Wakes all sleeping workers. It must be called after every change for which a worker may wait.
   void changed() const;
 
-  /// Sleeps until `Common::events` is no longer `seen`, but no longer than `longest`, which must be less than a second.
+  /// Sleeps until `Common::events` differs from `seen`, but no longer than `longest`, which must be less than a second.
   void sleep(std::uint32_t seen, std::chrono::milliseconds longest) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace trainyard::parameter_server {
 
-/// Who updates the server's parameters when; ParameterServer describes the modes.
+/// The mode of a parameter server, which determines who makes updates and when; see ParameterServer.
 enum class Mode : std::uint8_t { kSync, kBounded, kAsync };
 constexpr auto words_of(Mode) { return words("mode of the parameter server", "sync", "bounded", "async"); }
 
@@ -16,21 +16,22 @@ constexpr auto words_of(Mode) { return words("mode of the parameter server", "sy
 
 namespace trainyard {
 
-/// Keeps one copy of the parameters and of the optimizer's state, in shared memory that rank 0 makes: the server. All
-/// ranks are workers. A worker computes with a copy of its own. At the end of a step its optimizer updates the server's
-/// parameters with the worker's gradients, then the worker takes a new copy. One worker does this at a time.
+/// A strategy with one copy of the parameters and of the optimizer's state, called the server, in shared memory that
+/// rank 0 makes. All ranks are workers. A worker computes with a copy of its own. At the end of a step its optimizer
+/// updates the server's parameters with the worker's gradients, then the worker takes a new copy. One worker does this
+/// at a time.
 ///
 /// mode    sync     gradients are averaged and rank 0 makes one update from them; equals ddp
 ///         bounded  every worker makes an update of its own, and begins a step only when no other worker is more than
 ///                  `staleness` steps behind; with 0, all updates of a step are made before any worker begins the next
 ///         async    the same without the bound
 ///
-/// In bounded and async, a step of the run is an update by each rank, so with the same learning rate the parameters may
-/// move N times as far with N ranks. A worker whose gradients overflow, or that has no samples, skips the update, but
-/// its clock still advances.
+/// In bounded and async, every rank makes an update in each step of the run. With the same learning rate, N ranks may
+/// therefore move the parameters N times as far. A worker whose gradients overflow, or that has no samples, skips the
+/// update, but its step still counts.
 ///
-/// Evaluations and predictions wait for all workers, and all use the same parameters. Snapshots need no meeting of the
-/// ranks, because no rank sends gradients before the copy is made.
+/// Evaluations and predictions wait for all workers, and all workers use the same parameters. Snapshots need no meeting
+/// of the ranks, because no rank sends gradients before the copy is made.
 ///
 /// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (2014); the bound: Ho et al.,
 /// "More Effective Distributed ML via a Stale Synchronous Parallel Parameter Server" (2013).
@@ -66,14 +67,14 @@ class ParameterServer final : public ReplicaStrategy {
   void gather(ArenaEdit& edit);
 
   Parameter<parameter_server::Mode> mode_{*this, "mode", parameter_server::Mode::kSync,
-                                          "who updates when: sync, bounded, async"};
-  Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how far the slowest worker may be behind",
+                                          "when updates are made: sync, bounded, async"};
+  Parameter<std::int64_t> staleness_{*this, "staleness", 4, "bounded: how many steps the slowest worker may be behind",
                                      at_least(0) | in_unit("steps")};
 
   Buffer memory_;      ///< The server's parameters; empty for a single rank, which needs no server.
   at::Tensor server_;  ///< A flat view of the server's parameters.
   std::optional<parameter_server::WorkerTable> table_;
-  /// The number of steps done before this process began; set by the first update.
+  /// The number of steps that the run had made before this process started; set by the first update.
   std::optional<std::uint64_t> first_step_;
 };
 

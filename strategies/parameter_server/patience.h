@@ -10,7 +10,7 @@
 
 namespace trainyard::parameter_server {
 
-/// A worker of a server, and how long it waits for others.
+/// A worker of a server, and the timeout of its waits.
 struct Member {
   std::string where;  ///< The beginning of error messages.
   std::uint32_t rank = 0;
@@ -18,14 +18,15 @@ struct Member {
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// Lets a worker wait for others, but not forever. The error names the worker that has died (kPeerLost) or that has
-/// made no progress for as long as the timeout (kTimeout), not the workers that only wait for it.
+/// The waits of a worker for other workers, which end even if the others do not respond. The error names the worker
+/// that has died (kPeerLost) or that has made no progress for as long as the timeout (kTimeout). It does not name
+/// workers that only wait for that worker.
 class Patience {
  public:
   Patience(const Board& board, const Member& self) : board_(board), self_(self) {}
 
-  /// Waits until `missing`, which lists the workers that are still waited for, returns an empty list. `purpose` is for
-  /// error messages, such as "for all workers to meet".
+  /// Waits until `missing` returns an empty list. `missing` must return the workers for which this worker still has to
+  /// wait. `purpose` is for error messages, such as "for all workers to meet".
   void wait(const std::string& purpose, const std::function<Ranks()>& missing) const;
 
  private:

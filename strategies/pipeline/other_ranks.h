@@ -7,15 +7,15 @@
 
 namespace trainyard::pipeline {
 
-/// The parts of the model that belong to the other ranks of a pipeline: parameters, which have memory here only during
-/// predictions, and buffers, whose current values only the rank of their stage has.
+/// The parts of the model that belong to the other ranks of a pipeline: parameters and buffers. The parameters have
+/// memory on this rank only during predictions. The current values of the buffers are only on the rank of their stage.
 class OtherRanks {
  public:
-  /// Releases the memory of all parameters that other ranks have.
+  /// Releases the memory of all parameters that belong to other ranks.
   OtherRanks(Model& model, const Arena& arena, const Segment& segment, World& world);
 
-  /// Gathers all parameters and buffers on every rank. The parameters stay until release(); until then a second call
-  /// does nothing.
+  /// Gathers all parameters and buffers on every rank. The parameters keep their memory until release(); until then a
+  /// second call does nothing.
   void gather_parameters();
   void release() { parameters_.take_back(); }
 

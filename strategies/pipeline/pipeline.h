@@ -13,13 +13,13 @@
 
 namespace trainyard {
 
-/// Divides the stages of a model among the ranks: each rank has only the parameters, gradients and optimizer state of
-/// its own stages. All ranks get the same batches. These are cut into micro-batches, which follow each other through
-/// the ranks.
+/// A strategy that divides the stages of a model among the ranks: each rank has only the parameters, gradients and
+/// optimizer state of its own stages. All ranks get the same batches. A batch is cut into micro-batches, which pass
+/// through the ranks one after another.
 ///
 /// Sources: Huang et al., "GPipe: Efficient Training of Giant Neural Networks using Pipeline Parallelism" (2019);
 /// Narayanan et al., "PipeDream: Generalized Pipeline Parallelism for DNN Training" (2019) for 1f1b, here with a flush
-/// at the end of every step, so that the result is that of one rank.
+/// at the end of every step, so that the result is the same as with one rank.
 ///
 /// Errors  kUnsupported (a model of one piece; more ranks than stages; a parameter that stages on two ranks share)
 class Pipeline final : public Strategy {
@@ -28,8 +28,8 @@ class Pipeline final : public Strategy {
 
   StrategyTraits traits() const override { return {.same_data = true, .gradients = GradientsOfRanks::kParts}; }
   ArenaShard shard(const ArenaLayout& layout) const override;
-  /// Reports the largest number of micro-batches whose activations were held at once, and the bytes of parameters on
-  /// this rank.
+  /// Returns the largest number of micro-batches whose activations were held at the same time, and the bytes of
+  /// parameters on this rank.
   std::vector<Scalar> stats() const override;
 
  protected:
@@ -44,9 +44,9 @@ class Pipeline final : public Strategy {
   /// A part of the batch on its way through this rank.
   struct Part {
     MicroBatch batch;
-    double share = 1;   ///< The share of the samples of the whole batch.
-    at::Tensor input;   ///< Kept from forward to backward, which gives it a gradient.
-    at::Tensor output;  ///< Kept likewise; on the last rank it is the loss.
+    double share = 1;   ///< The number of samples as a fraction of the whole batch.
+    at::Tensor input;   ///< Kept until the backward pass, which computes its gradient.
+    at::Tensor output;  ///< Kept until the backward pass; on the last rank, this is the loss.
   };
 
   pipeline::Placement placement(const ArenaLayout& layout) const;
@@ -63,7 +63,7 @@ class Pipeline final : public Strategy {
 
   std::optional<pipeline::Segment> segment_;
   std::optional<pipeline::OtherRanks> others_;
-  double loss_ = 0;  ///< The loss of the batch being trained on, on the last rank.
+  double loss_ = 0;  ///< On the last rank: the loss of the current batch.
   std::size_t held_ = 0;
   std::size_t most_held_ = 0;
 };

@@ -27,9 +27,9 @@ struct Action {
 /// holds all micro-batches at once.
 std::vector<Action> gpipe(std::size_t micro_batches);
 
-/// Returns the pipeline schedule that begins with enough forward passes to fill the pipeline behind `rank` and
-/// continues with one backward pass after each forward pass (Narayanan et al., 2019, with a flush at the end of the
-/// step). A rank holds at most `ranks - rank` micro-batches.
+/// Returns the pipeline schedule that begins with enough forward passes to fill the pipeline after `rank`. Then one
+/// backward pass follows each forward pass (Narayanan et al., 2019, with a flush at the end of the step). A rank holds
+/// at most `ranks - rank` micro-batches.
 std::vector<Action> one_forward_one_backward(std::size_t micro_batches, std::uint32_t rank, std::uint32_t ranks);
 
 }  // namespace trainyard::pipeline

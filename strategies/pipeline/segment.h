@@ -16,7 +16,7 @@
 
 namespace trainyard::pipeline {
 
-/// The stages of a model that this rank has, with the links to the ranks before and behind it.
+/// The stages of a model that this rank has, with the links to the previous and the next rank.
 class Segment {
  public:
   /// Takes the stages of `model` that `placement` gives to this rank.
@@ -27,25 +27,27 @@ class Segment {
   bool is_first() const { return rank() == 0; }
   bool is_last() const { return rank() + 1 == ranks(); }
   const Placement& placement() const { return placement_; }
-  /// Returns all stages of the model, whatever their ranks.
+  /// Returns all stages of the model, including the stages of other ranks.
   const std::vector<Stage>& stages() const { return stages_; }
 
-  /// Returns the input of this rank's first stage. The first rank makes it from the batch; every other rank waits until
-  /// the rank before has sent it.
+  /// Returns the input of this rank's first stage. The first rank makes it from the batch. Every other rank waits until
+  /// the previous rank has sent it.
   at::Tensor input_of(const ModelBatch& batch);
+  /// Runs the input through the stages of this rank and returns the output.
   at::Tensor run(at::Tensor values) const;
+  /// Starts to send the output of this rank to the next rank.
   void send_output(const at::Tensor& output, const ModelBatch& batch);
-  /// Waits until the rank behind has sent the gradient of an output, and returns it.
+  /// Waits until the next rank has sent the gradient of an output, and returns this gradient.
   at::Tensor gradient_of_output(const ModelBatch& batch);
-  /// Sends the gradient of an input to the rank before. `next` is the batch whose input will be needed next, or null if
-  /// none is. That input is requested first; otherwise two neighbours could each wait for the other to take what it
-  /// sends.
+  /// Sends the gradient of an input to the previous rank. `next` is the batch whose input this rank needs next, or null
+  /// if there is none. That input is requested first; otherwise two neighbouring ranks could each wait for the other to
+  /// receive what it sends.
   void send_gradient(const at::Tensor& gradient, const ModelBatch& batch, const ModelBatch* next);
 
   /// Waits until everything has been sent.
   void flush();
 
-  /// Returns the `numbers` of the last rank, on all ranks.
+  /// Returns, on all ranks, the `numbers` of the last rank. All ranks must pass the same count of numbers.
   at::Tensor numbers_of_last(std::vector<double> numbers) const;
 
   /// Returns the names of this rank's stages for messages: "stages 'embedding' to 'block1'".

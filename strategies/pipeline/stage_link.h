@@ -15,9 +15,9 @@ namespace trainyard::pipeline {
 
 /// One end of the link between two neighbours of a pipeline.
 ///
-/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes. Every tensor has a
-/// `key`, which both ends choose in the same way. Before the first tensor with a key, its shape and type are sent; all
-/// later tensors with this key must have the same.
+/// Tensors arrive in the order in which they were sent. The receiver need not know their shapes beforehand. Every
+/// tensor has a `key`, which both ends choose in the same way. Before the first tensor with a new key, its shape and
+/// type are sent; all later tensors with this key must have the same shape and type.
 class StageLink {
  public:
   using Key = std::vector<std::int64_t>;
@@ -30,8 +30,10 @@ class StageLink {
   /// been sent. Throws kUnsupported for a tensor with more than 8 dimensions.
   void send(const at::Tensor& values, const Key& key);
 
-  /// Asks for the next tensor before it is needed: the one that receive() will return.
+  /// Requests the tensor that the next receive() will return, before it is needed. If `key` is new, waits for the
+  /// shape.
   void expect(const Key& key);
+  /// Waits for the next tensor and returns it.
   at::Tensor receive(const Key& key);
 
   /// Waits until everything has been sent.
@@ -53,10 +55,10 @@ class StageLink {
   Collective& world_;
   std::uint32_t peer_;
   at::Device device_;
-  std::set<Key> told_;              ///< The keys whose shape the peer knows.
+  std::set<Key> told_;              ///< The keys whose shape has been sent to the peer.
   std::map<Key, Shape> known_;      ///< The shapes that the peer has sent.
   std::deque<Transfer> leaving_;    ///< Tensors that may not have been sent yet.
-  std::optional<Transfer> coming_;  ///< The tensor that is requested, but not received yet.
+  std::optional<Transfer> coming_;  ///< A tensor that was requested but not received yet.
 };
 
 }  // namespace trainyard::pipeline

@@ -33,10 +33,10 @@ class TeamMember {
   /// Returns the strategy's state as a checkpoint would keep it.
   std::vector<SavedState> save();
 
-  /// Goes on from a checkpoint with these parameters and this state of all ranks.
+  /// Continues from a checkpoint with these parameters and this state of all ranks.
   void resume(const at::Tensor& parameters, const RestoredStates& states);
 
-  /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer was given them.
+  /// Returns a copy of this rank's own part of the gradients of the last step, as the optimizer got them.
   const at::Tensor& gradients() const { return gradients_; }
 
   /// Returns a copy of this rank's own part of the parameters, as the optimizer and the checkpoint writer see it.
@@ -67,7 +67,8 @@ class RankTeam {
   /// lowest-numbered rank that failed.
   void each(const std::function<void(std::uint32_t rank, TeamMember& member)>& action);
 
-  /// Returns all parameters: those of rank 0, or the parts of the ranks one after the other.
+  /// Returns all parameters: the parameters of rank 0 if it has all of them, otherwise the parts of all ranks one after
+  /// another.
   at::Tensor whole_parameters();
 
  private:
@@ -79,11 +80,11 @@ class RankTeam {
   std::vector<std::unique_ptr<TeamMember>> members_;
 };
 
-/// Returns the mean of the gradients that every rank computes by itself, of `made_up_rows(rank, 4)`, added up in the
-/// order of the ranks.
+/// Returns the mean of `ranks` gradients. A team of one rank computes each of them, from `made_up_rows(rank, 4)`, and
+/// they are added up in the order of `rank`.
 at::Tensor mean_of_gradients_alone(const std::string& strategy, std::uint32_t ranks);
 
-/// Makes up `rows` samples for the model of a member; none if `rows` is 0. The same `number` gives the same samples.
+/// Returns `rows` made-up samples for the model of a member. The same `number` gives the same samples.
 ModelBatch made_up_rows(std::uint64_t number, std::int64_t rows);
 
 }  // namespace trainyard::testing

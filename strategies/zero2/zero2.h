@@ -15,12 +15,12 @@ class GradientBuckets;
 struct Bucket;
 
 /// ZeRO, stage 2: the ranks divide the optimizer's state and the gradients among themselves. Finished gradients are
-/// reduced bucket by bucket, while backward still runs; every rank keeps the averages of its part, and the rest is
-/// freed at once. Every micro-batch is reduced, so accumulation costs traffic here. The results are those of ddp;
-/// without accumulation they are bit-identical.
+/// reduced bucket by bucket, while backward is still running; every rank keeps the averages of its part, and the rest
+/// is freed immediately. Every micro-batch is reduced, so several micro-batches in a step need more communication than
+/// with zero1. The results are those of ddp; without accumulation they are bit-identical.
 ///
-/// Beyond its part a rank needs two pieces of memory in which gradients are reduced, and whatever autograd holds until
-/// a bucket is complete.
+/// In addition to its part, a rank needs two pieces of memory in which gradients are reduced. It also needs memory for
+/// the gradients that autograd holds until a bucket is complete.
 ///
 /// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models" (2020).
 class Zero2 final : public Strategy {
@@ -62,13 +62,13 @@ class Zero2 final : public Strategy {
   Holdings holdings() const;
 
   Parameter<double> bucket_mb_{*this, "bucket_mb", 25,
-                               "gradients reduced as one; at most half of what a rank keeps, which 0 stands for",
+                               "size of a bucket of gradients; 0 = the most allowed, half of what a rank keeps",
                                at_least(0) | in_unit("MiB")};
   std::optional<ShardedUpdate> sharded_;
   std::unique_ptr<GradientBuckets> buckets_;  ///< Null if there is only one rank.
   std::vector<NamedTensor> parameters_;
   std::array<Staging, 2> stagings_;
-  std::size_t next_ = 0;          ///< The staging memory to use next: the one that was used longest ago.
+  std::size_t next_ = 0;          ///< The index of the staging memory to use next.
   std::uint64_t peak_bytes_ = 0;  ///< The largest number of bytes that autograd has held.
   bool told_ = false;             ///< True once the holdings have been logged.
 };

@@ -60,7 +60,7 @@ void check_range(const at::Tensor& target, std::int64_t classes) {
   const auto* numbers = target.data_ptr<std::int64_t>();
   for (std::int64_t n = 0; n < target.numel(); ++n) {
     if (numbers[n] < 0 || numbers[n] >= classes) {
-      throw Error(Code::kCorrupt, "target {} in row {} is no class; there are {}, counted from 0", numbers[n], n,
+      throw Error(Code::kCorrupt, "target {} in row {} is not a class; there are {}, counted from 0", numbers[n], n,
                   classes);
     }
   }

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"

@@ -5,8 +5,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/planning.h"
 #include "tools/trainyard/table.h"

@@ -3,8 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
+#include "messages/nearest.h"
 
 namespace trainyard::tools {
 

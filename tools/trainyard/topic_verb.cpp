@@ -9,9 +9,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/config/nearest.h"
 #include "messages/error.h"
 #include "messages/json.h"
+#include "messages/nearest.h"
 #include "tools/trainyard/exit_codes.h"
 #include "tools/trainyard/registry_client.h"
 #include "tools/trainyard/run_finder.h"

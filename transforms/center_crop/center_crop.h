@@ -8,8 +8,9 @@
 
 namespace trainyard {
 
-/// Cuts the square in the middle out of an image. If an odd number of rows or columns must be removed, half of it is
-/// rounded to the nearest even integer. This is what torchvision's CenterCrop does, so results are the same.
+/// A transform that cuts the square in the middle out of an image. If an odd number of rows or columns must be removed,
+/// half of that number is rounded to the nearest even integer and removed at the top or on the left. torchvision's
+/// CenterCrop gives the same results.
 ///
 /// Parameters  size    required: rows and columns of the result
 /// Input       an image, [channels, height, width] or [height, width], of any dtype

@@ -9,17 +9,17 @@
 
 namespace trainyard {
 
-/// Converts every value into (value - mean) / std as float32. It calculates in single precision and in this order, as
-/// torchvision does. Bytes are first scaled to [0, 1]; floats are taken as they are.
+/// A transform that replaces every value by (value - mean) / std, as float32. Bytes are first scaled to [0, 1]. The
+/// operations are done in single precision and in this order, so the results are the same as torchvision's.
 ///
-/// Each entry of the first dimension (the channels of an image, the columns of a table) may have a mean and a standard
-/// deviation of its own.
+/// Each entry of the first dimension can have its own mean and standard deviation. These entries are the channels of an
+/// image, or the columns of a table.
 ///
 /// Parameters  mean    [0]; one for all, or one for each entry of the first dimension
-///             std     [1]; likewise; > 0
+///             std     [1]; one for all, or one for each entry of the first dimension; > 0
 /// Input       uint8 or float32 of any shape
 /// Output      float32 of the same shape
-/// Errors      kShapeMismatch (a different dtype), kInvalidArgument (a number of means that does not fit)
+/// Errors      kShapeMismatch (a different dtype), kInvalidArgument (a number of means or deviations that does not fit)
 class Normalize final : public Transform {
  public:
   explicit Normalize(TransformContext& context) : Transform(context) {}
@@ -32,14 +32,15 @@ class Normalize final : public Transform {
   void check_count(const char* name, const std::vector<double>& values, const DatasetField& input) const;
 
   Parameter<std::vector<double>> mean_{*this, "mean", std::vector<double>{0},
-                                       "mean to subtract; one, or one per channel"};
+                                       "mean to subtract; one value, or one for each channel"};
   Parameter<std::vector<double>> std_{*this, "std", std::vector<double>{1},
-                                      "standard deviation to divide by; one, or one per channel", positive()};
+                                      "standard deviation to divide by; one value, or one for each channel",
+                                      positive()};
 
   bool bytes_ = false;                         ///< True if the input is uint8.
   std::size_t channels_ = 1;                   ///< The extent of the first dimension.
-  std::size_t per_channel_ = 1;                ///< The elements of each channel.
-  std::vector<std::array<float, 256>> table_;  ///< What a byte becomes, for each channel.
+  std::size_t per_channel_ = 1;                ///< The number of elements in each channel.
+  std::vector<std::array<float, 256>> table_;  ///< For each channel: the result for every possible byte.
 };
 
 }  // namespace trainyard

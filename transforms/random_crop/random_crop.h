@@ -8,13 +8,15 @@
 
 namespace trainyard {
 
-/// Cuts a square out of an image. In training every place is equally likely; in evaluation the square is in the middle.
+/// A transform that cuts a square out of an image. In training, every position of the square is equally likely; in
+/// evaluation, the square is in the middle.
 ///
-/// With `padding`, that many rows and columns of zeros are first added on every side. CIFAR-10 is usually trained with
-/// size = 32 and padding = 4. A zero is black before `normalize`, and the mean after it.
+/// Before the crop, `padding` rows and columns of zeros are added on every side. CIFAR-10 is usually trained with a
+/// `size` of 32 and a `padding` of 4. The zeros appear as black if this transform comes before `normalize`, and as the
+/// mean colour if it comes after.
 ///
 /// Parameters  size     required: rows and columns of the result
-///             padding  0
+///             padding  0: rows and columns of zeros that are added on every side
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
 /// Output      the image with `size` rows and columns
 /// Errors      kShapeMismatch (not an image; too small)
@@ -27,8 +29,8 @@ class RandomCrop final : public Transform {
 
  private:
   Parameter<std::int64_t> size_{*this, "size", kRequired, "rows and columns of the result", between(1, 1 << 16)};
-  Parameter<std::int64_t> padding_{*this, "padding", 0, "rows and columns of zeros that are first added on every side",
-                                   between(0, 1 << 16)};
+  Parameter<std::int64_t> padding_{
+      *this, "padding", 0, "rows and columns of zeros to add on every side before cropping", between(0, 1 << 16)};
 
   ImageShape image_;
 };

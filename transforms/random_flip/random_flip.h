@@ -8,7 +8,7 @@
 
 namespace trainyard::random_flip {
 
-/// The direction in which an image is mirrored.
+/// The directions in which an image can be mirrored.
 enum class Direction : std::uint8_t { kHorizontal, kVertical };
 constexpr auto words_of(Direction) { return words("direction", "horizontal", "vertical"); }
 
@@ -16,10 +16,10 @@ constexpr auto words_of(Direction) { return words("direction", "horizontal", "ve
 
 namespace trainyard {
 
-/// Mirrors some of the images in training, and none in evaluation.
+/// A transform that mirrors a random part of the images in training, and none in evaluation.
 ///
-/// Parameters  probability  0.5
-///             direction    horizontal (left becomes right) | vertical (top becomes bottom)
+/// Parameters  probability  0.5: the probability with which an image is mirrored
+///             direction    horizontal (swaps left and right) | vertical (swaps top and bottom)
 /// Input       an image, [channels, height, width] or [height, width], of any dtype
 /// Output      an image of the same shape
 /// Errors      kShapeMismatch (not an image)
@@ -31,7 +31,7 @@ class RandomFlip final : public Transform {
   void apply(std::span<const std::byte> input, std::span<std::byte> output, TransformRandom* random) const override;
 
  private:
-  Parameter<double> probability_{*this, "probability", 0.5, "share of the images that are mirrored", between(0, 1)};
+  Parameter<double> probability_{*this, "probability", 0.5, "probability that an image is mirrored", between(0, 1)};
   Parameter<random_flip::Direction> direction_{*this, "direction", random_flip::Direction::kHorizontal,
                                                "horizontal: left becomes right; vertical: top becomes bottom"};
 

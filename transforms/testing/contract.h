@@ -7,10 +7,11 @@
 
 namespace trainyard::testing {
 
-/// What the contract test of transforms needs to know about one transform: parameters with which it accepts at least
-/// one of the contract's fields, which include images of 8 x 8 pixels.
+/// The input of the contract test of transforms for one transform plugin.
 struct TransformCase {
-  std::string parameters = "{}";  ///< A JSON object.
+  /// The parameters of the transform, as a JSON object. With them, the transform must accept at least one of the fields
+  /// that the contract test tries, such as images of 8 x 8 pixels.
+  std::string parameters = "{}";
 };
 
 using TransformContract = ContractCase<TransformCase>;

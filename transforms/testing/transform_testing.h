@@ -14,8 +14,8 @@
 
 namespace trainyard::testing {
 
-/// A transform that was made with the parameters in `json`, as a data loader makes it, and prepared for a field
-/// "input".
+/// A transform that has been constructed in the same way as by the data loader, and prepared for a field "input" of the
+/// given dtype and shape. `json` holds its parameters.
 template <class T>
 class Prepared {
  public:
@@ -28,9 +28,11 @@ class Prepared {
     output_ = transform_->prepare({"input", static_cast<std::uint8_t>(dtype), std::move(shape)});
   }
 
+  /// Returns the field that the transform produces.
   const DatasetField& output() const { return output_; }
 
-  /// Returns the transformed `input`: with the random numbers of `key`, or, without a key, as in an evaluation.
+  /// Applies the transform to `input` and returns the result. With a key, the transform gets the random numbers of this
+  /// key, as in training; without a key it gets none, as in evaluation.
   template <class Out, class In>
   std::vector<Out> apply(const std::vector<In>& input, std::optional<std::uint64_t> key = std::nullopt) const {
     const Tensor out = Tensor::empty(static_cast<DType>(output_.dtype), output_.shape);
@@ -44,7 +46,8 @@ class Prepared {
   DatasetField output_;
 };
 
-/// Returns the numbers 0, 1, 2, ...: every element of such an image shows where it came from.
+/// Returns the numbers 0, 1, 2, ..., count - 1. In an image with these values, every element shows its original
+/// position.
 template <class Element>
 std::vector<Element> counting(std::size_t count) {
   std::vector<Element> values(count);
