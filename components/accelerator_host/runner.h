@@ -77,7 +77,7 @@ class Runner {
   /// Ends the update. Called when the optimizer has changed the parameters, or if it gets no gradients for this step.
   void end_update(std::uint64_t step) { strategy_->end_update(step); }
 
-  /// Begin and end an evaluation or prediction. They are called on every rank, even on one without batches.
+  /// Begin and end an evaluation or a prediction. Must be called on every rank, even on a rank without batches.
   void begin_evaluation() { mode_->begin(); }
   void end_evaluation() { mode_->end(); }
 
@@ -97,12 +97,13 @@ class Runner {
   /// Makes the model's buffers visible to the components that read the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
-  /// model's buffers and the strategy.
+  /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
+  /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
-  /// Keeps the states of a checkpoint, which start() restores, and returns the owners of those that are its own.
+  /// Keeps the states of a checkpoint until start() restores them. Returns the names of all owners whose state this
+  /// function accepts.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
-  /// Returns the number of steps skipped because gradients were not finite, and continues that of a resumed run.
+  /// Returns the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
   /// Sets the number of steps that a resumed run has skipped before.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
@@ -148,7 +149,7 @@ class Runner {
 
   std::unique_ptr<Strategy> strategy_;  ///< Declared after what it works on, so that it is destroyed first.
 
-  // These are made by `build`, too, and refer to the members above.
+  // These members are also made by build(), and refer to the members above.
   std::optional<EvaluationMode> mode_;
   std::optional<SavedParts> parts_;
 };

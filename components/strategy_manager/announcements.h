@@ -17,8 +17,8 @@
 
 namespace trainyard::manager {
 
-/// Collects what the other components announce before the run begins: the data, that the hosts are ready, and where the
-/// run begins. When everything is known, it calls `begin` once.
+/// The announcements that the other components make before the run begins: the data, the readiness of the accelerator
+/// hosts, and the position at which the run begins. When all of them have arrived, `begin` is called once.
 class Announcements {
  public:
   /// The inputs of the strategy manager, whose connections determine which announcements are expected.
