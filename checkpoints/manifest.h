@@ -16,7 +16,7 @@ constexpr std::uint64_t kCheckpointFormat = 2;
 /// checkpoint.
 struct Manifest {
   std::uint64_t format = kCheckpointFormat;
-  std::string trainyard;                    ///< The version of Trainyard that wrote it.
+  std::string trainyard;                    ///< The version of Trainyard that wrote the checkpoint.
   std::map<std::string, FileDigest> files;  ///< The digests of the files. The keys are plain file names.
 };
 
@@ -24,10 +24,10 @@ struct Manifest {
 std::string format_manifest(const Manifest& manifest);
 
 /// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
-/// and kUnsupported for a newer format.
+/// and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file of the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
+/// Reads every file that the manifest names and returns one sentence for each problem found; the list is empty if all
 /// files are unchanged. Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 

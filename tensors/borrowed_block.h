@@ -9,11 +9,13 @@ namespace trainyard {
 
 /// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of it, including those that autograd has saved for the backward pass, always refer to the memory that is
-/// provided at the moment. While none is provided, they have sizes and a type, but must not be read or written.
+/// Views of the block, including views that autograd has saved for the backward pass, always refer to the memory that
+/// is currently provided. While no memory is provided, the views have sizes and a type, but must not be read or
+/// written.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
+  /// Makes a block of this many elements, without memory.
   BorrowedBlock(std::int64_t elements, const at::TensorOptions& options);
 
   const at::Tensor& flat() const { return flat_; }
@@ -21,8 +23,8 @@ class BorrowedBlock {
   /// Returns a view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
-  /// Provides the memory. `memory` must be flat and have the same type, device and number of elements. The block keeps
-  /// it alive until take_back().
+  /// Provides memory for the block. `memory` must be contiguous and on the device of the block, and must have the type
+  /// and the number of elements of the block. The block keeps `memory` alive until take_back().
   void lend(const at::Tensor& memory);
   /// Withdraws the memory that was provided.
   void take_back();

@@ -25,18 +25,18 @@
 
 namespace trainyard {
 
-/// Carries out the orders on one device: forward and backward passes, accumulation and clipping of gradients. It holds
-/// the model and the arena. The optimizer changes the parameters in the arena between the messages Gradients and
-/// Parameters.
+/// The component that carries out the orders on one device: it runs the forward and backward passes, and accumulates
+/// and clips gradients. It owns the model and the arena. Between the messages Gradients and Parameters, the optimizer
+/// changes the parameters in the arena.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
 ///
-/// Orders are carried out one after another, each by an object of its own (active_order.h). This class passes incoming
+/// Orders are carried out one after another, each by a separate object (active_order.h). This class passes incoming
 /// messages to the current order and decides which order is next.
 class AcceleratorHost final : public Component {
  public:
-  /// The memory is what LibTorch takes for a process alone before there is a model.
+  /// `memory_bytes` is the memory that LibTorch uses in a process before there is a model.
   static inline const ComponentTraits kTraits{
       .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 56ull << 20};
 
@@ -149,7 +149,7 @@ class AcceleratorHost final : public Component {
       *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
   Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
 
-  // Its own state goes into checkpoints with its snapshots, so that it is that of the right step.
+  // Snapshots carry the host's own state into checkpoints, so that the state belongs to the right step.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
   // The optimizer and the checkpoint writer work on the same memory, so both must have finished before the first order.
@@ -157,11 +157,11 @@ class AcceleratorHost final : public Component {
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // These two are made when the component is configured; the runner is built when the dataset is known.
+  // These two objects are made when the component is configured. Runner::build() is called when the dataset is known.
   std::unique_ptr<Runner> runner_;
   std::optional<host::Workplace> workplace_;
 
-  std::optional<host::RankPause> pause_;  ///< Set when the model is built; no pause is ordered before.
+  std::optional<host::RankPause> pause_;  ///< Set when the model has been built; no pause is ordered before that.
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
   std::uint64_t trace_ = 0;                   ///< The trace of the batch that was consumed last.

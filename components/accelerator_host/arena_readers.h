@@ -11,23 +11,25 @@
 
 namespace trainyard::host {
 
-/// The readers of the arena that have been told of a step and have not answered yet.
+/// The components that read the arena after a step, and the answers that are still missing.
 ///
-/// Until all of them have answered, the next step may be computed but not applied; if the model has buffers, not even
-/// computed, because a forward pass would change them. Without readers, nothing is done.
+/// Until all readers have answered, the next step may be computed but not applied. If the model has buffers, the next
+/// step may not even be computed, because a forward pass would change the buffers. If there are no readers, the
+/// functions do nothing.
 class ArenaReaders {
  public:
-  /// Every sender that `answers` is connected to is a reader. Visitors that listen to `output` are not.
+  /// Every component that is connected to the input `answers` is a reader. Visitors that listen to `output` are not.
   ArenaReaders(Runner& runner, Output<ArenaReadable>& output, const InputBase& answers, std::uint32_t rank)
       : runner_(runner), output_(output), answers_(answers), rank_(rank) {}
 
-  /// Tells the readers that the arena holds the result of this step.
+  /// Sends ArenaReadable to the readers, because the arena contains the result of this step.
   void show(std::uint64_t step);
 
-  /// Records one answer. Throws kInternal for one that was not asked for.
+  /// Records one answer. Throws kInternal for an answer that is not expected.
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }
+  /// Returns true if even the next forward pass must wait, because it would change buffers that are being read.
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:

@@ -7,14 +7,15 @@
 
 namespace trainyard {
 
-/// How the loss is scaled in 16-mixed.
+/// The settings of loss scaling, which 16-mixed uses.
 struct LossScaling {
   double initial = 65536;             ///< The scale of the first step; > 0.
   std::uint64_t growth_steps = 2000;  ///< The number of good steps in a row after which the scale doubles.
 };
 
-/// Finds the largest factor for the loss at which gradients still fit into float16, as torch.cuda.amp.GradScaler does:
-/// a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good ones in a row double it.
+/// The loss scale of a run. It stays close to the largest factor at which gradients still fit into float16. As in
+/// torch.cuda.amp.GradScaler, a step whose gradients overflow is skipped and halves the scale, and `growth_steps` good
+/// steps in a row double the scale.
 class LossScaler final : public Stateful {
  public:
   static constexpr double kGrowth = 2;
@@ -31,12 +32,12 @@ class LossScaler final : public Stateful {
   /// smallest scale was too large.
   void update(bool finite);
 
-  /// Under this name checkpoints keep the state. It is the same on all ranks, because they skip steps together; where
-  /// they do not, all go on with that of rank 0.
+  /// The name of the state in checkpoints. The state is the same on all ranks, because they skip steps together. If
+  /// ranks skip steps separately, the checkpoint contains the state of rank 0, and all ranks resume with it.
   static constexpr const char* kState = "loss_scale";
 
   void save_state(StateWriter& into) const override;
-  /// Throws kCorrupt for values that make no sense. Values that are missing stay as they are.
+  /// Throws kCorrupt for impossible values. A value that is missing in the checkpoint stays as it is.
   void restore_state(const StateReader& from) override;
 
  private:

@@ -14,11 +14,12 @@
 
 namespace trainyard {
 
-/// The parts of a rank that have state which a checkpoint keeps besides the rank's memory: the random numbers, the
-/// parts that are given, and the model's buffers where the rank has buffers of its own.
+/// The parts of a rank that have state which a checkpoint keeps besides the arena: the random numbers, the parts that
+/// the constructor receives, and the rank's own copy of the model's buffers, if it has one.
 ///
-/// Checkpoints have the buffers of rank 0, and the other ranks of a run have buffers of their own: running means of the
-/// samples that they have seen. What they mean depends on the strategy.
+/// A checkpoint contains the buffers of rank 0 like the other tensors of the model. In a run of several ranks, the
+/// buffers differ between ranks, because they are, for instance, running means of the samples that a rank has seen.
+/// What the buffers mean depends on the strategy.
 class SavedParts {
  public:
   /// A part that has state, and the name under which checkpoints keep it.
@@ -38,11 +39,12 @@ class SavedParts {
   /// Returns the state of all parts.
   std::vector<SavedState> save();
 
-  /// Keeps the states of a checkpoint until restore(), and returns the owners of those that are this rank's own.
+  /// Keeps the states of a checkpoint until restore() is called. Returns the names of all owners whose state this
+  /// function accepts.
   std::vector<std::string> keep(const RestoredStates& states);
 
-  /// Gives the parts the state that was kept. Does nothing if there is none. Random numbers of which the checkpoint has
-  /// no state begin anew.
+  /// Restores the parts from the states that keep() has stored. Does nothing if keep() was not called. If the
+  /// checkpoint has no state for the random numbers of this rank, a new sequence begins.
   void restore();
 
  private:

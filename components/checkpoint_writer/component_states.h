@@ -16,26 +16,28 @@
 
 namespace trainyard {
 
-/// What the checkpoint writer and the components that have state say to each other. It brings the ports for this with
-/// it, the counterparts of those of a StatePort.
+/// The checkpoint writer's side of the exchange of state with other components. It adds the necessary ports to its
+/// owner. Each of the other components has a StatePort.
 class ComponentStates {
  public:
-  /// How long components may take to give their state or to take it back. They do it between two messages, so only one
-  /// that hangs takes longer.
+  /// The time within which all components must have sent or restored their state. A component does this between two
+  /// messages, so only a component that hangs takes longer.
   static constexpr std::chrono::seconds kDeadline{30};
 
   explicit ComponentStates(Component& owner);
 
-  /// Gives the components their state, and calls `done` when all have taken it, with the owners whose state nobody has
-  /// taken. The owner of this object fails if a component does not answer in time.
+  /// Sends the components their state, and calls `done` when all components have restored theirs. `left` names the
+  /// owners in `states` whose state no component has taken. If a component does not answer in time, the component that
+  /// owns this object fails with kTimeout.
   void give_back(RestoredStates states, std::function<void(const std::set<std::string>& left)> done);
 
-  /// Asks the components for their state, and calls `done` when all have given it or one has not in time. It may call
-  /// it before it returns.
+  /// The callback of collect(), which receives the states or, if `error` is not empty, the reason why there are none.
   using Collected = std::function<void(std::vector<SavedState> states, const std::string& error)>;
+  /// Asks the components for their state. Calls `done` when all components have sent it, or with an error when one of
+  /// them has not sent it in time. If no component has state, `done` is called before this function returns.
   void collect(std::uint64_t order, std::uint64_t step, Collected done);
 
-  /// Ends a collection that is under way, with this error.
+  /// Cancels the collection that is under way, if any, and passes `error` to its callback.
   void give_up(const std::string& error);
 
  private:
@@ -52,7 +54,7 @@ class ComponentStates {
 
   std::optional<core::EventLoop::TimerId> clock_;
   std::set<std::string> answered_;  ///< The components that have answered.
-  std::set<std::string> left_;      ///< The owners whose state nobody has taken yet.
+  std::set<std::string> left_;      ///< The owners whose state no component has taken yet.
   std::function<void(const std::set<std::string>& left)> given_back_;
   std::uint64_t order_ = 0;  ///< The order of the collection under way.
   std::vector<SavedState> states_;

@@ -12,31 +12,31 @@
 
 namespace trainyard {
 
-/// The memory into which snapshots are copied, and the snapshots that wait for it.
+/// The copies into which snapshots are taken, and the snapshots that wait for a free copy.
 ///
-/// There are two copies: one is being written and one is free to copy into. More would only hold memory, since each has
-/// the size of the whole state. At most one copy is open at a time: its memory is taken, but the state of components is
-/// still missing. Snapshots are copied in the order in which they came.
+/// There are two copies: while one is being written, the other can be filled. More copies would only use memory,
+/// because each has the size of the whole state. At most one copy is open at a time, which means that the blocks are
+/// copied, but the state of other components is still missing. Snapshots are copied in the order of their arrival.
 ///
 ///     free -> begin(): open -> finish(): with the caller, who has it written -> give_back(): free
 class StateCopies {
  public:
   StateCopies();
 
-  /// Puts a snapshot behind those that wait.
+  /// Appends a snapshot to the snapshots that wait.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
-  /// Returns true if a snapshot waits, a copy is free, and none is open.
+  /// Returns true if a snapshot waits, a copy is free, and no copy is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
-  /// Copies every block for the snapshot that has waited longest, and returns the copy, which is open from then on.
-  /// can_begin() must be true, and `layout` must stay as it is while there are copies of it.
+  /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()
+  /// must be true. `layout` must stay alive and unchanged while there are copies that refer to it.
   const StateCopy& begin(const StateLayout& layout);
 
-  /// Hands out the open copy.
+  /// Returns the open copy and passes its ownership to the caller. No copy is open afterwards.
   std::unique_ptr<StateCopy> finish() { return std::move(open_); }
 
-  /// Takes back a copy that is not needed any more. It lets go of the states of components.
+  /// Makes a copy free again, and releases the states of other components that it refers to.
   void give_back(std::unique_ptr<StateCopy> copy);
 
   bool all_free() const { return free_.size() == kCopies; }

@@ -19,11 +19,11 @@
 
 namespace trainyard {
 
-/// Updates the parameters from the gradients, by one fused pass over the arena of its rank in every step. It allocates
-/// state only for its rank's part of the parameters (ArenaInfo::shard_begin).
+/// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
+/// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
-/// The rules and their options are those of torch.optim, under the same names. One pass reads a gradient, multiplies it
-/// by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
+/// The rules and their options have the names and the meaning that they have in torch.optim. One pass reads a gradient,
+/// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
 /// Input      gradients   all buckets of a step; answered with `parameters` when the last one has arrived
@@ -120,8 +120,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients have an edge
-  /// of their own, on which they may arrive earlier.
+  /// Delays the first step until RunState has arrived, which contains the number of this step. Gradients arrive on
+  /// another edge, and can arrive earlier.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -130,10 +130,12 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
-  bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
-  std::uint64_t step_ = 0;     ///< The number of the last update; with shared state, that of this rank's last update.
+  /// True if the optimizers of several ranks update the same parameters, one after another.
+  bool shared_state_ = false;
+  /// The number of the last update; with shared state, the number of this rank's last update.
+  std::uint64_t step_ = 0;
   Gradients pending_;          ///< The most recent message for the next step.
-  std::uint32_t arrived_ = 0;  ///< How many buckets of the next step have arrived.
+  std::uint32_t arrived_ = 0;  ///< The number of buckets of the next step that have arrived.
 };
 
 }  // namespace trainyard

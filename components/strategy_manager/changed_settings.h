@@ -7,11 +7,11 @@
 
 namespace trainyard::manager {
 
-/// The parameters that were changed during the run, as checkpoints record them. There is one entry for each parameter,
-/// and none for one that has again the value of the launch file.
+/// The parameters that were changed during the run, as checkpoints record them. There is one entry for each parameter
+/// whose value differs from the launch file.
 class ChangedSettings {
  public:
-  /// Adds what a resumed run had changed before.
+  /// Adds the changes that a resumed run made before.
   void resume(const std::vector<Setting>& settings);
 
   /// Records a change.

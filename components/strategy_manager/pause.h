@@ -8,8 +8,8 @@
 
 namespace trainyard::manager {
 
-/// Brings all ranks to rest after a step on which they agree, and lets them go on. What they were doing is continued or
-/// dropped afterwards.
+/// The state of a pause, in which all ranks rest after the same step. Afterwards the interrupted orders are continued
+/// or dropped.
 ///
 ///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
 class Pause {
@@ -18,17 +18,20 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Asks for a pause, unless there is one.
+  /// Requests a pause, unless one is already requested or under way.
   void want();
-  /// Ends the pause, or withdraws the wish. A pause that is under way ends when all ranks have come to rest.
+  /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
+  /// as all ranks rest.
   void end();
   /// Records that the pause is over because the orders were dropped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of the order that is to be sent now, and takes it as sent under this id.
+  /// Returns the kind of the order that must be sent now with this id, and treats the order as sent. Returns nothing if
+  /// no order is due.
   std::optional<OrderKind> next(std::uint64_t id);
 
-  /// Returns true if this was an answer to the pause. Throws kInternal if the ranks rest after different steps.
+  /// Records an answer. Returns false if it is not an answer to the order to pause. Throws kInternal if the ranks rest
+  /// after different steps.
   bool answered(const OrderDone& done);
 
   bool working() const { return state_ == State::kWorking; }
@@ -39,8 +42,8 @@ class Pause {
  private:
   std::uint32_t ranks_;
   State state_ = State::kWorking;
-  bool ends_at_once_ = false;  ///< True if it was ended before all ranks had come to rest.
-  std::uint64_t id_ = 0;       ///< The order that asked for the last pause.
+  bool ends_at_once_ = false;  ///< True if end() was called before all ranks rested.
+  std::uint64_t id_ = 0;       ///< The id of the last order to pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;
 };

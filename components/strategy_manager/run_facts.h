@@ -11,24 +11,24 @@
 
 namespace trainyard::manager {
 
-/// What the other components have announced before the run begins. It is fixed from then on.
+/// The facts that the other components have announced before the run begins. They do not change afterwards.
 struct RunFacts {
-  /// The epochs of training; without batches if there is no such split.
+  /// The split to train on; it has no batches if there is no such split.
   SplitInfo train;
-  /// The number of batches of an evaluation or prediction, indexed by split: the smallest one that any rank has
+  /// The number of batches of an evaluation or prediction, indexed by split: the smallest number that any rank has
   /// announced.
   std::map<std::string, std::uint64_t> batches;
-  std::vector<SavedState> data;  ///< What checkpoints say about the data.
+  std::vector<SavedState> data;  ///< The description of the data for checkpoints (data_facts.h).
   std::uint32_t ranks = 1;       ///< The number of accelerator hosts that will answer.
   bool writes_checkpoints = false;
 };
 
-/// Adds what a rank has announced of a split. Ranks step together, so the rank that has the fewest batches ends
-/// everybody's epoch.
+/// Adds the description of a split that one rank has announced. Ranks step together, so the rank with the fewest
+/// batches determines the number of batches.
 void add_split(RunFacts& facts, const SplitInfo& split);
 
-/// Returns the number of batches of a split that an evaluation uses, under a limit (-1 if there is none). Throws
-/// kNotFound with the known splits.
+/// Returns the number of batches of a split that an evaluation uses, which is at most `limit`; a `limit` of -1 means no
+/// limit. Throws kNotFound, with the nearest known name, if there is no such split.
 std::uint64_t batches_of(const RunFacts& facts, const std::string& split, std::int64_t limit);
 
 }  // namespace trainyard::manager

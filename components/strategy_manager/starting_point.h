@@ -11,8 +11,8 @@
 
 namespace trainyard::manager {
 
-/// Where the run begins, and the state that it takes over from a checkpoint. Without a checkpoint writer nobody says
-/// so, and the run begins at step 0 without any state.
+/// The position at which the run begins, and the state that it takes over from a checkpoint. If set_place() is not
+/// called, because there is no checkpoint writer, the run begins at step 0 without any state.
 class StartingPoint {
  public:
   void set_place(const RunState& place) { place_ = place; }
@@ -21,11 +21,11 @@ class StartingPoint {
   /// Returns the states of the checkpoint; empty if the run does not resume.
   const RestoredStates& states() const { return states_; }
 
-  /// Returns where the run begins. If it resumes, its data must be that of the checkpoint, because a position means the
-  /// same samples only in the same order of the same data, and the numbers that a model gives mean the same only with
-  /// the same vocabulary. A position that the checkpoint gives in batches is returned in samples.
+  /// Returns the position at which the run begins. If the run resumes, its data must be the same as the checkpoint's
+  /// data; see check_same_data(). A position that the checkpoint contains in batches is converted to samples.
   ///
-  /// Calls `warn` for every difference that the settings accept. Throws kInvalidArgument for the others.
+  /// Calls `warn` for every difference that RunSettings::may_differ permits. Throws kInvalidArgument for any other
+  /// difference.
   RunState checked(const DatasetInfo& data, const RunSettings& settings, const SplitInfo& train,
                    const std::function<void(const std::string&)>& warn) const;
 

@@ -25,17 +25,17 @@
 
 namespace trainyard {
 
-/// Directs the run: decides when to train, validate and save, and when the run is over. RunAgenda makes these
-/// decisions; this class sends its orders and passes the answers to it.
+/// The component that directs the run: when to train, validate and save, and when the run is over. RunAgenda makes
+/// these decisions. This class sends the orders of the agenda and passes the answers to it.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Settings have Lightning's names and meanings, with the unit in the name: a step is one optimizer step, a batch one
-/// micro-batch.
+/// Settings have the names and the meaning that they have in Lightning, with the unit in the name. A step is one step
+/// of the optimizer, and a batch is one micro-batch.
 ///
-/// Services  stop, checkpoint, validate
+/// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
@@ -43,7 +43,7 @@ class StrategyManager final : public Component {
 
   explicit StrategyManager(ComponentContext& context) : Component(context, kTraits) {}
 
-  /// Throws for a run without an end, and for settings that contradict each other.
+  /// Throws kInvalidArgument for a run without an end, and for settings that contradict each other.
   void check_parameters() const override { manager::resolved(read_settings()); }
 
  protected:
@@ -58,7 +58,7 @@ class StrategyManager final : public Component {
   void on_checkpoint(const CheckpointDone& done);
   void on_rank_metrics(const RankMetrics& metrics);
 
-  // The services, which run on the component's own loop like every handler.
+  // The services, which run on the component's event loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -67,10 +67,10 @@ class StrategyManager final : public Component {
 
   void begin();
   void start_clock();
-  // Sends every order that is due, and ends the run when there are no more. Called after every event.
+  // Sends every order that is due, and ends the run when no orders remain. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // Answers those who wait for the ranks to come to rest, if they have.
+  // If all ranks rest, answers the callers of `pause` who wait for this.
   void report_rest();
   void send_merged_metrics();
   // Returns the parameters as plain data, for code that does not depend on components.
@@ -98,7 +98,7 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
-  // Its own state goes into checkpoints with its orders, so that it is that of the right moment.
+  // Orders carry the manager's own state into checkpoints, so that the state belongs to the right moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
                      announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};

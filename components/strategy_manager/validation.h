@@ -14,20 +14,20 @@
 
 namespace trainyard::manager {
 
-/// Determines what a validation evaluates, and keeps its last results and whether they were the best. Its state is that
-/// of early stopping: the best value, and how long ago it was reached.
+/// The validations of a run: what they evaluate, and their last results. The state that checkpoints keep is the state
+/// of early stopping: the best value, and the number of validations since.
 class Validation final : public Stateful {
  public:
-  /// Under this name checkpoints keep the state.
+  /// The name under which checkpoints keep the state.
   static constexpr const char* kState = "early_stopping";
 
-  /// `known` holds the metrics stored in the checkpoint of a resumed run. They serve as the best ones if the checkpoint
-  /// has no state of early stopping. Throws kNotFound for a split that the dataset lacks; a fit without a split
-  /// "validate" has no validation.
+  /// `known` contains the metrics that the checkpoint of a resumed run has stored. If the checkpoint has no state of
+  /// early stopping, they count as the best results. Throws kNotFound for a split that the dataset lacks; a fit without
+  /// a split "validate" has no validation.
   Validation(const RunSettings& settings, const RunFacts& facts, const std::vector<Scalar>& known);
 
   void save_state(StateWriter& into) const override;
-  /// Begins anew if the checkpoint's run watched another metric or split.
+  /// Ignores the state if the run of the checkpoint watched another metric or split.
   void restore_state(const StateReader& from) override;
 
   /// One evaluation order of a validation.
@@ -35,17 +35,18 @@ class Validation final : public Stateful {
     std::string name;
     std::uint64_t batches = 0;  ///< Always > 0.
   };
-  /// Returns the evaluations of a validation; empty if this run has none.
+  /// Returns the evaluations that make up a validation. The list is empty if this run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
   /// Records the means of one split. `judge` is true for a planned validation, whose result early stopping uses. Throws
-  /// kNotFound if early stopping watches a metric that is not among them.
+  /// kNotFound if early stopping watches a metric that `metrics` does not contain.
   void take(const std::string& split, const std::vector<Scalar>& metrics, bool judge);
 
-  /// Returns the newest results: those of the watched split under their names, those of other splits as "split/name".
+  /// Returns the newest results. The metrics of the watched split have plain names, and the metrics of other splits are
+  /// named "split/name".
   std::vector<Scalar> metrics() const;
 
-  /// Returns true if the last judged validation was the best so far.
+  /// Returns true if the last planned validation was better than all earlier ones.
   bool improved() const { return improved_; }
   const EarlyStopping& stopping() const { return stopping_; }
 
