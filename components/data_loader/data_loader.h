@@ -74,7 +74,8 @@ class DataLoader : public Component {
   void send(Prefetcher::Slot& slot);
   void fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const;
 
-  Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "where samples come from", plugin_kind("dataset")};
+  Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "the dataset from which samples are read",
+                                      plugin_kind("dataset")};
   Parameter<std::vector<PluginSpec>> transforms_{
       *this, "transforms", std::vector<PluginSpec>{},
       "the transforms of every sample, in the order in which they are applied", plugin_kind("transform")};
@@ -100,9 +101,10 @@ class DataLoader : public Component {
 
   Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will contain", {.latched = true}};
   Output<Batch> batches_{*this, "batches", "the batches, in the sequence of the orders that they serve"};
-  Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
-                       InputOptions{.topic = "/orders"}};
-  Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor", "where training goes on; the question is not looked at",
+  Input<Order> orders_{*this, "orders", "the orders, which request batches",
+                       [this](const auto& order) { on_order(*order); }, InputOptions{.topic = "/orders"}};
+  Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor",
+                                              "the position at which training continues; the request is ignored",
                                               [this](const LoaderCursor&) { return cursor(); }};
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }

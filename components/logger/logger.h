@@ -86,10 +86,11 @@ class Logger final : public Component {
 
   Input<Metrics> metrics_{*this, "metrics", "the metrics of the run", [this](const auto& m) { on_metrics(*m); },
                           required("/metrics")};
-  Input<ModelInfo> model_{*this, "model", "what is trained", [this](const auto& m) { tell(*m); }, listening("/model")};
-  Input<DatasetInfo> dataset_{*this, "dataset", "what it is trained on", [this](const auto& m) { tell(*m); },
+  Input<ModelInfo> model_{*this, "model", "the model that is trained", [this](const auto& m) { tell(*m); },
+                          listening("/model")};
+  Input<DatasetInfo> dataset_{*this, "dataset", "the dataset that is used", [this](const auto& m) { tell(*m); },
                               listening("dataset")};
-  Input<Prediction> predictions_{*this, "predictions", "what the model says", [this](const auto& m) { tell(*m); },
+  Input<Prediction> predictions_{*this, "predictions", "predictions of the model", [this](const auto& m) { tell(*m); },
                                  listening("/predictions")};
   Input<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved", [this](const auto& m) { tell(*m); },
                                      listening("/checkpoints")};

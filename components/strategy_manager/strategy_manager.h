@@ -115,7 +115,7 @@ class StrategyManager final : public Component {
   Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each call of pause needs one call of go_on",
                                         [this](const GoOnRequest& request) { return go_on(request); }};
 
-  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
+  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "mode of the run"};
   Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no limit",
                                      at_least(-1) | in_unit("steps")};
   Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no limit",
