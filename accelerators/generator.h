@@ -17,7 +17,7 @@ void seed_generator(at::Generator generator, std::uint64_t seed);
 std::vector<std::uint8_t> state_of_generators(const std::vector<at::Generator>& generators);
 
 /// Restores the states that state_of_generators() returned. Throws kCorrupt if the number of generators or the lengths
-/// of their states differ. The error text begins with `where` and contains the lengths.
+/// of their states differ, or if a state is damaged. The error text begins with `where`, and contains the lengths.
 void restore_generators(const std::vector<at::Generator>& generators, const std::vector<std::uint8_t>& states,
                         const std::string& where);
 

@@ -30,6 +30,10 @@ class TrainingTest : public LaunchTest {
   /// Writes the launch file that train() uses, and returns its path.
   std::string training_file(const std::string& directory, const std::string& more);
 
+  /// Trains to the end, checks that the exit code is `code`, and returns the output.
+  std::string run_to_end(const std::string& directory, std::vector<std::string> arguments, int code = 0,
+                         const std::string& more = "");
+
   /// Stops a training run as Ctrl-C does, and checks that it has ended cleanly.
   void interrupt(Command& training);
 
@@ -51,6 +55,9 @@ class TrainingTest : public LaunchTest {
 
   /// Returns the registry's description of a component, or null while the run does not answer.
   nlohmann::json node(const std::string& component) const;
+
+  /// Returns the process id of a component or external program, or 0 while the run does not answer.
+  pid_t pid_of(const std::string& component) const;
 
   /// Returns the state of a component or external program according to the registry, or "" while the registry does not
   /// answer.
