@@ -11,13 +11,13 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo, with
-/// the path and the system's reason.
+/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo and
+/// contain the path and the reason.
 class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.
   explicit DurableFile(std::string path);
-  /// If close() was not called, the content of the file on disk is undefined.
+  /// Closes the file. If close() was not called before, the content of the file on disk is undefined.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -26,7 +26,7 @@ class DurableFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
-  /// Waits until everything is on disk. Returns the number of bytes and their SHA-256.
+  /// Waits until everything is on disk, and closes the file. Returns the number of bytes and their SHA-256.
   FileDigest close();
 
  private:
@@ -36,7 +36,8 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A file for reading. Its size is determined when it is opened; if the file shrinks afterwards, read() throws.
+/// A file that is open for reading. Its size is determined when it is opened; if the file shrinks afterwards, read()
+/// throws.
 class InputFile {
  public:
   /// Opens the file. Throws kNotFound if it does not exist, and kIo if it is not a regular file or cannot be opened.
@@ -48,7 +49,7 @@ class InputFile {
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Fills `into` with bytes from `position` on. Throws kCorrupt if the file ends too early.
+  /// Fills `into` with the bytes that start at `position`. Throws kCorrupt if the file ends too early.
   void read(std::uint64_t position, std::span<std::byte> into) const;
 
  private:
@@ -57,7 +58,7 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Waits until the names in a directory are on disk. A rename is durable only after this.
+/// Waits until changes to the names in a directory, such as a rename, are on disk. Throws kIo.
 void sync_directory(const std::string& path);
 
 /// Throws kIo with "cannot <what> <path>: <reason of errno>".

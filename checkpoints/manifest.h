@@ -24,11 +24,11 @@ struct Manifest {
 std::string format_manifest(const Manifest& manifest);
 
 /// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
-/// and kUnsupported for a newer format.
+/// and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
-/// Reads every file in the manifest and returns what is wrong, in one sentence per problem; the list is empty if all
-/// files are unchanged. Files that are not in the manifest are ignored.
+/// Reads every file that the manifest names and returns one sentence for each problem found; the list is empty if all
+/// files are unchanged. Files that the manifest does not name are ignored.
 std::vector<std::string> verify_files(const Manifest& manifest, const std::string& directory);
 
 }  // namespace trainyard::checkpoints

@@ -10,7 +10,8 @@
 
 namespace trainyard::checkpoints {
 
-/// An incremental computation of a SHA-256 hash with OpenSSL, which uses the CPU's SHA instructions if there are any.
+/// A SHA-256 that is computed incrementally. OpenSSL does the work, with the SHA instructions of the processor if it
+/// has any.
 class Sha256 {
  public:
   Sha256();
@@ -37,14 +38,15 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Reads a whole file and returns its digest. Throws kIo and kNotFound.
+/// Reads a whole file and returns its digest. Throws kNotFound if the file does not exist, and kIo if it cannot be
+/// read.
 FileDigest digest_file(const std::string& path);
 
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
-/// Converts hexadecimal text to bytes. Throws kCorrupt, with a text that contains `where`, for an odd number of digits
-/// or for any other character.
+/// Converts hexadecimal text with lower-case digits to bytes. Throws kCorrupt for an odd number of digits or for any
+/// other character; the text of the error begins with `where`.
 std::vector<std::uint8_t> from_hex(const std::string& text, const std::string& where);
 
 }  // namespace trainyard::checkpoints

@@ -5,12 +5,12 @@
 
 namespace trainyard {
 
-/// A guard for autocast. While it exists, suitable LibTorch operations on its thread compute in `type`, and operations
-/// that need more precision compute in float32. Weights are converted once and cached until the guard is destroyed, so
-/// they must not be updated before that.
+/// A scope in which suitable LibTorch operations of the current thread compute in `type`, while operations that need
+/// more precision stay in float32. Converted weights are cached until the outermost Autocast is destroyed, so weights
+/// must not be updated before.
 ///
-/// Use it for the forward pass and the loss. The backward pass does not need it, because each gradient has the type of
-/// its operation.
+/// An Autocast is meant for the forward pass and the loss. The backward pass does not need an Autocast, because each
+/// operation computes its gradient in the type of its forward pass.
 class Autocast {
  public:
   /// Starts autocast to `type`. Throws kUnsupported if this LibTorch has no autocast for devices of this type.

@@ -9,12 +9,13 @@ namespace trainyard {
 
 /// A flat tensor whose memory is provided only temporarily.
 ///
-/// Views of the tensor, including views that autograd has saved for the backward pass, always refer to the memory that
-/// is provided at the moment. While no memory is provided, the views have sizes and a type, but must not be read or
+/// Views of the block, including views that autograd has saved for the backward pass, always refer to the memory that
+/// is currently provided. While no memory is provided, the views have sizes and a type, but must not be read or
 /// written.
 class BorrowedBlock {
  public:
   BorrowedBlock() = default;
+  /// Makes a block of this many elements, without memory.
   BorrowedBlock(std::int64_t elements, const at::TensorOptions& options);
 
   const at::Tensor& flat() const { return flat_; }
@@ -22,8 +23,8 @@ class BorrowedBlock {
   /// Returns a view with these sizes, starting at element `begin`.
   at::Tensor view(std::int64_t begin, at::IntArrayRef sizes) const;
 
-  /// Provides the memory. `memory` must be flat and have the same type, device and number of elements. The block keeps
-  /// `memory` alive until take_back().
+  /// Provides memory for the block. `memory` must be contiguous and on the device of the block, and must have the type
+  /// and the number of elements of the block. The block keeps `memory` alive until take_back().
   void lend(const at::Tensor& memory);
   /// Stops using the memory passed to lend(), and releases it.
   void take_back();

@@ -11,28 +11,28 @@
 
 namespace trainyard {
 
-/// The separate memory of a device that an arena uses.
+/// The separate memory of a device, in which an arena has its blocks.
 struct DeviceMemory {
-  /// A function that copies a whole block between host and device, and returns when that is complete. If `copy` is
-  /// empty, LibTorch's own copy is used.
+  /// A function that copies a whole block between host and device, and returns when the copy is complete.
   using Copy = std::function<void(at::Tensor to, const at::Tensor& from)>;
 
-  /// The device whose memory kernels work on; empty if they work on the host memory.
-  std::optional<at::Device> device;
+  std::optional<at::Device> device;  ///< The device; empty if kernels work on the host memory itself.
+  /// The function that copies blocks; empty to use LibTorch's own copy.
   Copy copy;
 };
 
-/// One flat block of an arena, with its two sides: the host memory, which other components can map in their processes,
-/// and the memory that kernels work on.
+/// One flat block of an arena, which has two sides: the host memory and the memory that kernels work on. The optimizer
+/// and the checkpoint writer can map the host memory in other processes.
 ///
-/// On a processor both are the same bytes, and nothing is ever copied. A device with memory of its own has a second
-/// block of the same layout. Code that has changed one side must copy it to the other. The whole block is copied in one
-/// contiguous transfer.
+/// On a processor both are the same bytes, and nothing is ever copied. For a device with separate memory, there is a
+/// second block of the same layout on the device. Code that has changed one side must copy it to the other. The whole
+/// block is copied, in one contiguous transfer.
 class MirroredBlock {
  public:
   MirroredBlock() = default;
 
-  /// `host` must be zeroed and hold whole elements of `dtype`. The device's side is then zeroed, too.
+  /// Makes a block over `host`, which must be zeroed and hold whole elements of `dtype`. The device's side is zeroed,
+  /// too.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own);
 
   bool empty() const { return host_.empty(); }
@@ -50,7 +50,8 @@ class MirroredBlock {
   /// Returns the kernels' view of one entry.
   at::Tensor entry(const ArenaEntry& entry) const;
 
-  /// Copy the block to the other side. Return false if there is nothing to copy, because both sides are the same bytes.
+  /// Copy the whole block to the host's side or to the device's side. Return false if nothing is copied, because both
+  /// sides are the same bytes or the block is empty.
   bool to_host() const;
   bool to_device() const;
 

@@ -8,15 +8,15 @@
 
 namespace trainyard {
 
-/// The meaning of a launch file's parameter `precision` for tensors.
+/// The number formats that the parameter `precision` of a launch file selects.
 ///
 /// "true" means that parameters, gradients, batches and computation all have one type. "mixed" means that parameters
-/// and gradients stay float32, while LibTorch's autocast runs suitable operations in 16 bits.
+/// and gradients stay float32, while LibTorch's autocast computes in 16 bits where that is faster.
 struct Precision {
   std::string name;                         ///< "32-true", "bf16-mixed", ...
   at::ScalarType parameters = at::kFloat;   ///< The type of the arena and of the floating-point tensors of a batch.
   at::ScalarType computation = at::kFloat;  ///< The type of matrix products and convolutions.
-  /// True if the loss is scaled, because gradients would vanish below the smallest number of the type.
+  /// True if the loss is scaled, because small gradients would otherwise vanish in float16.
   bool scales_loss = false;
 
   /// Returns true if computation and parameters have different types, so that autocast is needed.
@@ -34,8 +34,8 @@ const std::vector<std::string>& precision_names_and_aliases();
 /// any other name.
 Precision parse_precision(const std::string& name);
 
-/// Converts `tensor` to the type of the parameters if it holds floating-point numbers of another type. Integers (such
-/// as classes and tokens) and bytes are left unchanged.
+/// Returns `tensor`, converted to the type of the parameters if it holds floating-point numbers of another type.
+/// Integers, such as classes and tokens, and bytes are not converted.
 at::Tensor with_precision(const at::Tensor& tensor, const Precision& precision);
 
 }  // namespace trainyard

@@ -16,23 +16,27 @@ namespace trainyard {
 /// passes is assumed never to draw, and no longer waits for the others.
 class RankGenerator {
  public:
-  /// Every rank of the process must construct its RankGenerator before the first rank draws.
+  /// Counts this rank as one of the process. Every rank of the process must have made its RankGenerator before the
+  /// first rank draws.
   RankGenerator();
   ~RankGenerator();
   RankGenerator(const RankGenerator&) = delete;
   RankGenerator& operator=(const RankGenerator&) = delete;
 
-  /// Locks LibTorch's generator against the other ranks of the process while it is seeded, restored or otherwise used.
+  /// Returns a lock that keeps the other ranks of the process away from LibTorch's generator. It must be held while the
+  /// generator is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
-  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. Must be called under hold().
+  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. The caller must hold the
+  /// lock.
   void adopt();
 
-  /// Puts the state of the rank's own sequence into LibTorch's generator. Must be called under hold().
+  /// Puts the state of the rank's own sequence into LibTorch's generator. Does nothing if the rank is alone in its
+  /// process. The caller must hold the lock.
   void install() const;
 
-  /// A guard for a rank's turn. While it exists, its thread draws from the rank's own sequence, and other ranks of the
-  /// process that draw must wait.
+  /// A scope in which the current thread draws from the rank's own sequence. Other ranks that draw wait until the scope
+  /// ends.
   class Turn {
    public:
     explicit Turn(RankGenerator& generator);
@@ -41,7 +45,7 @@ class RankGenerator {
     Turn& operator=(const Turn&) = delete;
 
    private:
-    RankGenerator* generator_ = nullptr;  ///< Null if this rank does not need a turn.
+    RankGenerator* generator_ = nullptr;  ///< Null if the Turn does nothing.
     std::unique_lock<std::mutex> lock_;
   };
 

@@ -25,9 +25,9 @@
 
 namespace trainyard {
 
-/// Carries out the orders on one device: forward and backward passes, accumulation and clipping of gradients. The
-/// component holds the model and the arena. The optimizer changes the parameters in the arena between the messages
-/// Gradients and Parameters.
+/// The component that carries out the orders on one device: it runs the forward and backward passes, and accumulates
+/// and clips gradients. It owns the model and the arena. Between the messages Gradients and Parameters, the optimizer
+/// changes the parameters in the arena.
 ///
 ///     dataset --> [build] --> arena --> optimizer --> parameters(0) --> [ready] --> /model
 ///     /orders, batches --> [micro-batches] --> gradients --> optimizer --> parameters --> [next step]
@@ -36,7 +36,7 @@ namespace trainyard {
 /// messages to the current order and decides which order is next.
 class AcceleratorHost final : public Component {
  public:
-  /// `memory_bytes` is the memory that LibTorch needs in a process without a model.
+  /// `memory_bytes` is the memory that LibTorch uses in a process before there is a model.
   static inline const ComponentTraits kTraits{
       .per_rank = true, .thread = "main", .restartable = false, .memory_bytes = 56ull << 20};
 
@@ -90,9 +90,9 @@ class AcceleratorHost final : public Component {
                                                    "16-mixed: steps without overflow after which the factor doubles",
                                                    at_least(1) | in_unit("steps")};
   Parameter<PluginSpec> model_{*this, "model", kRequired, "layers and loss", plugin_kind("model")};
-  Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "largest L2 norm of all gradients together; 0 = any",
+  Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "limit of the L2 norm of all gradients together; 0 = no limit",
                                at_least(0) | settable()};
-  Parameter<double> clip_value_{*this, "clip_value", 0.0, "largest absolute value of a gradient; 0 = any",
+  Parameter<double> clip_value_{*this, "clip_value", 0.0, "limit of the absolute value of each gradient; 0 = no limit",
                                 at_least(0) | settable()};
   Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10,
                                            "steps between two reports of training metrics",
@@ -107,7 +107,7 @@ class AcceleratorHost final : public Component {
                                   "stop at the first loss or gradient that is not finite; slow"};
   Parameter<OnNan> on_nan_{
       *this, "on_nan", OnNan::kStop,
-      "for a loss that is not finite: end the run (stop), leave out the step (skip), or continue (ignore)"};
+      "for a loss that is not finite: end the run (stop), skip the step (skip), or continue (ignore)"};
 
   Input<DatasetInfo> dataset_{*this, "dataset", "sizes of the data, sent before the first batch",
                               [this](const auto& message) { on_dataset(*message); }};
@@ -146,10 +146,10 @@ class AcceleratorHost final : public Component {
   Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
   Output<RankMetrics> rank_metrics_{
-      *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
-  Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
+      *this, "rank_metrics", "the metrics of this rank, in a run with several ranks", {.topic = "/rank_metrics"}};
+  Output<Prediction> predictions_{*this, "predictions", "predictions of the model", {.topic = "/predictions"}};
 
-  // The component's own state is part of its Snapshot messages, so that a checkpoint gets the state of the right step.
+  // Snapshots carry the host's own state into checkpoints, so that the state belongs to the right step.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};
 
   // The optimizer and the checkpoint writer prepare the same memory, so both must have finished before the first order.
@@ -157,11 +157,11 @@ class AcceleratorHost final : public Component {
   Gate::Need optimizer_ready_{ready_, parameters_};
   Gate::Need restored_{ready_, run_state_};
 
-  // These two are made when the component is configured. Runner::build is called when the dataset is known.
+  // These two objects are made when the component is configured. Runner::build() is called when the dataset is known.
   std::unique_ptr<Runner> runner_;
   std::optional<host::Workplace> workplace_;
 
-  std::optional<host::RankPause> pause_;  ///< Set when the model is built; no pause is ordered earlier.
+  std::optional<host::RankPause> pause_;  ///< Set when the model has been built; no pause is ordered before that.
   host::OrderQueue queue_{batches_};
   std::unique_ptr<host::ActiveOrder> order_;  ///< The order that is being carried out.
   std::uint64_t trace_ = 0;                   ///< The trace of the batch that was consumed last.

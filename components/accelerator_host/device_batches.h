@@ -15,15 +15,16 @@
 
 namespace trainyard {
 
-/// The batches on the device, converted to the model's type. If the device has memory of its own, a batch can be copied
-/// before it is needed. Otherwise the model works on the memory of the message.
+/// The batches on their way from messages to the model: they are copied to the device and converted to the model's
+/// type. If the device has separate memory, the copy can begin before the batch is needed. On other devices, the model
+/// works on the memory of the message.
 class DeviceBatches {
  public:
-  /// `own_memory` is true if kernels do not work on host memory.
+  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has separate memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Starts to copy a batch for which take() will be called later.
+  /// Begins to copy a batch for which take() will be called later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
   /// Returns the batch on the device, which is valid until release(). A batch of zero rows has no tensors.
@@ -33,7 +34,7 @@ class DeviceBatches {
   void release() { views_.release(); }
 
  private:
-  /// A batch that is being copied to the device. It is identified by its order, epoch and index.
+  /// A batch that is being copied to the device. It is identified by its order, its epoch and its index.
   struct Prefetched {
     std::uint64_t order, epoch, index;
     std::vector<at::Tensor> tensors;

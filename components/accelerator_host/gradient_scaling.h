@@ -20,24 +20,24 @@ struct Clipping {
 
 /// A step that must not be applied, because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled, so that the gradients have overflowed.
+  bool overflow = false;       ///< True if the loss is scaled, so that the loss scale is the likely cause.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
 };
 
-/// The result of a step. It is the same on every rank, unless the ranks have different gradients (GradientsOfRanks).
+/// The result of a step. It is the same on every rank, unless each rank uses its own gradients (GradientsOfRanks).
 struct StepResult {
-  /// The factor by which the optimizer multiplies gradients, for clipping and to remove the loss scale.
+  /// The factor by which the optimizer multiplies the gradients, in order to clip them and to undo the loss scale.
   double scale = 1;
-  /// The norm of all gradients before clipping and without the loss scale; 0 if it was not computed.
+  /// The norm of all gradients before clipping, without the loss scale; 0 if it was not computed.
   double norm = 0;
-  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped; the gradients have already been discarded.
+  std::optional<SkippedStep> skipped;  ///< Set if the step is skipped. Its gradients are then already discarded.
 };
 
-/// Determines the factors by which gradients are multiplied: the loss scale while they are computed; then, in the
-/// optimizer, the inverse of the loss scale and the factor that clips their norm. Also decides whether a step is
-/// skipped.
+/// The part of a rank that determines by which factors gradients are multiplied, and that decides whether a step is
+/// skipped. While gradients are computed, the factor is the loss scale. In the optimizer, it is the inverse of the loss
+/// scale, times the factor that clips the norm.
 class GradientScaling {
  public:
   struct Options {
@@ -45,7 +45,7 @@ class GradientScaling {
     std::string accelerator;  ///< The name of the accelerator, for error messages.
     bool clipping_allowed = true;
     std::optional<LossScaling> loss;  ///< Empty if the loss is not scaled.
-    /// True to skip steps with gradients that are not finite, even if the loss is not scaled.
+    /// True to skip steps whose gradients are not finite even if the loss is not scaled.
     bool skips_not_finite = false;
   };
 
@@ -54,23 +54,26 @@ class GradientScaling {
   /// Returns `weight`, the weight of a micro-batch in its step, times the loss scale.
   double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
 
-  /// Ends the step of a strategy. Throws kUnsupported for clipping that the accelerator does not allow, and
-  /// kInvalidArgument if even the smallest loss scale is too large, or if too many steps in a row are skipped.
+  /// Ends a step: lets `strategy` reduce and clip the gradients, and returns the factor for the optimizer. Throws
+  /// kUnsupported for clipping that the accelerator does not allow, and kInvalidArgument if gradients overflow even at
+  /// the smallest loss scale or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
-  /// Returns the loss scale and the number of skipped steps, for the training metrics; empty if the loss is not scaled.
+  /// Returns values for the training metrics: the loss scale, if the loss is scaled, and the number of skipped steps.
+  /// The list is empty if the loss is not scaled and no step was skipped.
   std::vector<Scalar> metrics() const;
 
-  /// Returns the loss scaler, whose state must be saved; null if the loss is not scaled.
+  /// Returns the loss scaler, whose state belongs in checkpoints; null if the loss is not scaled.
   LossScaler* loss_scaler() { return scaler_ ? &*scaler_ : nullptr; }
 
   /// Returns the number of steps skipped since the run began.
   std::uint64_t skipped_steps() const { return scaler_ ? scaler_->skipped() : skipped_; }
-  /// Sets the number of skipped steps of a resumed run. A loss scaler restores this number from its own state.
+  /// Sets the number of steps that a resumed run has skipped before. If the loss is scaled, the loss scaler restores
+  /// the number itself.
   void restore_skipped_steps(std::uint64_t skipped) { skipped_ = skipped; }
 
  private:
-  /// After this number of skipped steps in a row, training has failed.
+  /// The number of skipped steps in a row that ends the run with an error.
   static constexpr std::uint64_t kMostSkippedInARow = 100;
 
   void check_allowed(const Clipping& clipping) const;
@@ -78,8 +81,9 @@ class GradientScaling {
 
   Options options_;
   std::optional<LossScaler> scaler_;
-  std::uint64_t skipped_ = 0;  ///< The number of steps skipped since the run began, if the loss is not scaled ...
-  std::uint64_t skipped_in_a_row_ = 0;  ///< ... and the number skipped since the last update.
+  std::uint64_t skipped_ = 0;  ///< The steps skipped since the run began; used only if the loss is not scaled.
+  /// The steps skipped since the last step that was not skipped; used only if the loss is not scaled.
+  std::uint64_t skipped_in_a_row_ = 0;
 };
 
 }  // namespace trainyard

@@ -11,12 +11,12 @@ namespace trainyard {
 
 // These functions prepare a model after it is built and before it moves into the arena.
 
-/// Gives parameters and buffers the type of the run. Models are built in float32, so that the seed draws the same
-/// numbers for every precision.
+/// Converts the parameters and buffers to the type that `precision` selects. Models are built in float32, so that a
+/// seed yields the same initial numbers for every precision.
 void apply_precision(Model& model, const Precision& precision);
 
-/// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. Must be called before the
-/// ranks exchange anything else. Otherwise an error would report only different numbers of bytes.
+/// Checks that all ranks have the same model. Throws kShapeMismatch, with the first difference, if they do not. Must be
+/// called before the ranks exchange any tensors, so that the error names the difference instead of a number of bytes.
 void check_same_model(Model& model, RankGroup& ranks, const std::string& where);
 
 }  // namespace trainyard

@@ -10,28 +10,29 @@
 
 namespace trainyard::host {
 
-/// The state of this rank in the pauses of all ranks.
+/// This rank's state in the pauses of all ranks.
 ///
 ///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
 class RankPause {
  public:
-  /// The pauses of a single rank.
+  /// For a run with a single rank.
   RankPause() = default;
 
-  /// Joins the pauses of all ranks; see Turnstile.
+  /// For one of several ranks, which share a Turnstile.
   RankPause(const PluginContext& context, std::chrono::milliseconds timeout) : turnstile_(context, timeout) {}
 
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
   bool pass() { return turnstile_.pass(); }
 
-  /// Records the order to pause, which has this id. Afterwards no rank begins a unit that no other rank has begun.
+  /// Records an order to pause, and closes the turnstile. Afterwards a rank may begin only units that another rank has
+  /// already begun.
   void want(std::uint64_t order);
 
-  /// Comes to rest if a pause is wanted and this rank has begun the last unit before it. Call this between two units.
-  /// Returns the id of the order to answer; empty if the rank has not come to rest.
+  /// Makes the rank rest if a pause is wanted and this rank has begun the last unit before it. Must be called between
+  /// two units. Returns the id of the order to answer, or nothing if the rank does not rest.
   std::optional<std::uint64_t> come_to_rest();
 
-  /// Ends the rest. Does nothing if the rank does not rest.
+  /// Ends the pause for this rank. Does nothing if the rank does not rest.
   void go_on();
 
   bool wanted() const { return state_ == State::kWanted; }
@@ -42,7 +43,7 @@ class RankPause {
 
   Turnstile turnstile_;
   State state_ = State::kWorking;
-  std::uint64_t order_ = 0;  ///< The id of the order that requested the newest pause.
+  std::uint64_t order_ = 0;  ///< The id of the last order to pause.
 };
 
 }  // namespace trainyard::host

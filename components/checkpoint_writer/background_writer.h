@@ -16,12 +16,11 @@
 
 namespace trainyard {
 
-/// A writer of checkpoints, which works on a separate thread, one checkpoint after another. There is one thread because
-/// a second would only compete for the same disk, and because the store that names and deletes checkpoints serves one
-/// thread at a time.
+/// A thread that writes checkpoints, one after another. A second thread would only compete for the same disk, and the
+/// store that names and deletes checkpoints may be used by only one thread at a time.
 ///
-/// submit() and take_finished() are called on the component's loop. If a write fails, take_finished() returns the
-/// error, and the writer continues with the next checkpoint.
+/// submit() and take_finished() are called on the component's event loop. If a write fails, take_finished() returns the
+/// error, and the thread continues with the next checkpoint.
 class BackgroundWriter {
  public:
   /// The result of writing one submitted state.
@@ -32,13 +31,14 @@ class BackgroundWriter {
     double seconds = 0;
   };
 
-  /// `notify` is called on the writing thread after each checkpoint; take_finished() then returns its result.
+  /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
+  /// this checkpoint.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
 
   /// Finishes all submitted writes.
   ~BackgroundWriter();
 
-  /// Submits a copy for writing and returns immediately. take_finished() returns the copy afterwards.
+  /// Submits a copy for writing and returns without waiting. take_finished() returns the copy later.
   void submit(std::unique_ptr<StateCopy> state);
 
   /// Returns the results that are new since the last call, in the order of submission.

@@ -14,11 +14,11 @@ inline constexpr const char* kGradients = "gradients";
 /// Returns the block of this name, or null if there is none.
 const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::string& name);
 
-/// The division of the parameters among the ranks, in bytes.
+/// The bytes of the parameters that each rank has.
 struct RankParts {
-  std::uint64_t whole = 0;            ///< The size of all parameters.
-  std::uint64_t element_bytes = 1;    ///< The size of one parameter value.
-  std::vector<std::uint64_t> begins;  ///< Where each rank's part begins, indexed by rank.
+  std::uint64_t whole = 0;            ///< The size of all parameters in bytes.
+  std::uint64_t element_bytes = 1;    ///< The size of one value of a parameter.
+  std::vector<std::uint64_t> begins;  ///< The byte at which each rank's part begins, indexed by rank.
   bool replicated = false;            ///< True if every rank has all parameters.
 };
 

@@ -8,22 +8,23 @@
 
 namespace trainyard {
 
-/// An output for lines: a terminal, a pipe or a file. The caller owns the descriptor.
+/// A terminal, pipe or file on which lines are shown. The caller owns the descriptor.
 ///
-/// The console does not block during the run, because training must not stop when a terminal is paused. Text that
-/// cannot be written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to
-/// `kMaxPending` bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
+/// Writing never blocks during the run, because training must not stop when a terminal is paused. Text that cannot be
+/// written yet (because of Ctrl-S on a terminal, or a pipe that is not read) is kept in memory, up to `kMaxPending`
+/// bytes. Beyond that the oldest lines are dropped, and a line reports how many were dropped.
 class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
-  /// `fd` must stay open. `colour` is only stored, for the code that composes the lines.
+  /// `fd` must stay open. The console does not use `colour`; it only stores it for the code that composes the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a separate line. This clears the live line, which must then be shown again.
+  /// Shows a line. This clears the live line, so that live() must be called again.
   void line(std::string_view text);
 
-  /// Replaces the last live line. Does nothing while earlier text waits to be written.
+  /// Shows `text` as the live line, in place of the previous live line. Does nothing while earlier text waits to be
+  /// written.
   void live(std::string_view text);
 
   /// Ends the live line with a line feed, so that it stays readable.
@@ -46,7 +47,7 @@ class Console {
   int fd_;
   bool colour_;
   bool live_shown_ = false;
-  bool broken_ = false;  ///< True if writing has failed; the run continues without a console.
+  bool broken_ = false;  ///< True after an error that cannot be overcome; the run then continues without a console.
   std::uint64_t dropped_lines_ = 0;
   std::string pending_;
 };

@@ -10,19 +10,19 @@
 
 namespace trainyard {
 
-/// The text that the user sees of a run. On a terminal there is one live line, redrawn at most ten times a second, and
-/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps also have lines, but at
-/// most one in every interval, because a step can be as short as a few microseconds.
+/// The display of the run on the console. On a terminal there is one live line, redrawn at most ten times a second, and
+/// above it a line for every validation, checkpoint and prediction. Elsewhere training steps have lines, too, but at
+/// most one in every interval, because steps can be very short.
 class Display final : public Sink {
  public:
-  /// Either only lines, or one live line with the most important lines above it.
+  /// The style of the display: lines only, or one live line with the most important lines above it.
   enum class Mode { kLines, kLive };
   using Clock = std::chrono::steady_clock;
-  // The time between two redraws: short enough for every user, and long enough to cost almost nothing.
+  // This interval is short enough for a reader, and long enough that drawing costs almost nothing.
   static constexpr std::chrono::milliseconds kRedraw{100};
 
-  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one line for a training step is shown in
-  /// every `interval`, for the newest step; if `interval` is 0, every step has a line.
+  /// `fd` belongs to the caller and stays open. In the mode kLines, at most one training step in every `interval` has a
+  /// line: the newest step. If `interval` is 0, every step has a line.
   Display(int fd, Mode mode, bool colour, Clock::duration interval = {})
       : console_(fd, colour), mode_(mode), interval_(interval) {}
 
@@ -33,16 +33,17 @@ class Display final : public Sink {
   void on(const CheckpointDone& checkpoint) override;
   using Sink::on;
 
-  /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
+  /// Takes the metrics into account without showing them, so that the rate is right when only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`. Returns true if something remains to be written; refresh() must then be
-  /// called again. A call is cheap when nothing is due.
+  /// Draws and writes what is due at `now`. Returns true if something remains to be drawn or written, so that refresh()
+  /// must be called again. A call is cheap if nothing is due.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }
 
-  /// Shows the last state and ends the live line. Waits up to a second if the console accepts text only slowly.
+  /// Shows the last state and ends the live line. Waits up to a second if the console does not accept the text
+  /// immediately.
   void finish();
 
  private:

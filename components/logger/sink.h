@@ -10,9 +10,9 @@
 
 namespace trainyard {
 
-/// A record of the run in one format. A sink ignores messages that its format cannot represent. Any call may throw kIo;
-/// the logger then reports the error once and continues without the sink. A sink is called only on the logger's loop.
-/// on() should only buffer, and flush() should write.
+/// The base class of everything that records the run in one format. A sink ignores messages that its format cannot
+/// represent. Any call may throw kIo; the logger then reports the error once and continues without the sink. A sink is
+/// called only on the logger's event loop. on() should only buffer, and flush() should write.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -28,7 +28,7 @@ class Sink {
   virtual void flush() = 0;
 };
 
-/// Returns the current time, for messages that carry none: nanoseconds of CLOCK_REALTIME.
+/// Returns the current time in nanoseconds since 1970, for messages that carry no time.
 std::int64_t realtime_ns();
 
 }  // namespace trainyard

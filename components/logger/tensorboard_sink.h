@@ -8,12 +8,12 @@
 
 namespace trainyard {
 
-/// Writes metrics as TensorBoard curves and predictions as TensorBoard texts, with tags such as "train/loss",
-/// "validate/loss" and "predict/sample". Every run writes a separate file,
+/// A sink that writes metrics as TensorBoard curves and predictions as TensorBoard texts, with tags such as
+/// "train/loss", "validate/loss" and "predict/sample". Every run writes a separate file,
 /// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard joins the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:
-  /// Makes a new file, also for a resumed run. Throws kIo.
+  /// Creates a new file, even for a resumed run. Throws kIo.
   explicit TensorboardSink(const std::string& directory);
 
   using Sink::on;

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
-// does.
+// The kernels, written so that gcc vectorises them. Only the .cpp files of the instruction sets include this file.
 //
-// Everything is in an unnamed namespace, and no library header is used. If two files compiled a function with external
-// linkage for different instructions, the linker would merge the two, and the wide one could run on a processor that
-// lacks its instructions.
+// Everything is in an unnamed namespace, and no library header is used. If two files compiled the same function with
+// external linkage for different instruction sets, the linker would keep only one of the two versions, and this version
+// could run on a processor that lacks its instructions.
 //
-// The formulas are those of torch.optim 1.13, functions _single_tensor_*. g is the gradient after scaling, p the
-// parameter.
+// The formulas are taken from the functions _single_tensor_* of torch.optim 1.13. g is the gradient after scaling, and
+// p is the parameter.
 //
-// In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
-// multiply-adds. A run in 64-true is therefore bit-identical to a run of torch.optim. In single precision nothing is
-// fused. Results are then bit-identical on processors with and without such instructions, and the kernels are no
-// slower, because memory limits their speed.
+// In double precision the kernels round where LibTorch's kernels round, whose add(x, alpha) and addcmul are fused
+// multiply-adds. So a run in 64-true is bit-identical to a run with torch.optim. In single precision nothing is fused,
+// so that results are bit-identical on processors with and without such instructions. This costs no time, because the
+// speed of memory is the limit.
 
 #include "components/optimizer/kernels.h"
 
@@ -32,7 +31,7 @@ inline double multiply_add(double a, double b, double c) { return __builtin_fma(
 inline float add_square(float gain, float g, float c) { return c + gain * (g * g); }
 inline double add_square(double gain, double g, double c) { return __builtin_fma(gain * g, g, c); }
 
-/// Returns the divisor of adam, without eps.
+/// Returns the denominator of adam, without eps.
 inline float corrected_root(float square, const Coefficients<float>& c) { return square_root(square) * c.root_scale; }
 inline double corrected_root(double square, const Coefficients<double>& c) {
   return square_root(square) / c.root_divisor;
@@ -42,14 +41,14 @@ inline double corrected_root(double square, const Coefficients<double>& c) {
 inline float descend(float p, float step, float g, float denominator) { return p - step * (g / denominator); }
 inline double descend(double p, double step, double g, double denominator) { return p - step * g / denominator; }
 
-// Convert a stored number for calculation, and back. The conversions of halves are in messages/half.h.
+// Convert a stored number to the type of the calculation, and back. The conversions of halves are in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
 
-/// p -= lr * g. With momentum, b = momentum * b + (1 - dampening) * g takes the place of g; with Nesterov, g + momentum
-/// * b does.
+/// SGD: p -= lr * g. With momentum, g is replaced by b = momentum * b + (1 - dampening) * g. With Nesterov momentum, it
+/// is replaced by g + momentum * b.
 template <bool kMomentum, bool kNesterov>
 struct Sgd {
   static constexpr int kStates = kMomentum ? 1 : 0;
@@ -64,8 +63,8 @@ struct Sgd {
   }
 };
 
-/// m and v are running means of g and g^2, and p -= lr / bias1 * m / (sqrt(v / bias2) + eps). Adam adds the weight
-/// decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v up to this step.
+/// Adam: p -= lr / bias1 * m / (sqrt(v / bias2) + eps), where m and v are the running means of g and g^2. Adam adds the
+/// weight decay to the gradient; AdamW subtracts it from the parameter. AMSGrad uses the largest v of all steps.
 template <bool kDecoupled, bool kAmsgrad>
 struct Adam {
   static constexpr int kStates = kAmsgrad ? 3 : 2;
@@ -84,8 +83,8 @@ struct Adam {
   }
 };
 
-/// p -= lr * g / (sqrt(v) + eps), where v is the running mean of g^2, minus the square of the mean of g if centered.
-/// Momentum acts on the quotient.
+/// RMSprop: p -= lr * g / (sqrt(v) + eps), where v is the running mean of g^2. If centered, the square of the running
+/// mean of g is subtracted from v. Momentum acts on the quotient.
 template <bool kCentered, bool kMomentum>
 struct Rmsprop {
   static constexpr int kStates = 1 + kCentered + kMomentum;
@@ -107,7 +106,7 @@ struct Rmsprop {
   }
 };
 
-/// p -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum of g^2) + eps).
+/// Adagrad: p -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum of g^2) + eps).
 struct Adagrad {
   static constexpr int kStates = 1;
   template <class T>
@@ -118,8 +117,8 @@ struct Adagrad {
   }
 };
 
-/// Applies a formula to the slices. The pointers refer to separate memory, and the pragma ivdep informs the vectoriser
-/// of this. T is the stored type, A the type of the calculation.
+/// Applies a formula to the slices. The pointers refer to memory that does not overlap. T is the stored type, and A is
+/// the type of the calculation.
 template <class Rule, class T, class A = Arithmetic<T>>
 void pass(const Slices<T>& slices, const Coefficients<A>& coefficients) {
   const Coefficients<A> c = coefficients;

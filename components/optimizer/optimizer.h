@@ -19,10 +19,10 @@
 
 namespace trainyard {
 
-/// Updates the parameters from the gradients, by one fused pass over the arena of its rank in every step. It allocates
-/// state only for its rank's part of the parameters (ArenaInfo::shard_begin).
+/// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
+/// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
-/// The rules and their options are the same as in torch.optim, with the same names. One pass reads a gradient,
+/// The rules and their options have the names and the meaning that they have in torch.optim. One pass reads a gradient,
 /// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
 ///
 /// Input      arena       the blocks to work on; answered with `optimizer_state` and Parameters of step 0
@@ -64,7 +64,7 @@ class Optimizer final : public Component {
                               [this](const auto& m) { on_gradients(*m); }};
   Input<RunState> run_state_{*this,
                              "run_state",
-                             "the step at which a resumed run goes on",
+                             "the step at which a resumed run continues",
                              [this](const auto& m) { on_run_state(*m); },
                              {.optional = true, .topic = "/run_state"}};
 
@@ -79,7 +79,8 @@ class Optimizer final : public Component {
   Parameter<double> dampening_{*this, "dampening", 0, "sgd: dampening of the momentum"};
   Parameter<bool> nesterov_{*this, "nesterov", false, "sgd: Nesterov momentum"};
   Parameter<std::vector<double>> betas_{*this, "betas", {0.9, 0.999}, "adam, adamw: decay of the two averages"};
-  Parameter<bool> amsgrad_{*this, "amsgrad", false, "adam, adamw: divide by the largest average so far"};
+  Parameter<bool> amsgrad_{*this, "amsgrad", false,
+                           "adam, adamw: divide by the largest average of all steps (AMSGrad)"};
   Parameter<double> alpha_{*this, "alpha", 0.99, "rmsprop: decay of the average of squares", between(0, 1)};
   Parameter<bool> centered_{*this, "centered", false, "rmsprop: divide by the standard deviation"};
   Parameter<double> lr_decay_{*this, "lr_decay", 0, "adagrad: decay of the learning rate", at_least(0)};
@@ -120,8 +121,8 @@ class Optimizer final : public Component {
   Parameter<double> max_momentum_{*this, "max_momentum", 0.95, "one_cycle: momentum at the start and at the end",
                                   between(0, 1)};
 
-  /// Delays the first step until RunState has arrived, which contains the number of that step. Gradients may arrive
-  /// earlier, because they have a separate edge.
+  /// Delays the first step until RunState has arrived, which contains the number of this step. Gradients arrive on
+  /// another edge, and can arrive earlier.
   Gate begin_{[this] { step_if_complete(); }};
   Gate::Need arena_known_{begin_, arena_};
   Gate::Need first_step_known_{begin_, run_state_};
@@ -130,7 +131,8 @@ class Optimizer final : public Component {
   optimizer::ScheduleSettings schedule_settings_;
   optimizer::GroupSettings groups_;
   std::unique_ptr<optimizer::UpdatePass> pass_;  ///< Set when the arena has arrived.
-  bool shared_state_ = false;  ///< True if several ranks' optimizers update the same parameters in turn.
+  /// True if the optimizers of several ranks update the same parameters, one after another.
+  bool shared_state_ = false;
   /// The number of the last update; with shared state, the number of this rank's last update.
   std::uint64_t step_ = 0;
   Gradients pending_;          ///< The most recent message for the next step.

@@ -17,12 +17,11 @@
 
 namespace trainyard::manager {
 
-/// The announcements of the other components before the run begins: the data, the readiness of the hosts, and the point
-/// at which the run begins. When all have arrived, `begin` is called once.
+/// The announcements that the other components make before the run begins: the data, the readiness of the accelerator
+/// hosts, and the position at which the run begins. When all of them have arrived, `begin` is called once.
 class Announcements {
  public:
-  /// The strategy manager's inputs for announcements. Their numbers of connections determine which announcements will
-  /// arrive.
+  /// The inputs of the strategy manager, whose connections determine which announcements are expected.
   struct Inputs {
     const InputBase& dataset;
     const InputBase& run_state;
@@ -31,19 +30,19 @@ class Announcements {
 
   Announcements(const Inputs& inputs, std::uint32_t ranks, std::function<void()> begin);
 
-  /// Record an announcement.
+  /// Record the announcement of a component.
   void add(const DatasetInfo& info);
   void add(const ModelInfo& info) { hosts_ready_.arrived(info.rank); }
   void add(const RunState& place);
-  /// Records the state of the checkpoint that the run resumes. This message arrives before the RunState.
+  /// Records the state of the checkpoint that the run resumes. Must be called before the RunState is added.
   void add(const RestoredStates& states) { start_.set_states(states); }
 
-  /// Describes what has not been announced yet, for errors.
+  /// Returns a description of the announcements that are missing, for errors.
   std::string missing() const { return complete_.missing(); }
 
-  /// Returns the facts about the run. Valid only when every announcement has arrived.
+  /// Returns the facts about the run. Must be called only when all announcements have arrived.
   RunFacts facts() const;
-  /// Returns where the run begins; see StartingPoint::checked.
+  /// Returns the position at which the run begins; see StartingPoint::checked().
   RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const {
     return start_.checked(data_, settings, facts_.train, warn);
   }
@@ -53,12 +52,13 @@ class Announcements {
  private:
   Inputs inputs_;
   RunFacts facts_;
-  DatasetInfo data_;          ///< The dataset that the first loader announced.
+  DatasetInfo data_;          ///< The message of the first loader.
   std::size_t datasets_ = 0;  ///< The number of loaders that have sent their dataset.
   StartingPoint start_;
 
   Gate complete_;
-  // The loader of rank 0 represents the loaders of the other ranks, unless the launch file connects those, too.
+  // The data loader of rank 0 represents the loaders of all ranks, unless the launch file connects the other loaders,
+  // too.
   Gate::Need data_known_;
   Gate::Need hosts_ready_;
   Gate::Need start_known_;

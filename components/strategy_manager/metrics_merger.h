@@ -14,14 +14,14 @@
 
 namespace trainyard::manager {
 
-/// A collector that merges the metrics of the ranks for the same stage and step. A rank need not report every step: the
-/// merger waits for a rank only until this rank has passed the step.
+/// A collector of the metrics of all ranks. It merges the metrics that belong to the same stage and step. A rank need
+/// not report every step: the merger waits for a rank only until the rank has passed the step.
 ///
 ///     rank 0: train 10, train 20         -->  train 10 (0 and 1), train 20 (0), train 30 (1), in this order
 ///     rank 1: train 10,           train 30
 ///
-/// Values are merged over the ranks that have them. Totals (samples, units) are added up over all ranks; for a missing
-/// rank, its last totals are used.
+/// A value is merged over the ranks that report it. Totals (samples, units) are summed over all ranks; for a rank that
+/// does not report the step, its last totals are used.
 class MetricsMerger {
  public:
   explicit MetricsMerger(std::uint32_t ranks) : ranks_(ranks) {}
@@ -29,19 +29,19 @@ class MetricsMerger {
   /// Adds the metrics of one rank. Throws kInvalidArgument for a rank that does not exist.
   void add(const RankMetrics& metrics);
 
-  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics may overtake each
-  /// other, so the merger uses the rank's last answer but two. Only two orders are open at a time, so that earlier
-  /// order was already done when the order of this answer was sent.
+  /// Records a rank's answer to an order, which shows how far the rank has come. Answers and metrics can overtake each
+  /// other, so an answer takes effect only when the second answer after it arrives. All metrics from before the first
+  /// of these answers have then arrived, because at most two orders are open at a time.
   void answered(const OrderDone& done);
 
-  /// Declares that no more metrics will arrive; every open entry then counts as complete.
+  /// Declares that no more metrics will arrive. Every open entry then counts as complete.
   void finish();
 
-  /// Returns the entries that have become complete, sorted by step. For each stage, steps never decrease.
+  /// Returns the merged metrics that have become complete since the last call, sorted by step. For each stage, steps
+  /// never decrease.
   std::vector<Metrics> take();
 
-  /// Returns the number of messages that were dropped, because they arrived after their step had been returned without
-  /// them.
+  /// Returns the number of messages that were dropped because they arrived after take() had returned their step.
   std::uint64_t late() const { return late_; }
 
  private:
@@ -50,7 +50,7 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< The step before which no more metrics will arrive.
+    std::uint64_t reached = 0;           ///< All metrics of the rank for earlier steps than this have arrived.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The largest totals that the rank has reported.
   };
@@ -63,8 +63,8 @@ class MetricsMerger {
   struct Stage {
     std::list<Entry> open;  ///< Sorted by step; entries of the same step are in the order of arrival.
     bool began = false;
-    std::uint64_t step = 0;           ///< The step of the newest entry that was returned ...
-    std::set<std::uint32_t> without;  ///< ... and the ranks that were missing from it.
+    std::uint64_t step = 0;           ///< The step of the newest entry that was returned.
+    std::set<std::uint32_t> without;  ///< The ranks that were missing from the newest entry that was returned.
   };
 
   bool is_late(const Stage& stage, const RankMetrics& metrics) const;

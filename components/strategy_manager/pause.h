@@ -8,7 +8,8 @@
 
 namespace trainyard::manager {
 
-/// A pause of all ranks after a step on which they agree. Afterwards the interrupted orders are continued or dropped.
+/// The state of a pause, in which all ranks rest after the same step. Afterwards the interrupted orders are continued
+/// or dropped.
 ///
 ///     kWorking -> kWanted -> kComing: the order is sent -> kResting: all have answered -> kLeaving -> kWorking
 class Pause {
@@ -17,19 +18,20 @@ class Pause {
 
   explicit Pause(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// Requests a pause, unless there already is one.
+  /// Requests a pause, unless one is already requested or under way.
   void want();
-  /// Ends the pause, or withdraws the request if no order was sent. If the ranks have not all come to rest, the pause
-  /// ends when they have.
+  /// Ends the pause, or cancels the request for it. If the order to pause has already been sent, the pause ends as soon
+  /// as all ranks rest.
   void end();
   /// Records that the pause is over because the orders were dropped.
   void drop() { state_ = State::kWorking; }
 
-  /// Returns the kind of the order that must be sent now, and records that it was sent with this id. Returns nothing if
+  /// Returns the kind of the order that must be sent now with this id, and treats the order as sent. Returns nothing if
   /// no order is due.
   std::optional<OrderKind> next(std::uint64_t id);
 
-  /// Returns true if this was an answer to the pause. Throws kInternal if the ranks rest after different steps.
+  /// Records an answer. Returns false if it is not an answer to the order to pause. Throws kInternal if the ranks rest
+  /// after different steps.
   bool answered(const OrderDone& done);
 
   bool working() const { return state_ == State::kWorking; }
@@ -40,8 +42,8 @@ class Pause {
  private:
   std::uint32_t ranks_;
   State state_ = State::kWorking;
-  bool ends_at_once_ = false;  ///< True if end() was called before all ranks had come to rest.
-  std::uint64_t id_ = 0;       ///< The id of the order that requested the last pause.
+  bool ends_at_once_ = false;  ///< True if end() was called before all ranks rested.
+  std::uint64_t id_ = 0;       ///< The id of the last order to pause.
   std::uint32_t answers_ = 0;
   std::uint64_t step_ = 0;
 };

@@ -9,13 +9,14 @@
 
 namespace trainyard::manager {
 
-/// The kind of a run, with its name in Lightning.
+/// The kind of a run, with the name that it has in Lightning.
 enum class RunMode : std::uint8_t { kFit, kValidate, kTest, kPredict };
 constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validate", "test", "predict"); }
 
 enum class Difference : std::uint8_t;
 
-/// The user's settings of a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
+/// The user's settings of a run. A step is one step of the optimizer, and a batch is one micro-batch; -1 means no
+/// limit.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;
@@ -26,8 +27,8 @@ struct RunSettings {
   std::int64_t limit_val_batches = -1;    ///< The limit for each split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  std::int64_t overfit_batches = 0;  ///< Every epoch consists of this many batches, the first ones; 0 means off.
-  bool fast_dev_run = false;         ///< True to run one batch of everything, without checkpoints.
+  std::int64_t overfit_batches = 0;  ///< Every epoch consists of only this many batches, the first ones; 0 means off.
+  bool fast_dev_run = false;         ///< True to train, validate and so on with one batch each, without checkpoints.
 
   std::int64_t validate_every_steps = 0;
   std::int64_t validate_every_epochs = -1;  ///< -1 means every epoch, unless validate_every_steps is given.
@@ -35,7 +36,7 @@ struct RunSettings {
   std::vector<std::string> evaluate_splits{"validate"};
   bool evaluate_at_start = false;
   bool predict_at_end = false;
-  std::string predict_split = "test";  ///< For mode predict; if empty, the model generates output without input.
+  std::string predict_split = "test";  ///< The split for mode predict; if empty, the model generates without an input.
 
   std::int64_t checkpoint_every_steps = 0;
   std::int64_t checkpoint_every_epochs = 0;
@@ -47,9 +48,10 @@ struct RunSettings {
   std::int64_t early_stopping_patience = 0;  ///< The number of validations without improvement; 0 means off.
   double early_stopping_min_delta = 0;
 
-  std::vector<Difference> may_differ;  ///< The properties in which a resumed checkpoint may differ from this run.
+  /// The permitted differences between the data of a resumed checkpoint and this run's data.
+  std::vector<Difference> may_differ;
 
-  /// The maximum number of steps in one order; requests take effect between orders.
+  /// The largest number of steps in one order. Requests take effect between orders.
   std::int64_t steps_per_order = 32;
 };
 

@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// A request to the strategy manager to stop, save or validate. It is sent as JSON, by `trainyard service call` or the
-/// launcher.
+/// A request to the strategy manager to stop, save or validate. `trainyard service call` or the launcher sends it as
+/// JSON.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 
@@ -26,7 +26,8 @@ struct RunRequest {
 struct GoOnRequest {
   static constexpr const char* kTypeName = "GoOnRequest";
 
-  std::vector<Setting> settings;  ///< The parameters that were changed during the pause; checkpoints record them.
+  /// The parameters that were changed during the pause, for the log and for checkpoints.
+  std::vector<Setting> settings;
 
   template <class Archive>
   void serialize(Archive& archive) {

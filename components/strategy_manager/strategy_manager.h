@@ -25,17 +25,17 @@
 
 namespace trainyard {
 
-/// Directs the run: decides when to train, validate and save, and when the run is over. RunAgenda makes these
-/// decisions; this class sends the agenda's orders and passes the answers to the agenda.
+/// The component that directs the run: when to train, validate and save, and when the run is over. RunAgenda makes
+/// these decisions. This class sends the orders of the agenda and passes the answers to it.
 ///
 ///     dataset, /model, /run_state --> [plan] --> /orders --> hosts, loaders
 ///     /order_done, /checkpoints ----> [what next] --> finish_run
 ///     /rank_metrics ----------------> [merge] --> /metrics
 ///
-/// Settings have the names and meanings of PyTorch Lightning, but with the unit in the name: a step is one optimizer
-/// step, and a batch is one micro-batch.
+/// Settings have the names and the meaning that they have in Lightning, with the unit in the name. A step is one step
+/// of the optimizer, and a batch is one micro-batch.
 ///
-/// Services  stop, checkpoint, validate
+/// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
@@ -58,7 +58,7 @@ class StrategyManager final : public Component {
   void on_checkpoint(const CheckpointDone& done);
   void on_rank_metrics(const RankMetrics& metrics);
 
-  // The services, which run on the component's own loop like every handler.
+  // The services, which run on the component's event loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -67,10 +67,10 @@ class StrategyManager final : public Component {
 
   void begin();
   void start_clock();
-  // Sends every order that is due, and ends the run when there are no more. Called after every event.
+  // Sends every order that is due, and ends the run when no orders remain. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
-  // If the ranks have come to rest, answers the requests that wait for this.
+  // If all ranks rest, answers the callers of `pause` who wait for this.
   void report_rest();
   void send_merged_metrics();
   // Returns the parameters as plain data, for code that does not depend on components.
@@ -98,7 +98,7 @@ class StrategyManager final : public Component {
                                    [this](const auto& m) { on_rank_metrics(*m); },
                                    {.optional = true, .topic = "/rank_metrics"}};
   Output<Metrics> metrics_{*this, "metrics", "numbers of all ranks together", {.topic = "/metrics"}};
-  // The component's own state is part of its orders, so that a checkpoint gets the state of the right moment.
+  // Orders carry the manager's own state into checkpoints, so that the state belongs to the right moment.
   StatePort state_{*this, [this](const RestoredStates& restored) {
                      announced_.add(restored);
                      return std::vector<std::string>{manager::Validation::kState, manager::kDataState};
@@ -110,12 +110,12 @@ class StrategyManager final : public Component {
   Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
                                           [this](const RunRequest&) { return validate(); }};
   DeferredService<RunRequest, RunReply> pause_{
-      *this, "pause", "let all ranks rest after a step; answered when they do, and ended by go_on",
+      *this, "pause", "make all ranks wait after a step; answers when all ranks wait, and lasts until go_on",
       [this](const RunRequest&, auto answer) { pause(std::move(answer)); }};
-  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each pause needs one",
+  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each call of pause needs one call of go_on",
                                         [this](const GoOnRequest& request) { return go_on(request); }};
 
-  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
+  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "mode of the run"};
   Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no limit",
                                      at_least(-1) | in_unit("steps")};
   Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no limit",

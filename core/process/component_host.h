@@ -33,14 +33,16 @@ class ComponentHost {
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();
 
-  /// Makes one component of this process. Must be called before start(). Exceptions from loading the plugin and from
-  /// its constructor are passed on.
+  /// Makes one component of this process. It must be called before start(). Exceptions from loading the plugin and from
+  /// its constructor are passed on. Throws kPluginLoad if the library contains a plugin of another kind.
   void make(const ComponentPlan& plan);
 
   /// Starts the threads. Each thread is pinned to the CPUs that the plan assigns to its components, if there are any.
   void start();
   /// Stops the threads and waits until they have ended.
   void stop();
+  /// Returns true between start() and stop(). Otherwise nothing that is posted to the loop of a component runs.
+  bool running() const { return running_; }
 
   /// Returns a component of this process by its index in the plan.
   Component& component(std::uint32_t index) const { return *components_.at(index); }
@@ -69,6 +71,7 @@ class ComponentHost {
   std::unique_ptr<Rendezvous> rendezvous_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< Indexed by thread.
   std::map<std::uint32_t, Component*> components_;          ///< Indexed as in the plan; owned by their workers.
+  bool running_ = false;
 };
 
 }  // namespace trainyard::core

@@ -22,8 +22,9 @@ struct AttentionShape {
 //
 //     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
 //
-// Each function works on the heads from `begin` to `end` out of batch * heads; different heads may run on different
-// threads. The rows are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T, padded T; 0 where masked).
+// Each function works on the heads from `begin` up to, but not including, `end`, out of batch * heads; different
+// threads may work on different heads. The shapes are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T,
+// padded T; 0 where masked).
 
 /// Computes the attention of every token and writes it to `out`. Also writes the probabilities, which the backward pass
 /// needs, to `probabilities`.
@@ -32,8 +33,9 @@ void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int
 void attention_forward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
                        double* out, double* probabilities);
 
-/// Computes the gradient of `qkv` from the gradient of `out`, and writes every element of the result. `probabilities`
-/// is the result of the forward pass. This takes about twice the time of the forward pass.
+/// Computes the gradient of `qkv` from `out_gradient`, and overwrites every element of `qkv_gradient` that belongs to
+/// these heads. `probabilities` must come from attention_forward(). This takes about twice the time of the forward
+/// pass.
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const float* qkv,
                         const float* probabilities, const float* out_gradient, float* qkv_gradient);
 void attention_backward(const AttentionShape& shape, std::int64_t begin, std::int64_t end, const double* qkv,
