@@ -54,12 +54,12 @@ std::optional<std::uint64_t> step_of_name(std::string_view name);
 /// examined, not their content. The list is empty if there is no such directory.
 std::vector<std::string> list_checkpoints(const std::string& directory);
 
-/// Returns the path of the checkpoint to which the link `pointer`, "last" or "best", in a directory refers. Returns
+/// Returns the path of the checkpoint that the link `pointer` ("last" or "best") in a directory refers to. Returns
 /// nothing if there is no such link or if it leads out of the directory. Does not check that the checkpoint exists.
 std::optional<std::string> follow_pointer(const std::string& directory, const std::string& pointer);
 
-/// Returns `path` if it is a checkpoint. If it is a directory of checkpoints, returns the checkpoint to which "last"
-/// refers or, without a valid "last", the checkpoint of the largest step. Throws kNotFound if there is none.
+/// Returns `path` if it is a checkpoint. If it is a directory of checkpoints, returns the checkpoint that "last" refers
+/// to or, without a valid "last", the checkpoint of the largest step. Throws kNotFound if there is none.
 std::string find_checkpoint(const std::string& path);
 
 }  // namespace trainyard::checkpoints

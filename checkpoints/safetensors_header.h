@@ -38,10 +38,10 @@ struct SafetensorsHeader {
 /// The largest size of a header that the format allows, in bytes.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
-/// Parses the JSON of a header that is followed by `data_bytes` bytes of data. It checks all requirements of the
-/// format: the size of each tensor matches its shape and dtype, the tensors cover all data without gaps or overlaps,
-/// and no key is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have. The text of the
-/// error begins with `where`.
+/// Parses the JSON of a header that is followed by `data_bytes` bytes of data. Checks all requirements of the format:
+/// the size of each tensor matches its shape and dtype, the tensors cover all data without gaps or overlaps, and no key
+/// is repeated. Throws kCorrupt, or kUnsupported for a dtype that Trainyard does not have. The text of the error begins
+/// with `where`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& where);
 
 /// Returns the JSON of a header, padded with spaces to a multiple of 8 bytes.

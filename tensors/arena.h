@@ -111,8 +111,8 @@ class Arena {
   /// Returns the size of all blocks in bytes.
   std::uint64_t bytes() const;
 
-  /// Returns the message from which the optimizer and the checkpoint writer learn where the blocks are. The arguments
-  /// become fields of the message.
+  /// Returns the message that tells the optimizer and the checkpoint writer where the blocks are. The arguments become
+  /// fields of the message.
   ArenaInfo info(std::uint32_t rank, const std::string& device, const std::string& model) const;
 
  private:
@@ -135,8 +135,8 @@ class Arena {
   std::function<void()> on_change_;
 };
 
-/// The scope in which its owner may change the parameters of an arena. Its destructor makes the changes visible to the
-/// optimizer and the checkpoint writer, and calls the listener that on_change() has set. An edit without changes costs
+/// A scope in which its owner may change the parameters of an arena. Its destructor makes the changes visible to the
+/// optimizer and the checkpoint writer, and calls the listener set by on_change(). An edit without changes costs
 /// nothing. If an exception destroys the edit, the destructor does nothing, because the run ends anyway.
 class ArenaEdit {
  public:

@@ -24,7 +24,7 @@ class RandomNumbers final : public Stateful {
   /// Returns the generator of this rank. Passes that may draw random numbers run during a RankGenerator::Turn.
   RankGenerator& generator() { return generator_; }
 
-  /// The name under which checkpoints keep the state of every rank.
+  /// The name of the state in checkpoints. Every rank has its own state.
   static constexpr const char* kState = "random_numbers";
 
   void save_state(StateWriter& into) const override;

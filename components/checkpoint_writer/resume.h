@@ -10,8 +10,8 @@
 
 namespace trainyard {
 
-/// The checkpoint from which a run continues: its path, and the content of its run.json together with the tensors of
-/// all states.
+/// The checkpoint that a run continues from: its path, and the content of its run.json together with the tensors of all
+/// states.
 struct Resumed {
   std::string path;
   checkpoints::RunRecord run;

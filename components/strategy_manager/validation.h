@@ -18,7 +18,7 @@ namespace trainyard::manager {
 /// of early stopping: the best value, and the number of validations since.
 class Validation final : public Stateful {
  public:
-  /// The name under which checkpoints keep the state.
+  /// The name of the state in checkpoints.
   static constexpr const char* kState = "early_stopping";
 
   /// `known` contains the metrics that the checkpoint of a resumed run has stored. If the checkpoint has no state of

@@ -33,7 +33,7 @@ class ComponentHost {
   /// Stops the threads before it destroys the other members, which the threads use.
   ~ComponentHost();
 
-  /// Makes one component of this process. It must be called before start(). Exceptions from loading the plugin and from
+  /// Makes one component of this process. Must be called before start(). Exceptions from loading the plugin and from
   /// its constructor are passed on. Throws kPluginLoad if the library contains a plugin of another kind.
   void make(const ComponentPlan& plan);
 
