@@ -111,7 +111,7 @@ class Collective : public Configurable {
 
   /// Collects the parts of all members, in place. Member m provides the elements [bounds[m], bounds[m + 1]) of `data`;
   /// afterwards every member has all elements. `bounds` contains size() + 1 ascending numbers from 0 to data.count. If
-  /// it is empty, the parts are equal; see equal_parts().
+  /// `bounds` is empty, the parts are equal; see equal_parts().
   Work all_gather(Elements data, std::span<const std::uint64_t> bounds = {});
 
   /// Reduces the data of all members in place: afterwards member m has its part of the result. The other elements are

@@ -48,7 +48,7 @@ struct Batch {
   /// In training: true for the last batch of the whole epoch, even if the strategy manager limits the number of batches
   /// that are used. In an evaluation or a prediction: true for the last batch of the order.
   bool last_in_epoch = false;
-  LoaderCursor next;  ///< The position from which training resumes after this batch.
+  LoaderCursor next;  ///< The position where training resumes after this batch.
   /// The tensors are in host memory. The accelerator copies them to its device if necessary.
   std::vector<Tensor> tensors;
 

@@ -18,7 +18,7 @@ enum class Code {
   kShapeMismatch,    ///< A tensor does not have the expected shape.
   kTimeout,          ///< A deadline passed; the message names the missing event.
   kPluginLoad,       ///< A plugin's library could not be loaded, or threw while it was being constructed.
-  kAbiMismatch,      ///< The ABI tag of a plugin does not fit.
+  kAbiMismatch,      ///< The ABI tag of a plugin does not fit this process.
   kCorrupt,          ///< Bytes from a file or a peer do not follow their format.
   kIo,               ///< The operating system refused a file, socket or memory operation.
   kUnsupported,      ///< A feature is not available in this build or on this machine, or is not implemented yet.

@@ -83,8 +83,8 @@ class Arena {
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
   const Buffer& buffer_memory() const { return buffers_.host(); }
-  /// Returns the block of buffers on which kernels work, as a flat tensor of bytes. It is undefined if the model has no
-  /// buffers.
+  /// Returns the block of buffers that kernels work on, as a flat tensor of bytes. The tensor is undefined if the model
+  /// has no buffers.
   at::Tensor buffers() const { return buffers_.flat(); }
   /// Returns true if the device has separate memory, which the host memory mirrors.
   bool is_mirrored() const { return parameters_.is_mirrored(); }
