@@ -2,6 +2,7 @@
 #include "accelerators/generator.h"
 
 #include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
 
 #include <cstring>
 #include <mutex>
@@ -31,7 +32,11 @@ void restore(at::Generator generator, std::span<const std::uint8_t> state, const
   }
   const at::Tensor tensor = at::empty({static_cast<std::int64_t>(state.size())}, at::kByte);
   std::memcpy(tensor.data_ptr(), state.data(), state.size());
-  generator.set_state(tensor);
+  try {
+    generator.set_state(tensor);
+  } catch (const c10::Error& error) {
+    throw Error(Code::kCorrupt, "{}: a random generator state is damaged: {}", where, error.what_without_backtrace());
+  }
 }
 
 }  // namespace

@@ -11,13 +11,13 @@
 
 namespace trainyard::checkpoints {
 
-/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo, with
-/// the path and the system's reason.
+/// A new file that is hashed while it is written and is safely on disk when close() returns. All errors are kIo and
+/// contain the path and the reason.
 class DurableFile {
  public:
   /// Creates the file. Throws if it exists already.
   explicit DurableFile(std::string path);
-  /// If close() was not called, the content of the file on disk is undefined.
+  /// Closes the file. If close() was not called before, the content of the file on disk is undefined.
   ~DurableFile();
   DurableFile(const DurableFile&) = delete;
   DurableFile& operator=(const DurableFile&) = delete;
@@ -26,7 +26,7 @@ class DurableFile {
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
 
-  /// Waits until everything is on disk. Returns the number of bytes and their SHA-256.
+  /// Waits until everything is on disk, and closes the file. Returns the number of bytes and their SHA-256.
   FileDigest close();
 
  private:
@@ -48,7 +48,7 @@ class InputFile {
   std::uint64_t size() const { return size_; }
   const std::string& path() const { return path_; }
 
-  /// Fills `into` with bytes from `position` on. Throws kCorrupt if the file ends too early.
+  /// Fills `into` with the bytes that start at `position`. Throws kCorrupt if the file ends too early.
   void read(std::uint64_t position, std::span<std::byte> into) const;
 
  private:

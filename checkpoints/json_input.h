@@ -8,15 +8,15 @@
 
 namespace trainyard::checkpoints {
 
-/// Parses JSON from an untrusted source. It refuses repeated keys, which two readers could interpret differently, and
-/// nesting beyond `max_depth`. Throws kCorrupt with a text that begins with `where`.
+/// Parses JSON from an untrusted source. Throws kCorrupt, with a text that begins with `where`, for malformed text, for
+/// nesting deeper than `max_depth`, and for repeated keys, which two readers could interpret differently.
 nlohmann::json parse_strict_json(std::string_view text, const std::string& where, int max_depth = 8);
 
-/// Reads a whole file of at most `max_bytes`. Throws kCorrupt for a longer one.
+/// Returns the content of a file. Throws kCorrupt if it is longer than `max_bytes`.
 std::string read_text_file(const std::string& path, std::uint64_t max_bytes = 64 << 20);
 
-/// Return the member `key` of an object. Throw kCorrupt, with `where` and what was found, if the member is missing or
-/// of another type.
+/// Return the member `key` of an object. Throw kCorrupt if the member is missing or has another type; the text of the
+/// error contains `where` and what was found.
 std::uint64_t unsigned_member(const nlohmann::json& object, const char* key, const std::string& where);
 std::string string_member(const nlohmann::json& object, const char* key, const std::string& where);
 const nlohmann::json& member(const nlohmann::json& object, const char* key, const std::string& where);

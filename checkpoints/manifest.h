@@ -24,7 +24,7 @@ struct Manifest {
 std::string format_manifest(const Manifest& manifest);
 
 /// Parses the text of a manifest. Throws kCorrupt for malformed text or a file name that leads out of the directory,
-/// and kUnsupported for a newer format.
+/// and kUnsupported for a newer format. The text of the error begins with `where`.
 Manifest parse_manifest(const std::string& text, const std::string& where);
 
 /// Reads every file in the manifest and returns what is wrong, in one sentence per problem; the list is empty if all

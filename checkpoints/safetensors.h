@@ -36,7 +36,8 @@ class SafetensorsFile {
   const SafetensorsHeader& header() const { return header_; }
   const std::string& path() const { return file_.path(); }
 
-  /// Fills `into` with bytes of a tensor of this file, from byte `offset` on. The range must be inside the tensor.
+  /// Fills `into` with bytes of `entry`, a tensor of this file, starting at byte `offset` of the tensor. Throws
+  /// kInternal if the range is not inside the tensor.
   void read(const SafetensorsEntry& entry, std::span<std::byte> into, std::uint64_t offset = 0) const;
 
  private:

@@ -13,7 +13,8 @@
 
 namespace trainyard::checkpoints {
 
-/// One tensor of a safetensors file. Its bytes are those from `begin` to `end` after the header.
+/// One tensor of a safetensors file. Its data begins at byte `begin` and ends before byte `end`, both counted from the
+/// end of the header.
 struct SafetensorsEntry {
   std::string name;
   DType dtype = DType::kFloat32;
@@ -34,7 +35,7 @@ struct SafetensorsHeader {
   const SafetensorsEntry* find(std::string_view name) const;
 };
 
-/// The longest header that the format allows.
+/// The largest size of a header that the format allows, in bytes.
 constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 
 /// Reads the JSON of a header that is followed by `data_bytes` bytes. Checks all requirements of the format: the sizes
@@ -43,7 +44,7 @@ constexpr std::uint64_t kMaxSafetensorsHeader = 100'000'000;
 /// begins with `where`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::uint64_t data_bytes, const std::string& where);
 
-/// Returns the JSON of a header, padded with spaces to a multiple of 8.
+/// Returns the JSON of a header, padded with spaces to a multiple of 8 bytes.
 std::string format_safetensors_header(const SafetensorsHeader& header);
 
 /// Returns the format's name of a dtype: "F32", ...

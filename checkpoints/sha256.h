@@ -37,7 +37,8 @@ struct FileDigest {
   friend bool operator==(const FileDigest&, const FileDigest&) = default;
 };
 
-/// Reads a whole file and returns its digest. Throws kIo and kNotFound.
+/// Reads a whole file and returns its digest. Throws kNotFound if the file does not exist, and kIo if it cannot be
+/// read.
 FileDigest digest_file(const std::string& path);
 
 /// Returns the bytes as hexadecimal text, with two lower-case digits per byte.

@@ -20,8 +20,8 @@ struct ArenaLayout {
   std::uint64_t buffer_bytes = 0;
   DType dtype = DType::kFloat32;  ///< The type of the parameters.
 
-  /// Computes the layout. Throws kInvalidArgument for a repeated name or a tensor that cannot be moved, and
-  /// kUnsupported for mixed dtypes.
+  /// Computes the layout. Throws kInvalidArgument if there are no parameters, if a name is repeated, or if a parameter
+  /// is not a leaf that requires a gradient. Throws kUnsupported if the parameters have different dtypes.
   static ArenaLayout of(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers);
 };
 
@@ -34,8 +34,8 @@ struct ArenaShard {
   std::uint64_t end = kEnd;  ///< The end (exclusive); a multiple of Arena::kAlignment, or kEnd.
   bool gradients = false;    ///< True if the block of gradients holds only the shard.
   bool parameters = false;   ///< True if the block of parameters holds only the shard.
-  /// True if autograd adds directly to the block of gradients, for every parameter that is completely in that block.
-  /// Otherwise the strategy copies the gradients there.
+  /// True if autograd accumulates directly into the block of gradients, for every parameter whose gradient is
+  /// completely in the block. If false, the strategy copies the gradients there.
   bool in_place = true;
 };
 
@@ -47,19 +47,20 @@ struct ArenaShard {
 ///
 /// Other components use host memory. If the device has separate memory, the model's tensors are stored there and the
 /// host memory mirrors them: the functions publish_... copy the device's values to the host, and an ArenaEdit can fetch
-/// the other components' values. Otherwise there is only one memory, and these functions copy nothing.
+/// values that other components have changed. Otherwise there is only one memory, and these functions copy nothing.
 ///
-/// A rank may have only a shard. Parameters that are not completely inside the shard keep the memory that the model
-/// allocated; the strategy that requested the shard must handle them.
+/// The block of parameters can hold only a shard (ArenaShard). Then parameters that are not completely inside the shard
+/// keep the memory that the model allocated, and the strategy that requested the shard must handle them.
 class Arena {
  public:
   static constexpr std::uint64_t kAlignment = 64;
 
-  /// Allocates zeroed host memory, aligned to kAlignment.
+  /// A function that allocates `bytes` bytes of zeroed host memory, aligned to kAlignment.
   using Allocate = std::function<Buffer(std::size_t bytes)>;
 
   /// Copies all parameters and buffers into the arena. All parameters must have one dtype and be leaves that require a
-  /// gradient. Throws what ArenaLayout::of throws, and kInvalidArgument for an invalid shard.
+  /// gradient. `own` describes the memory of the device, if it has separate memory. Throws what ArenaLayout::of throws,
+  /// and kInvalidArgument for an invalid shard.
   Arena(const std::vector<NamedTensor>& parameters, const std::vector<NamedTensor>& buffers, const Allocate& allocate,
         const DeviceMemory& own = {}, const ArenaShard& shard = {});
 
@@ -73,7 +74,7 @@ class Arena {
   at::Tensor own_parameters() const { return own_part(parameters_.flat(), shard_.parameters); }
   at::Tensor own_gradients() const { return own_part(gradients_.flat(), shard_.gradients); }
 
-  /// Return the layout of all entries, and this rank's shard. The shard's end is a number of bytes, never kEnd.
+  /// Return the layout of all entries, and this rank's shard, whose `end` is a number of bytes and never kEnd.
   const ArenaLayout& layout() const { return layout_; }
   const ArenaShard& shard() const { return shard_; }
 
@@ -82,8 +83,10 @@ class Arena {
   const Buffer& parameter_memory() const { return parameters_.host(); }
   const Buffer& gradient_memory() const { return gradients_.host(); }
   const Buffer& buffer_memory() const { return buffers_.host(); }
+  /// Returns the block of buffers on which kernels work, as a flat tensor of bytes. It is undefined if the model has no
+  /// buffers.
   at::Tensor buffers() const { return buffers_.flat(); }
-  /// Returns true if kernels work on memory of their own and not on the host memory.
+  /// Returns true if the device has separate memory, which the host memory mirrors.
   bool is_mirrored() const { return parameters_.is_mirrored(); }
 
   bool has_buffers() const { return !buffers_.empty(); }
@@ -91,8 +94,8 @@ class Arena {
   /// Sets a callback that is called at the end of every ArenaEdit that changed or fetched parameters.
   void on_change(std::function<void()> listener) { on_change_ = std::move(listener); }
 
-  /// Makes the gradients of a step visible to the optimizer, which sets them to zero after use. If the gradients are
-  /// mirrored, those on the device are set to zero here.
+  /// Makes the gradients of a step visible to the optimizer, which sets the gradients in host memory to zero after use.
+  /// If the device has separate memory, this function sets the gradients there to zero.
   void publish_gradients() const;
 
   /// Makes the buffers visible to the checkpoint writer, before a snapshot.
@@ -144,9 +147,9 @@ class ArenaEdit {
   /// Returns the flat parameters, which the caller may change. After this call they count as changed.
   const at::Tensor& parameters();
 
-  /// Fetches the parameters that the optimizer has updated.
+  /// Copies the parameters from host memory to the device, after the optimizer has updated them.
   void fetch_parameters();
-  /// Fetches the parameters and buffers, which a checkpoint may have restored.
+  /// Copies the parameters and the buffers from host memory to the device, after a checkpoint has been restored.
   void fetch_all();
 
  private:

@@ -8,14 +8,16 @@
 namespace trainyard {
 
 /// Returns a LibTorch view of the bytes of `tensor`, which must be in host memory. The view keeps the buffer alive;
-/// nothing is copied.
+/// nothing is copied. Throws kCorrupt if the tensor does not fit into its buffer.
 at::Tensor view_of(const Tensor& tensor);
 
 /// Returns a message tensor over the memory of `tensor`, which must be contiguous and on the CPU. The result keeps the
-/// memory alive; nothing is copied.
+/// memory alive; nothing is copied. Throws kUnsupported for any other tensor.
 Tensor message_of(const at::Tensor& tensor);
 
+/// Returns the LibTorch type that corresponds to `dtype`. Throws kCorrupt for a value that is not a DType.
 at::ScalarType scalar_type_of(DType dtype);
+/// Returns the DType that corresponds to `type`. Throws kUnsupported if messages cannot carry this type.
 DType dtype_of(at::ScalarType type);
 
 }  // namespace trainyard

@@ -15,14 +15,14 @@ namespace trainyard {
 /// The model computes in float32, but with weights that were rounded to float16. Each gradient of a weight is also
 /// rounded to float16 before it is added to the arena. By this rounding, values of 65520 and more become infinite and
 /// values below 2^-25 become zero, so loss scaling is needed as on a GPU. Activations are not rounded. This saves
-/// neither time nor memory: its purpose is to test a run without the hardware.
+/// neither time nor memory; its purpose is to test a `16-mixed` run without a GPU.
 class HalfEmulation {
  public:
-  /// Replaces the parameters, which are in `arena`, by rounded copies for the computation. The arena keeps the exact
+  /// Makes the model compute with rounded copies of `parameters`, which are in `arena`. The arena keeps the exact
   /// values.
   HalfEmulation(const std::vector<NamedTensor>& parameters, const Arena& arena);
 
-  /// Rounds the exact values again. Must be called whenever they have changed.
+  /// Copies the exact values to the model again, rounded. Must be called whenever the exact values have changed.
   void refresh();
 
  private:

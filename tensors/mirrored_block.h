@@ -11,7 +11,7 @@
 
 namespace trainyard {
 
-/// The separate memory of a device that an arena uses.
+/// The separate memory of a device, in which an arena has its blocks.
 struct DeviceMemory {
   /// A function that copies a whole block between host and device, and returns when that is complete. If `copy` is
   /// empty, LibTorch's own copy is used.
@@ -32,7 +32,8 @@ class MirroredBlock {
  public:
   MirroredBlock() = default;
 
-  /// `host` must be zeroed and hold whole elements of `dtype`. The device's side is then zeroed, too.
+  /// Makes a block over `host`, which must be zeroed and hold whole elements of `dtype`. The device's side is zeroed,
+  /// too.
   MirroredBlock(Buffer host, DType dtype, const DeviceMemory& own);
 
   bool empty() const { return host_.empty(); }

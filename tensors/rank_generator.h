@@ -22,13 +22,16 @@ class RankGenerator {
   RankGenerator(const RankGenerator&) = delete;
   RankGenerator& operator=(const RankGenerator&) = delete;
 
-  /// Locks LibTorch's generator against the other ranks of the process while it is seeded, restored or otherwise used.
+  /// Returns a lock that keeps the other ranks of the process away from LibTorch's generator. It must be held while the
+  /// generator is seeded, restored or otherwise used.
   std::unique_lock<std::mutex> hold() const;
 
-  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. Must be called under hold().
+  /// Makes the current state of LibTorch's generator the start of the rank's own sequence. The caller must hold the
+  /// lock.
   void adopt();
 
-  /// Puts the state of the rank's own sequence into LibTorch's generator. Must be called under hold().
+  /// Puts the state of the rank's own sequence into LibTorch's generator. Does nothing if the rank is alone in its
+  /// process. The caller must hold the lock.
   void install() const;
 
   /// A guard for a rank's turn. While it exists, its thread draws from the rank's own sequence, and other ranks of the

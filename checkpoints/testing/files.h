@@ -41,14 +41,14 @@ inline void write_file(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
 }
 
-/// Changes the byte that is `from_end` bytes before the end of the file.
+/// Changes one byte of a file; `from_end` is 1 for the last byte, 2 for the byte before it.
 inline void flip_byte(const std::string& path, std::size_t from_end) {
   std::string bytes = read_file(path);
   bytes[bytes.size() - from_end] ^= 1;
   write_file(path, bytes);
 }
 
-/// Returns the text of the Error that `action` throws, or an empty text if it throws none.
+/// Returns the text of the Error that `action` throws, or an empty string if it does not throw.
 template <class Action>
 std::string error_of(Action action) {
   try {
@@ -59,7 +59,7 @@ std::string error_of(Action action) {
   return "";
 }
 
-/// Returns a one-dimensional tensor of these numbers.
+/// Returns a one-dimensional float32 tensor with these values.
 inline Tensor floats(const std::vector<float>& values) {
   Tensor tensor = Tensor::empty(DType::kFloat32, {static_cast<std::int64_t>(values.size())});
   std::memcpy(tensor.data(), values.data(), tensor.bytes());

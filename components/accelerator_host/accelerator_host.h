@@ -90,9 +90,9 @@ class AcceleratorHost final : public Component {
                                                    "16-mixed: steps without overflow after which the factor doubles",
                                                    at_least(1) | in_unit("steps")};
   Parameter<PluginSpec> model_{*this, "model", kRequired, "layers and loss", plugin_kind("model")};
-  Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "largest L2 norm of all gradients together; 0 = any",
+  Parameter<double> clip_norm_{*this, "clip_norm", 0.0, "limit of the L2 norm of all gradients together; 0 = no limit",
                                at_least(0) | settable()};
-  Parameter<double> clip_value_{*this, "clip_value", 0.0, "largest absolute value of a gradient; 0 = any",
+  Parameter<double> clip_value_{*this, "clip_value", 0.0, "limit of the absolute value of each gradient; 0 = no limit",
                                 at_least(0) | settable()};
   Parameter<std::int64_t> log_every_steps_{*this, "log_every_steps", 10,
                                            "steps between two reports of training metrics",
@@ -107,7 +107,7 @@ class AcceleratorHost final : public Component {
                                   "stop at the first loss or gradient that is not finite; slow"};
   Parameter<OnNan> on_nan_{
       *this, "on_nan", OnNan::kStop,
-      "for a loss that is not finite: end the run (stop), leave out the step (skip), or continue (ignore)"};
+      "for a loss that is not finite: end the run (stop), skip the step (skip), or continue (ignore)"};
 
   Input<DatasetInfo> dataset_{*this, "dataset", "sizes of the data, sent before the first batch",
                               [this](const auto& message) { on_dataset(*message); }};
@@ -146,8 +146,8 @@ class AcceleratorHost final : public Component {
   Output<Snapshot> snapshot_{*this, "snapshot", "copy the arena now"};
   Output<Metrics> metrics_{*this, "metrics", "loss, learning rate, throughput", {.topic = "/metrics"}};
   Output<RankMetrics> rank_metrics_{
-      *this, "rank_metrics", "instead, in a run of several ranks", {.topic = "/rank_metrics"}};
-  Output<Prediction> predictions_{*this, "predictions", "what the model says", {.topic = "/predictions"}};
+      *this, "rank_metrics", "the metrics of this rank, in a run with several ranks", {.topic = "/rank_metrics"}};
+  Output<Prediction> predictions_{*this, "predictions", "predictions of the model", {.topic = "/predictions"}};
 
   // The component's own state is part of its Snapshot messages, so that a checkpoint gets the state of the right step.
   StatePort state_{*this, [this](const RestoredStates& states) { return runner_->restore(states); }};

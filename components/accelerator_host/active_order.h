@@ -31,12 +31,13 @@ class ActiveOrder {
   /// Begins the order. Called when the orders before it are done.
   virtual void begin() {}
 
-  /// Uses one batch. Called only while the order is neither busy nor complete. Throws kInternal for a batch of another
-  /// order.
+  /// Counts one batch and uses it. Called only while the order is neither busy nor complete. Throws kInternal for a
+  /// batch of another order.
   void consume(const Batch& batch);
 
   /// Returns true while the order waits for the optimizer, the checkpoint writer or a reader of the arena.
   virtual bool busy() const { return false; }
+  /// Returns true if all batches have been used and the order is not busy.
   bool complete() const { return used_ == batches_ && !busy(); }
 
   /// Returns true if the ranks may pause now, because no unit of this order is half done (turnstile.h).
@@ -65,9 +66,9 @@ class ActiveOrder {
   /// Ends what begin() started, and adds the results of the order to the answer. The fields that all kinds of orders
   /// have are already set.
   virtual void conclude(OrderDone&) {}
-  /// Returns the number of the update that the optimizer was asked for; 0 if it was not asked.
+  /// Returns the number of the update for which the order waits, or 0 if it waits for none.
   virtual std::uint64_t awaited_update() const { return 0; }
-  /// Called when the optimizer has made the awaited update.
+  /// Called when the optimizer has made the update for which the order waits.
   virtual void update_made(double /*learning_rate*/) {}
 
   const Order& order() const { return *order_; }
@@ -84,8 +85,8 @@ class ActiveOrder {
 /// Returns true if the whole order is one unit, because it has no batches.
 bool is_one_unit(const Order& order);
 
-/// Makes the object that carries out this order. For a stop that overtakes another order, construct a StopOrder
-/// instead.
+/// Makes the ActiveOrder for an order. For a stop that overtakes another order, construct a StopOrder instead. Throws
+/// kInternal for a pause and its end, which interrupt orders and are not carried out.
 std::unique_ptr<ActiveOrder> make_active(const std::shared_ptr<const Order>& order, Workplace& workplace);
 
 }  // namespace trainyard::host

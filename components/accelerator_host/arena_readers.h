@@ -29,6 +29,7 @@ class ArenaReaders {
   void read(const ArenaRead& answer);
 
   bool pending() const { return pending_ > 0; }
+  /// Returns true if even the next forward pass must wait, because it would change buffers that are being read.
   bool hold_computing() const { return pending() && runner_.arena().has_buffers(); }
 
  private:

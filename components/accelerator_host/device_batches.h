@@ -19,11 +19,11 @@ namespace trainyard {
 /// before it is needed. Otherwise the model works on the memory of the message.
 class DeviceBatches {
  public:
-  /// `own_memory` is true if kernels do not work on host memory.
+  /// Works for `device` and converts to `precision`. `own_memory` is true if the device has separate memory.
   DeviceBatches(ClaimedDevice& device, Precision precision, bool own_memory)
       : device_(device), precision_(std::move(precision)), own_memory_(own_memory) {}
 
-  /// Starts to copy a batch for which take() will be called later.
+  /// Begins to copy a batch for which take() will be called later. Does nothing if the device has no separate memory.
   void prefetch(const Batch& batch);
 
   /// Returns the batch on the device, which is valid until release(). A batch of zero rows has no tensors.

@@ -20,7 +20,7 @@ struct Clipping {
 
 /// A step that must not be applied, because its gradients are not finite.
 struct SkippedStep {
-  bool overflow = false;       ///< True if the loss is scaled, so that the gradients have overflowed.
+  bool overflow = false;       ///< True if the loss is scaled, so that the loss scale is the likely cause.
   double loss_scale = 1;       ///< The scale at which the gradients overflowed.
   double next_loss_scale = 1;  ///< The scale of the next step.
   std::uint64_t skipped = 0;   ///< The number of steps skipped since the run began.
@@ -35,9 +35,9 @@ struct StepResult {
   std::optional<SkippedStep> skipped;  ///< Set if the step is skipped; the gradients have already been discarded.
 };
 
-/// Determines the factors by which gradients are multiplied: the loss scale while they are computed; then, in the
-/// optimizer, the inverse of the loss scale and the factor that clips their norm. Also decides whether a step is
-/// skipped.
+/// The part of a rank that determines by which factors gradients are multiplied, and that decides whether a step is
+/// skipped. While gradients are computed, the factor is the loss scale. In the optimizer, it is the inverse of the loss
+/// scale, times the factor that clips the norm.
 class GradientScaling {
  public:
   struct Options {
@@ -54,11 +54,13 @@ class GradientScaling {
   /// Returns `weight`, the weight of a micro-batch in its step, times the loss scale.
   double scaled(double weight) const { return scaler_ ? weight * scaler_->scale() : weight; }
 
-  /// Ends the step of a strategy. Throws kUnsupported for clipping that the accelerator does not allow, and
-  /// kInvalidArgument if even the smallest loss scale is too large, or if too many steps in a row are skipped.
+  /// Ends a step: lets `strategy` reduce and clip the gradients, and returns the factor for the optimizer. Throws
+  /// kUnsupported for clipping that the accelerator does not allow, and kInvalidArgument if gradients overflow even at
+  /// the smallest loss scale or if too many steps in a row are skipped.
   StepResult end_step(Strategy& strategy, const Clipping& clipping);
 
-  /// Returns the loss scale and the number of skipped steps, for the training metrics; empty if the loss is not scaled.
+  /// Returns values for the training metrics: the loss scale, if the loss is scaled, and the number of skipped steps.
+  /// The list is empty if the loss is not scaled and no step was skipped.
   std::vector<Scalar> metrics() const;
 
   /// Returns the loss scaler, whose state must be saved; null if the loss is not scaled.

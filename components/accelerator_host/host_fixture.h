@@ -22,7 +22,8 @@ namespace trainyard::testing {
 inline constexpr const char* kMlp =
     R"("model": {"plugin": "mlp", "hidden": [5]}, "accelerator": {"plugin": "cpu", "threads": "1"})";
 
-/// Runs an accelerator host by itself. The test plays the loader, the optimizer, the manager and the checkpoint writer.
+/// A fixture with an accelerator host as the only component. The test plays the data loader, the optimizer, the
+/// strategy manager and the checkpoint writer.
 class AcceleratorHostTest : public ::testing::Test {
  protected:
   void start(const std::string& more = "") {
@@ -55,7 +56,7 @@ class AcceleratorHostTest : public ::testing::Test {
     throw Error(Code::kNotFound, "no entry {}", name);
   }
 
-  /// Returns a batch of `samples` samples. Every call with the same index makes the same batch.
+  /// Returns a batch of `samples` samples. Its values depend only on `index`.
   static Batch batch(std::uint64_t order, std::uint64_t index, std::int64_t samples = 4,
                      const std::string& split = "train") {
     Batch made{
@@ -71,7 +72,8 @@ class AcceleratorHostTest : public ::testing::Test {
     return made;
   }
 
-  /// Computes the loss of a batch by the formula, with copies of the parameters, which collect gradients of their own.
+  /// A reference that computes the loss of a batch by the formula. It has copies of the parameters, with separate
+  /// gradients.
   struct Oracle {
     std::vector<at::Tensor> parameters;
     at::Tensor loss(const Batch& batch) const {
@@ -94,7 +96,7 @@ class AcceleratorHostTest : public ::testing::Test {
     }
   }
 
-  /// Sets how many readers of the arena the host sees.
+  /// Sets the number of readers of the arena that the host waits for.
   void set_readers(std::size_t count) {
     for (InputBase* input : host_->inputs()) {
       if (input->name() == "arena_read") input->set_connections(count);
@@ -107,7 +109,7 @@ class AcceleratorHostTest : public ::testing::Test {
     rig_.run_until_idle();
   }
 
-  /// Answers as an optimizer that changes nothing would.
+  /// Answers like an optimizer that does not change the parameters.
   void answer(std::uint64_t step) {
     view_of(arena_.blocks[1].data).zero_();
     send("parameters", Parameters{.step = step, .learning_rate = 0.5});

@@ -15,14 +15,14 @@ namespace trainyard::host {
 /// A batch, and the trace of its message. Messages that result from the batch carry this trace, even if they are sent
 /// while another message is handled.
 struct ReceivedBatch {
-  std::shared_ptr<const Batch> batch;  ///< Null if there is none.
+  std::shared_ptr<const Batch> batch;  ///< Null if no batch is stored.
   std::uint64_t trace = 0;
 };
 
-/// The waiting orders, and one batch that has been received before it is needed.
+/// The orders that wait to be carried out, and one batch that was received before it was needed.
 ///
-/// Further batches wait in their edge: the input is paused while a batch is stored here, and the edge's credits hold
-/// the loader back. A batch of an order that has been finished or cancelled is dropped, which returns its credit.
+/// Further batches wait on their edge: the input is paused while a batch is stored here, and the edge's credits hold
+/// the loader back. A batch of an order that has already been answered is dropped, which returns its credit.
 class OrderQueue {
  public:
   /// `batches` is the component's input, which the queue pauses and resumes.
@@ -42,7 +42,7 @@ class OrderQueue {
   /// closed.
   bool offer(ReceivedBatch received);
   bool has_batch() const { return received_.batch != nullptr; }
-  /// Removes and returns the stored batch.
+  /// Removes and returns the stored batch; `batch` is null in the result if no batch is stored.
   ReceivedBatch take_batch() { return std::exchange(received_, {}); }
 
   /// Records that the order with this id was answered. Ids only increase, so all earlier orders are done, too. Drops

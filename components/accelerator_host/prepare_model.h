@@ -11,8 +11,8 @@ namespace trainyard {
 
 // These functions prepare a model after it is built and before it moves into the arena.
 
-/// Gives parameters and buffers the type of the run. Models are built in float32, so that the seed draws the same
-/// numbers for every precision.
+/// Converts the parameters and buffers to the type that `precision` selects. Models are built in float32, so that a
+/// seed yields the same initial numbers for every precision.
 void apply_precision(Model& model, const Precision& precision);
 
 /// Throws kShapeMismatch, with the first difference, unless all ranks have the same model. Must be called before the

@@ -36,7 +36,9 @@ void RandomNumbers::save_state(StateWriter& into) const {
 }
 
 void RandomNumbers::restore_state(const StateReader& from) {
-  const auto state = from.tensor("generator").as<const std::uint8_t>();
+  // The device knows which lengths are right; of another type the bytes would not even be read to their end.
+  const std::int64_t size = from.tensor("generator").elements();
+  const auto state = from.tensor("generator", DType::kUInt8, {size}).as<const std::uint8_t>();
   const auto held = generator_.hold();
   device_.set_rng_state({state.begin(), state.end()});
   generator_.adopt();

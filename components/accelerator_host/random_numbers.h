@@ -17,9 +17,8 @@ class RandomNumbers final : public Stateful {
   RandomNumbers(ClaimedDevice& device, std::uint64_t seed, std::uint32_t rank)
       : device_(device), seed_(seed), rank_(rank) {}
 
-  /// Runs `build`, which draws the same numbers on every rank; the sequence of this rank begins after it. The generator
-  /// of LibTorch belongs to the process, so ranks that are threads of one process build in turn. Otherwise each would
-  /// see only some of the draws.
+  /// Runs `build`, which draws the same numbers on every rank, and then begins the rank's own sequence. LibTorch has
+  /// one generator for the process, so ranks that are threads of one process run `build` one after another.
   void draw_initial(const std::function<void()>& build);
 
   /// Returns the generator of this rank. Every pass that may draw random numbers must hold a turn of it.

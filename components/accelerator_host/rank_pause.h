@@ -15,10 +15,10 @@ namespace trainyard::host {
 ///     kWorking -> kWanted: the order has come -> kResting: the last unit before the pause is done -> kWorking
 class RankPause {
  public:
-  /// The pauses of a single rank.
+  /// For a run with a single rank.
   RankPause() = default;
 
-  /// Joins the pauses of all ranks; see Turnstile.
+  /// For one of several ranks, which share a Turnstile.
   RankPause(const PluginContext& context, std::chrono::milliseconds timeout) : turnstile_(context, timeout) {}
 
   /// Returns true if the rank may begin its next unit of work, which then counts as begun.
@@ -31,7 +31,7 @@ class RankPause {
   /// Returns the id of the order to answer; empty if the rank has not come to rest.
   std::optional<std::uint64_t> come_to_rest();
 
-  /// Ends the rest. Does nothing if the rank does not rest.
+  /// Ends the pause for this rank. Does nothing if the rank does not rest.
   void go_on();
 
   bool wanted() const { return state_ == State::kWanted; }

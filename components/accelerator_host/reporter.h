@@ -16,12 +16,13 @@
 
 namespace trainyard::host {
 
-/// The outcome of a training step that is reported.
+/// The outcome of a training step, from which its report is made.
 struct StepOutcome {
   std::vector<at::Tensor> losses;  ///< The losses of all micro-batches that had samples, still on the device.
   std::uint64_t samples = 0;
   StepResult result;
-  bool updated = false;  ///< True if the optimizer made an update, with this learning rate.
+  bool updated = false;  ///< True if the optimizer made an update.
+  /// The learning rate of the update, if there was one.
   double learning_rate = 0;
 };
 
@@ -39,8 +40,8 @@ class Reporter {
   /// Sets the unit of throughput, such as "token", and the number of units in a sample.
   void count_in(const std::string& unit, std::uint64_t units_per_sample);
 
-  /// Record that training continues, that a batch was used, or that training pauses. Pauses do not count as training
-  /// time.
+  /// Record that training continues, that a batch of `samples` samples was used, and that training pauses. Pauses do
+  /// not count as training time.
   void training() { throughput_.resume(Throughput::Clock::now()); }
   void trained_on(std::uint64_t samples) { throughput_.add(samples * units_per_sample_); }
   void not_training() { throughput_.pause(Throughput::Clock::now()); }

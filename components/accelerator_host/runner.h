@@ -47,7 +47,7 @@ class Runner {
   Runner(const RunnerOptions& options, const ComponentContext& context);
 
   /// Claims the device, builds the model for this data, moves it into the arena, and connects to the other ranks.
-  /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if they have another model.
+  /// Throws kTimeout, naming the ranks that did not connect, and kShapeMismatch if the other ranks have another model.
   void build(const DatasetInfo& data);
 
   /// Makes all ranks start from the same parameters, and restores the states that restore() kept. If the run resumes,
@@ -64,7 +64,7 @@ class Runner {
   at::Tensor train(const Batch& batch, std::uint64_t step, double weight, bool last);
 
   /// Ends a step's accumulation: reduces over ranks, checks for overflow if the loss is scaled, clips, and then makes
-  /// the gradients visible to the optimizer. Throws kInvalidArgument if no loss scale is small enough.
+  /// the gradients visible to the optimizer. Throws what GradientScaling::end_step throws.
   StepResult end_step(const Clipping& clipping);
 
   /// Discards the accumulated gradients of a cancelled step.
@@ -97,13 +97,14 @@ class Runner {
   /// Makes the model's buffers visible to readers of the arena in host memory.
   void publish_buffers() { arena_->publish_buffers(); }
 
-  /// Returns the state of this rank that a checkpoint stores besides its memory: random numbers, loss scale, the
-  /// model's buffers and the strategy.
+  /// Returns the state of this rank that a checkpoint stores besides the arena. This is the state of the random
+  /// numbers, the model, the strategy and the loss scaler, and the rank's own buffers.
   std::vector<SavedState> states() { return parts_->save(); }
   /// Keeps the states of a checkpoint for start(), and returns the owners whose states belong to this rank's parts.
   std::vector<std::string> restore(const RestoredStates& states) { return parts_->keep(states); }
   /// Return and restore the number of steps that were skipped because gradients were not finite.
   std::uint64_t skipped_steps() const { return scaling_->skipped_steps(); }
+  /// Sets the number of steps that a resumed run has skipped before.
   void restore_skipped_steps(std::uint64_t skipped) { scaling_->restore_skipped_steps(skipped); }
 
   /// Returns values for the training metrics: the loss scaling, and the memory and communication of the strategy.
@@ -115,7 +116,7 @@ class Runner {
   /// Returns true if all ranks get the same batches.
   bool same_data() const { return strategy_->traits().same_data; }
   const Arena& arena() const { return *arena_; }
-  /// Returns the device that `build` has claimed.
+  /// Returns the device that build() has claimed.
   ClaimedDevice& device() { return *device_; }
   ArenaInfo arena_info() const;
   ModelInfo model_info() const;
@@ -136,7 +137,7 @@ class Runner {
   std::unique_ptr<Model> model_;
   std::optional<StepTrace> trace_;
 
-  // These members are made by `build`.
+  // These members are made by build().
   std::unique_ptr<ClaimedDevice> device_;
   std::optional<RandomNumbers> random_;
   std::optional<DeviceBatches> batches_;

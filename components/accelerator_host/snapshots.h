@@ -14,7 +14,7 @@ namespace trainyard::host {
 /// The copies of the arena that were requested from the checkpoint writer but have not been made yet. There may be
 /// several.
 ///
-/// Until all of them are made, the next step may be computed but not applied.
+/// Until all copies are made, the next step may be computed but not applied.
 class Snapshots {
  public:
   Snapshots(Runner& runner, Output<Snapshot>& output, std::uint32_t rank)

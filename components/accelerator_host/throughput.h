@@ -12,12 +12,13 @@ class Throughput {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Starts to count time at `now`. Does nothing if time is being counted already.
+  /// Begins to count time at `now`. Does nothing if time is already being counted.
   void resume(Clock::time_point now) {
     if (!running_) since_ = now;
     running_ = true;
   }
 
+  /// Stops counting time at `now`. Does nothing if time is not being counted.
   void pause(Clock::time_point now) {
     if (running_) spent_ += now - since_;
     running_ = false;

@@ -9,13 +9,13 @@
 
 namespace trainyard::host {
 
-/// Carries out a train order: every `micro_batches` batches make a step, whose gradients are passed to the optimizer.
-/// The last step of the order may have fewer.
+/// A train order that is being carried out. Every `micro_batches` batches form a step, whose gradients are passed to
+/// the optimizer. The last step of the order can have fewer batches.
 ///
 ///     kAccumulating --> gradients --> kUpdating --> parameters --> kAccumulating
 ///                  \--> kHolding: the arena is being read --^
 ///
-/// A step whose scaled gradients overflow is skipped: the optimizer does not receive it, but its batches count as used.
+/// A step whose gradients overflow is skipped: the optimizer does not receive them, but the batches count as used.
 class TrainOrder final : public ActiveOrder {
  public:
   TrainOrder(const std::shared_ptr<const Order>& order, Workplace& workplace)
@@ -33,7 +33,7 @@ class TrainOrder final : public ActiveOrder {
     kHolding,       ///< The gradients are complete, but the optimizer would change what is being read.
     kUpdating,      ///< The optimizer updates the parameters, and nothing else may access them until it answers.
   };
-  /// Changes the phase. No other function changes it. Throws kInternal for a change that is not allowed.
+  /// Changes `phase_`, which no other function does. Throws kInternal for a change that is not allowed.
   void enter(Phase next);
 
   void use(const Batch& batch) override;
@@ -55,7 +55,7 @@ class TrainOrder final : public ActiveOrder {
   std::uint64_t batch_ = 0;          ///< The index of the step's newest micro-batch.
   std::uint64_t update_ = 0;  ///< The number of the update that the step makes; 0 if the optimizer gets no gradients.
   bool reported_ = false;     ///< True if the step ends with metrics.
-  StepOutcome outcome_;       ///< The outcome, whose losses are kept only if the step will be reported.
+  StepOutcome outcome_;       ///< The outcome of the step. Its losses are kept only if the step will be reported.
 };
 
 }  // namespace trainyard::host

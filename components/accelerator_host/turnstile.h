@@ -28,7 +28,7 @@ namespace trainyard::host {
 /// pause only when all ranks have answered the previous pause.
 class Turnstile {
  public:
-  /// The turnstile of a single rank.
+  /// Makes the turnstile of a single rank.
   Turnstile();
 
   /// Joins the turnstile of all ranks. Rank 0 makes the shared memory, and the others wait for it. Throws kTimeout if
@@ -41,7 +41,7 @@ class Turnstile {
   /// Fixes the last unit before the pause, unless another rank has done so.
   void close();
 
-  /// Returns true if a pause is wanted and this rank has begun the last unit before it.
+  /// Returns true if the turnstile is closed and this rank has begun the last unit before the pause.
   bool at_rest() const;
 
   /// Ends the pause for this rank.

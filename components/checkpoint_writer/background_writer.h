@@ -20,8 +20,8 @@ namespace trainyard {
 /// a second would only compete for the same disk, and because the store that names and deletes checkpoints serves one
 /// thread at a time.
 ///
-/// submit() and take_finished() are called on the component's loop. If a write fails, take_finished() returns the
-/// error, and the writer continues with the next checkpoint.
+/// submit() and take_finished() are called on the component's event loop. If a write fails, take_finished() returns the
+/// error, and the thread continues with the next checkpoint.
 class BackgroundWriter {
  public:
   /// The result of writing one submitted state.
@@ -32,7 +32,8 @@ class BackgroundWriter {
     double seconds = 0;
   };
 
-  /// `notify` is called on the writing thread after each checkpoint; take_finished() then returns its result.
+  /// Starts the thread. After each checkpoint the thread calls `notify`; take_finished() then returns the result of
+  /// this checkpoint.
   BackgroundWriter(CheckpointStore& store, std::function<void()> notify);
 
   /// Finishes all submitted writes.

@@ -15,7 +15,7 @@ namespace trainyard {
 /// snapshot, and the writer's afterwards.
 class CheckpointStore {
  public:
-  /// The options are fixed for the run. The directory must exist.
+  /// The settings of the store, which are fixed for the run. The directory must exist.
   struct Options {
     std::string directory;
     std::string monitor;  ///< The name of the metric that decides which checkpoint is best.
@@ -32,7 +32,7 @@ class CheckpointStore {
   /// Sets the values that are written into every run.json and stay the same during the run.
   void describe(std::string model, std::string optimizer, std::map<std::string, double> hyperparameters);
 
-  /// A checkpoint that is on disk under its name.
+  /// The result of writing a checkpoint, which is then on disk under its name.
   struct Written {
     std::string path;
     std::uint64_t bytes = 0;

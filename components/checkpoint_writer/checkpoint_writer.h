@@ -22,11 +22,11 @@
 
 namespace trainyard {
 
-/// What to do with checkpoints of other runs in the directory.
+/// What to do with checkpoints of other runs that are in the directory.
 enum class Existing : std::uint8_t { kKeep, kError, kReplace };
 constexpr auto words_of(Existing) { return words("way with existing checkpoints", "keep", "error", "replace"); }
 
-/// Saves the run, and restores it (docs/checkpoint_format.md).
+/// The component that saves and restores the state of the run (docs/checkpoint_format.md).
 ///
 /// The component answers a Snapshot with SnapshotTaken as soon as it has copied the arena. A separate thread then
 /// hashes, writes and syncs the copy. There is memory for two copies, so a third snapshot in a row must wait until one
@@ -67,7 +67,7 @@ class CheckpointWriter final : public Component {
   void on_snapshot(const std::shared_ptr<const Snapshot>& snapshot);
   // Serves the waiting snapshots, as long as there are free copies.
   void serve_waiting();
-  // Throws if the validation has measured something, but not what `monitor` names.
+  // Throws if the validation has measured some metrics, but not the metric that `monitor` names.
   void check_monitor(const std::vector<Scalar>& metrics) const;
   void begin_copy();
   void finish_copy(std::vector<SavedState> states, const std::string& error);
@@ -121,7 +121,7 @@ class CheckpointWriter final : public Component {
   AnnouncedMemory memory_{context().world_size};
   SnapshotRequests requests_{context().world_size};
   std::optional<StateLayout> layout_;  ///< Set when every block is known.
-  RunState start_;                     ///< Where the run begins.
+  RunState start_;                     ///< The position at which the run begins.
   StateCopies copies_;
   std::optional<CheckpointStore> store_;
   std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);  ///< Posted tasks may outlive the component.

@@ -14,12 +14,13 @@ namespace trainyard {
 
 ComponentStates::ComponentStates(Component& owner)
     : owner_(owner),
-      request_(owner, "state_request", "a request for the component's state, for a checkpoint", {.topic = "/state_request"}),
+      request_(owner, "state_request", "a request for the component's state, for a checkpoint",
+               {.topic = "/state_request"}),
       restored_(owner, "restored_states", "the state of the checkpoint that the run resumes",
                 {.topic = "/restored_states"}),
       answers_(owner, "states", "state of components", [this](const auto& message) { on_answer(*message); },
                {.optional = true, .topic = "/states", .every_rank = true}),
-      taken_(owner, "states_taken", "components have taken their state back",
+      taken_(owner, "states_taken", "components have restored their state",
              [this](const auto& message) { on_taken(*message); },
              {.optional = true, .topic = "/states_taken", .every_rank = true}) {}
 

@@ -16,9 +16,9 @@ const Tensor* find_block(const std::vector<ArenaBlock>& blocks, const std::strin
 
 /// The division of the parameters among the ranks, in bytes.
 struct RankParts {
-  std::uint64_t whole = 0;            ///< The size of all parameters.
-  std::uint64_t element_bytes = 1;    ///< The size of one parameter value.
-  std::vector<std::uint64_t> begins;  ///< Where each rank's part begins, indexed by rank.
+  std::uint64_t whole = 0;            ///< The size of all parameters in bytes.
+  std::uint64_t element_bytes = 1;    ///< The size of one value of a parameter.
+  std::vector<std::uint64_t> begins;  ///< The byte at which each rank's part begins, indexed by rank.
   bool replicated = false;            ///< True if every rank has all parameters.
 };
 

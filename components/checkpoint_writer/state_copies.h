@@ -12,7 +12,7 @@
 
 namespace trainyard {
 
-/// The memory into which snapshots are copied, and the snapshots that wait for it.
+/// The copies into which snapshots are taken, and the snapshots that wait for a free copy.
 ///
 /// There are two copies, so that one can be filled while the other is being written. More copies would only use more
 /// memory, since each has the size of the whole state. At most one copy is open: its blocks are copied, but the state
@@ -26,7 +26,7 @@ class StateCopies {
   /// Adds a snapshot after all others that wait.
   void add(Snapshot snapshot) { waiting_.push_back(std::move(snapshot)); }
 
-  /// Returns true if a snapshot waits, a copy is free, and none is open.
+  /// Returns true if a snapshot waits, a copy is free, and no copy is open.
   bool can_begin() const { return !waiting_.empty() && !free_.empty() && !open_; }
 
   /// Copies every block for the snapshot that has waited longest, and returns the copy, which is then open. can_begin()

@@ -12,7 +12,7 @@
 namespace trainyard {
 
 /// A copy of the state of a run at one step, so that the run can continue while the state is written. Only the first
-/// take() allocates memory; later ones reuse it.
+/// take() allocates memory; later calls reuse it.
 class StateCopy {
  public:
   /// Copies every block. This object keeps a pointer to `layout`, which must stay alive and unchanged until the next
@@ -25,13 +25,13 @@ class StateCopy {
   /// Adds state that arrived after the snapshot.
   void add(std::vector<SavedState> states);
 
-  /// Returns the tensors of a file as views on the copy.
+  /// Returns the tensors of a file, one for each slice, as views of the copy.
   std::vector<checkpoints::SafetensorsTensor> tensors(const std::vector<StateSlice>& slices) const;
 
-  /// Returns the layout of the last take(); not valid before the first.
+  /// Returns the layout of the last take(). There must have been one.
   const StateLayout& layout() const { return *layout_; }
   const Snapshot& snapshot() const { return snapshot_; }
-  /// Returns the tensors of all states as views; they live as long as the copy does.
+  /// Returns the tensors of all states as views, which are valid as long as this object exists.
   std::vector<checkpoints::SafetensorsTensor> state_tensors() const;
 
  private:

@@ -35,7 +35,8 @@ inline ArenaInfo small_arena(float first = 1) {
                       {.name = "steps", .block = "buffers", .dtype = 4, .shape = {}, .offset_bytes = 0}}};
 }
 
-/// Returns one block with the layout of the parameters and one without, such as a step counter.
+/// Returns the state of an optimizer with two blocks: `exp_avg`, which is laid out like the parameters, and `counter`,
+/// which is not.
 inline OptimizerState small_state(float value = 0.5f) {
   return {.rule = "adamw",
           .blocks = {{"exp_avg", floats(std::vector<float>(32, value))}, {"counter", floats({3})}},
@@ -57,8 +58,8 @@ inline Snapshot snapshot_at(std::uint64_t step, double loss = 1) {
               {.owner = "early_stopping", .values = R"({"best":0.5})", .tensors = {}}}};
 }
 
-/// Makes a checkpoint writer believe that no component of the run has state of its own. In a rig the test is a sender
-/// of every input, so it would wait for the test.
+/// Makes a checkpoint writer behave as if no component of the run had state. In a rig the test is connected to every
+/// input, so the checkpoint writer would otherwise wait for the test's answer.
 inline void without_stateful_components(Component& writer) {
   for (InputBase* input : writer.inputs()) {
     if (input->name() == "states" || input->name() == "states_taken") input->set_connections(0);

@@ -17,7 +17,7 @@ class BatchLayout {
  public:
   struct Field {
     DType dtype;
-    std::vector<std::int64_t> shape;  ///< Without the batch dimension.
+    std::vector<std::int64_t> shape;  ///< The shape of one sample's field, without the batch dimension.
     std::size_t sample_bytes;
   };
 
@@ -30,12 +30,14 @@ class BatchLayout {
 
   const std::vector<Field>& fields() const { return fields_; }
 
-  /// Returns the bytes that field number `field` occupies in a batch of `rows`, including the padding behind it.
+  /// Returns the number of bytes that field number `field` occupies in a batch of `rows` samples, including the padding
+  /// after it.
   std::size_t field_bytes(std::size_t field, std::uint64_t rows) const {
     constexpr std::size_t kAlignment = 64;
     return (fields_[field].sample_bytes * rows + kAlignment - 1) / kAlignment * kAlignment;
   }
 
+  /// Returns the number of bytes of a whole batch of `rows` samples.
   std::size_t bytes(std::uint64_t rows) const {
     std::size_t sum = 0;
     for (std::size_t field = 0; field < fields_.size(); ++field) sum += field_bytes(field, rows);

@@ -52,7 +52,7 @@ class BatchPlan {
     bool random_transforms = false;  ///< Does not affect the plan; it is passed on to the SampleReader.
   };
 
-  /// `purpose` makes training and evaluation on the same split use independent random numbers.
+  /// Makes the plan of a split. Plans with different `purpose` use independent random numbers, even for the same split.
   BatchPlan(Settings settings, Purpose purpose);
 
   const std::string& split() const { return settings_.split; }
@@ -60,7 +60,7 @@ class BatchPlan {
   Sampling sampling() const { return settings_.sampling; }
   bool random_transforms() const { return settings_.random_transforms; }
 
-  /// Describes the split as DatasetInfo does.
+  /// Returns the description of the split for DatasetInfo.
   const SplitInfo& info() const { return info_; }
   /// Returns the number of batches of one epoch, which is the same on every rank.
   std::uint64_t batches() const { return info_.batches; }
@@ -70,7 +70,7 @@ class BatchPlan {
   std::uint64_t index_of(std::uint64_t place) const { return place / info_.batch_samples; }
   /// Returns the number of samples in this rank's batch at a place; 0 if the rank has no samples left.
   std::uint64_t rows(std::uint64_t place) const;
-  /// Returns the number of samples in a batch of all ranks together; never 0.
+  /// Returns the number of samples in the batch of all ranks together at `place`.
   std::uint64_t world_rows(std::uint64_t place) const;
 
   /// Sets `samples` to the samples of this rank's batch at the cursor, in order.

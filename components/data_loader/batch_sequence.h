@@ -32,16 +32,17 @@ class BatchSequence {
   /// the sequence.
   BatchSequence(const BatchPlan* train, const std::map<std::string, BatchPlan>& evaluate);
 
+  /// The result of add() if all jobs have become invalid.
   static constexpr std::uint64_t kEverything = ~std::uint64_t{0};
 
   /// Adds the next order. Returns the number of newest jobs that are now invalid and will never be sent; after a stop
   /// this is kEverything. Throws kInvalidArgument for an order that cannot be served.
   std::uint64_t add(const Order& order);
 
-  /// Returns the next batch to read; empty if no order needs a batch and none can be read ahead.
+  /// Returns the next batch to read, or nothing if no order needs a batch and no batch can be read ahead.
   std::optional<Job> next();
 
-  /// Returns true if an order has batches that have not been sent yet.
+  /// Returns true while some order has batches that have not been sent yet.
   bool wanted() const { return !spans_.empty(); }
 
   /// The order and epoch to which the oldest unsent job belongs.
@@ -52,7 +53,7 @@ class BatchSequence {
   /// Records that `job`, which must be the oldest unsent job, is now sent.
   Stamp send(const Job& job);
 
-  /// Returns where training continues after the last batch that was sent.
+  /// Returns the position at which training continues after the last batch that was sent.
   const LoaderCursor& cursor() const { return sent_; }
 
  private:
@@ -79,7 +80,7 @@ class BatchSequence {
   const BatchPlan* train_;
   const std::map<std::string, BatchPlan>& evaluate_;
   std::deque<Span> spans_;
-  LoaderCursor end_;           ///< The training stream's position after every order.
+  LoaderCursor end_;           ///< The training position after all orders.
   std::uint64_t guesses_ = 0;  ///< The number of jobs that were returned beyond `end_`.
   bool guessing_ = true;
   LoaderCursor sent_;

@@ -19,20 +19,20 @@
 
 namespace trainyard {
 
-/// Reads a dataset and sends the batches that orders request: shuffled, distributed over the ranks, and read ahead by
-/// workers.
+/// The component that reads a dataset and sends the batches that orders request. The samples are shuffled and
+/// distributed over the ranks, and worker threads read batches ahead.
 ///
 /// Transforms may change fields of the samples. Random transforms draw random numbers only for the splits in
 /// `random_splits` (by default "train"), and never when training samples are evaluated.
 ///
-/// The content of a batch depends on the seed, the dataset, the rank and the batch's position in the stream, but not on
-/// the number of workers, prefetching or timing. With a cursor (epoch, samples used) the stream can start at any
-/// position, whatever the number of ranks and the batch size were before it.
-/// Workers write directly into the memory that is sent.
+/// The content of a batch depends on the seed, the dataset, the rank and the batch's position, but not on the number of
+/// workers, prefetching or timing. A cursor (the epoch, and how many of its samples are used) can start training at any
+/// position, even if the number of ranks or the batch size was different before. Workers write directly into the memory
+/// that is sent.
 ///
-/// A shard is the part of the samples that one rank reads. Every rank has the same number of batches; a rank that has
-/// no samples left sends empty ones, with tensors of 0 rows, until the others are done. Ranks that need the same
-/// batches are assigned the same shard.
+/// A shard is the part of the samples that one rank reads. Every rank has the same number of batches: a rank that has
+/// no samples left sends empty batches, with tensors of 0 rows, until the other ranks are done. Ranks that need the
+/// same batches are assigned the same shard.
 ///
 /// Inputs      /orders   train, evaluate and predict are served in turn; stop drops what has not been sent
 /// Outputs     dataset   sent once, on activation
@@ -47,7 +47,7 @@ class DataLoader : public Component {
   explicit DataLoader(ComponentContext& context) : Component(context, kTraits) {}
 
  protected:
-  /// Tests override this to provide their own dataset.
+  /// Makes the dataset that the parameter `dataset` names. Tests override this function.
   virtual std::unique_ptr<Dataset> make_dataset();
 
  private:
@@ -74,7 +74,8 @@ class DataLoader : public Component {
   void send(Prefetcher::Slot& slot);
   void fill_tensors(std::vector<Tensor>& tensors, const Prefetcher::Slot& slot) const;
 
-  Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "where samples come from", plugin_kind("dataset")};
+  Parameter<PluginSpec> dataset_name_{*this, "dataset", kRequired, "the dataset from which samples are read",
+                                      plugin_kind("dataset")};
   Parameter<std::vector<PluginSpec>> transforms_{
       *this, "transforms", std::vector<PluginSpec>{},
       "the transforms of every sample, in the order in which they are applied", plugin_kind("transform")};
@@ -100,15 +101,16 @@ class DataLoader : public Component {
 
   Output<DatasetInfo> dataset_{*this, "dataset", "what the batches will contain", {.latched = true}};
   Output<Batch> batches_{*this, "batches", "the batches, in the sequence of the orders that they serve"};
-  Input<Order> orders_{*this, "orders", "what to send next", [this](const auto& order) { on_order(*order); },
-                       InputOptions{.topic = "/orders"}};
-  Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor", "where training goes on; the question is not looked at",
+  Input<Order> orders_{*this, "orders", "the orders, which request batches",
+                       [this](const auto& order) { on_order(*order); }, InputOptions{.topic = "/orders"}};
+  Service<LoaderCursor, LoaderCursor> cursor_{*this, "cursor",
+                                              "the position at which training continues; the request is ignored",
                                               [this](const LoaderCursor&) { return cursor(); }};
 
   LoaderCursor cursor() const { return sequence_ ? sequence_->cursor() : LoaderCursor{}; }
 
   bool going_on_ = false;   ///< True while pump() is posted.
-  std::uint64_t sent_ = 0;  ///< The number of batches, for their traces.
+  std::uint64_t sent_ = 0;  ///< The number of batches sent, from which their traces are made.
   DatasetContext dataset_context_;
   std::unique_ptr<Dataset> data_;
   std::optional<SampleReader> reader_;

@@ -19,8 +19,8 @@
 
 namespace trainyard::testing {
 
-/// A dataset for tests of the loader: sample i of a split holds the number i, and 3 bytes of i modulo 251. A gate can
-/// stop readers, and one sample can be broken.
+/// A dataset for tests of the data loader. Sample i of a split consists of the number i, and of 3 bytes with the value
+/// i modulo 251. A gate can stop readers, and one sample can be broken.
 class Numbers final : public Dataset {
  public:
   /// The data that a test and the dataset share after the loader owns the dataset.

@@ -6,16 +6,17 @@
 
 namespace trainyard {
 
-/// A shuffled order of the numbers 0 to size - 1. The number at any place is computed directly, without a list.
+/// A shuffled order of the numbers 0 to size - 1, determined by `key`. The number at any position is computed directly,
+/// without a list.
 ///
-/// A Feistel network of six keyed rounds permutes the smallest range of 2^k numbers that holds `size`. A result of
-/// `size` or more is put through the network again until it is smaller (cycle walking, fewer than two passes on
-/// average). The result is a permutation of 0 to size - 1.
+/// A Feistel network of six keyed rounds permutes the numbers 0 to 2^k - 1, where 2^k is the smallest power of two that
+/// is not less than `size`. A result of `size` or more goes through the network again until it is smaller (cycle
+/// walking), which takes fewer than two passes on average.
 class Permutation {
  public:
   Permutation(std::uint64_t size, std::uint64_t key);
 
-  /// Returns the number at `place`, which must be < size.
+  /// Returns the number at the position `place`, which must be < size.
   std::uint64_t operator()(std::uint64_t place) const {
     do place = pass(place);
     while (place >= size_);

@@ -21,15 +21,15 @@ namespace trainyard {
 
 /// A reader that reads batches ahead on worker threads, and returns them in the order of the requests.
 ///
-/// It is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes the
-/// results at the head. A slot is reused when its result has been removed, so memory is bounded and the order never
-/// changes. All public functions are called on the owner's thread. Without workers, head() reads the batch itself.
+/// The queue is a ring of slots: the owner adds jobs at the tail, workers process them in order, and the owner removes
+/// the results at the head. A slot is reused when its result has been removed, so the amount of memory is limited. All
+/// public functions are called on the owner's thread. Without workers, head() reads the batch itself.
 class Prefetcher {
  public:
   struct Slot {
     Job job;
     Buffer buffer;             ///< The fields, laid out by BatchLayout; empty for a batch without rows.
-    std::exception_ptr error;  ///< The exception thrown by reading, instead of a buffer.
+    std::exception_ptr error;  ///< The exception that reading threw; otherwise null.
 
    private:
     friend class Prefetcher;
@@ -46,23 +46,25 @@ class Prefetcher {
   ~Prefetcher() = default;
 
   std::size_t size() const { return slots_.size(); }
+  /// Returns the number of free slots.
   std::size_t room() const { return slots_.size() - static_cast<std::size_t>(pushed_ - popped_); }
 
-  /// Adds a job, which workers see after the next `publish`. There must be room.
+  /// Adds a job, which workers can take after the next publish(). room() must be greater than 0.
   void push(const Job& job);
+  /// Makes all added jobs available to the workers.
   void publish();
 
-  /// Returns the slot of the oldest job if that job is done. Otherwise returns null, and `wake` will be called when it
+  /// Returns the slot of the oldest job if this job is done. Otherwise returns null, and `wake` is called when the job
   /// is done.
   Slot* head();
-  /// Frees the slot that `head` returned.
+  /// Frees the slot that head() returned.
   void pop();
 
   /// Frees the slots of discarded jobs at the head. If a worker is still reading a discarded job, `wake` will be called
   /// when this job is done.
   void skip_discarded();
 
-  /// Discards the newest `count` jobs, or all if there are fewer, so that their results are not returned.
+  /// Discards the newest `count` jobs, or all jobs if there are fewer. Their results are not returned.
   void discard(std::uint64_t count);
 
  private:
@@ -93,10 +95,10 @@ class Prefetcher {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t published_ = 0;  ///< Guarded by mutex_, as are the next two.
+  std::uint64_t published_ = 0;  ///< Guarded by `mutex_`, like `claimed_` and `idle_`.
   std::uint64_t claimed_ = 0;
   std::size_t idle_ = 0;                 ///< The number of workers that are asleep.
-  std::atomic<bool> waited_for_{false};  ///< True if the owner wants to be woken.
+  std::atomic<bool> waited_for_{false};  ///< True if a worker must call `wake` when it has done a job.
 
   std::vector<std::jthread> workers_;  // The workers come last, so that they end before the members that they use.
 };

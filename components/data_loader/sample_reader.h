@@ -20,7 +20,7 @@ struct SampleChoice {
   std::string_view split;
   std::uint64_t index = 0;
   std::uint64_t epoch = 0;
-  bool random = false;  ///< True if random transforms draw; otherwise they behave as in an evaluation.
+  bool random = false;  ///< True if random transforms draw random numbers; otherwise they behave as in an evaluation.
 };
 
 /// A reader of the samples of a dataset. It passes their fields through the transforms, in the order in which the
@@ -30,7 +30,7 @@ struct SampleChoice {
 /// with its own scratch memory. The first read allocates this memory; later reads allocate nothing themselves.
 class SampleReader {
  public:
-  /// `dataset` must be open and outlive the reader.
+  /// `dataset` must be open and must outlive the reader. Random transforms depend on `seed`.
   SampleReader(const Dataset& dataset, std::uint64_t seed);
 
   /// Appends a transform, which is prepared for the output of the earlier transforms of its field. Throws
@@ -38,7 +38,7 @@ class SampleReader {
   /// on.
   void add(std::unique_ptr<Transform> transform);
 
-  /// Returns the fields of a sample after all transforms.
+  /// Returns the description of the fields of a sample after all transforms.
   const std::vector<DatasetField>& fields() const { return fields_; }
 
   /// The memory that a thread uses between the dataset and the batch.
@@ -47,7 +47,7 @@ class SampleReader {
     std::vector<std::span<std::byte>> fields;  ///< The memory into which the dataset writes each field.
   };
 
-  /// Writes the sample into one span per field.
+  /// Reads a sample and writes each of its transformed fields into one element of `fields`.
   void read(const SampleChoice& which, std::span<const std::span<std::byte>> fields, Scratch& scratch) const;
 
  private:

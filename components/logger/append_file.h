@@ -9,15 +9,14 @@ namespace trainyard {
 /// system call. The file is opened with O_APPEND, so two processes that log into one file do not overwrite each other.
 class AppendFile {
  public:
-  /// Opens `path`; if it does not exist, makes it and its folders. Throws kIo.
+  /// Opens `path`. If the file does not exist, creates it and the folders on its path. Throws kIo.
   explicit AppendFile(std::string path);
   /// Closes the file. Text that was not flushed is lost.
   ~AppendFile();
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;
 
-  /// Returns the buffer that flush() will write. Append only whole lines or records, so that each is written
-  /// completely.
+  /// Returns the buffer that flush() will write. Append only whole lines or records.
   std::string& buffer() { return buffer_; }
 
   /// Writes the buffer to the file. Throws kIo with the path and the reason; the unwritten text is then discarded.

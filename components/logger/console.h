@@ -17,13 +17,14 @@ class Console {
  public:
   static constexpr std::size_t kMaxPending = 1 << 20;
 
-  /// `fd` must stay open. `colour` is only stored, for the code that composes the lines.
+  /// `fd` must stay open. The console does not use `colour`; it only stores it for the code that composes the lines.
   Console(int fd, bool colour) : fd_(fd), colour_(colour) {}
 
-  /// Shows a separate line. This clears the live line, which must then be shown again.
+  /// Shows a line. This clears the live line, so that live() must be called again.
   void line(std::string_view text);
 
-  /// Replaces the last live line. Does nothing while earlier text waits to be written.
+  /// Shows `text` as the live line, in place of the previous live line. Does nothing while earlier text waits to be
+  /// written.
   void live(std::string_view text);
 
   /// Ends the live line with a line feed, so that it stays readable.

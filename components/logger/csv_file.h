@@ -12,8 +12,8 @@ namespace trainyard {
 
 /// A table in a file of comma-separated values (RFC 4180: a header line, CR LF, quotes where needed).
 ///
-/// A column that appears late is added on the right: the file is rewritten once through a temporary file, with empty
-/// cells for the rows that did not have it. An existing file is continued, and its columns keep their order.
+/// A column that first appears in a later row is added on the right: the file is rewritten through a temporary file,
+/// and earlier rows get an empty cell. An existing file is continued, and its columns keep their order.
 class CsvFile {
  public:
   /// Opens or makes the file, and removes an incomplete last line. Throws kIo.
@@ -28,7 +28,7 @@ class CsvFile {
   /// Passes the finished rows to the operating system. Throws kIo.
   void flush();
 
-  /// Returns the columns, in the order of the file.
+  /// Returns the names of the columns, in the order of the file.
   const std::vector<std::string>& columns() const { return columns_; }
 
  private:
@@ -44,7 +44,7 @@ class CsvFile {
   std::size_t next_column_ = 0;  ///< The likely column of the next name, because rows usually have the same order.
 };
 
-/// Returns the text, with quotes around it if it needs them.
+/// Returns the text as a field of a CSV file, in quotes if necessary.
 std::string csv_quoted(std::string_view text);
 
 /// Returns the fields of the first record of `text`.

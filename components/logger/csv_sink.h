@@ -15,7 +15,7 @@ namespace trainyard {
 /// exact; numbers that are not finite are written as "nan", "inf" or "-inf".
 class CsvSink final : public Sink {
  public:
-  /// A file is made when its stage first appears.
+  /// Writes into `directory`. A file is created when its stage first appears.
   explicit CsvSink(std::string directory) : directory_(std::move(directory)) {}
 
   using Sink::on;
@@ -31,8 +31,8 @@ class CsvSink final : public Sink {
   std::string scratch_;
 };
 
-/// Turns text such as "rank0/optimizer" into part of a file name: everything but letters, digits, '-' and '_' becomes
-/// '_', and an empty text becomes "unnamed".
+/// Turns text such as "rank0/optimizer" into part of a file name: every character except letters, digits, '-' and '_'
+/// becomes '_', and an empty text becomes "unnamed".
 std::string file_name_part(std::string text);
 
 }  // namespace trainyard

@@ -33,16 +33,17 @@ class Display final : public Sink {
   void on(const CheckpointDone& checkpoint) override;
   using Sink::on;
 
-  /// Counts the metrics without showing them, so that the rate is right when only every n-th step is shown.
+  /// Takes the metrics into account without showing them, so that the rate is right when only every n-th step is shown.
   void count_only(const Metrics& metrics) { progress_.update(metrics); }
 
-  /// Draws and writes what is due at `now`. Returns true if something remains to be written; refresh() must then be
-  /// called again. A call is cheap when nothing is due.
+  /// Draws and writes what is due at `now`. Returns true if something remains to be drawn or written, so that refresh()
+  /// must be called again. A call is cheap if nothing is due.
   bool refresh(Clock::time_point now);
 
   void flush() override { console_.write_pending(); }
 
-  /// Shows the last state and ends the live line. Waits up to a second if the console accepts text only slowly.
+  /// Shows the last state and ends the live line. Waits up to a second if the console does not accept the text
+  /// immediately.
   void finish();
 
  private:

@@ -6,7 +6,8 @@
 
 namespace trainyard {
 
-/// Appends a JSON string with its quotes. Bytes that are not valid UTF-8, which a model may generate, become U+FFFD.
+/// Appends `text` as a JSON string, with quotes. Bytes that are not valid UTF-8, which a model can generate, become
+/// U+FFFD.
 void append_json_string(std::string& out, std::string_view text);
 
 /// Appends a number, or null if JSON has no number for it.

@@ -14,7 +14,7 @@ namespace trainyard {
 /// is null, and `not_finite` contains the value as text, as in {"loss":"NaN"}.
 class JsonlSink final : public Sink {
  public:
-  /// Continues an existing file.
+  /// Opens or creates the file at `path`. An existing file is continued. Throws kIo.
   explicit JsonlSink(const std::string& path);
 
   void on(const Metrics& metrics) override;

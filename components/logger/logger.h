@@ -13,12 +13,12 @@
 
 namespace trainyard {
 
-/// What the logger shows on the console.
+/// What the logger shows on the console: what suits the console, a live line, lines only, or nothing.
 enum class ConsoleMode : std::uint8_t { kAuto, kProgress, kLines, kOff };
 constexpr auto words_of(ConsoleMode) { return words("console mode", "auto", "progress", "lines", "off"); }
 
-/// Shows the run on the console and records it in files. The logger has no outputs, its windows are large, and it
-/// writes files at most once a second, so that it never delays the run.
+/// The component that shows the run on the console and records it in files. The logger has no outputs, its windows are
+/// large, and it writes files at most once a second, so that it does not delay the run.
 ///
 /// It writes these files into `directory`:
 ///
@@ -48,7 +48,7 @@ class Logger final : public Component {
   // Chooses the console and its style. Both depend on the parameter and on whether the output is a terminal.
   void open_console();
   void open_files();
-  // Applies every_steps, then calls tell().
+  // Applies the parameter `every_steps`, then calls tell().
   void on_metrics(const Metrics& metrics);
   // Passes the message to the display and every sink.
   template <class T>
@@ -86,10 +86,11 @@ class Logger final : public Component {
 
   Input<Metrics> metrics_{*this, "metrics", "the metrics of the run", [this](const auto& m) { on_metrics(*m); },
                           required("/metrics")};
-  Input<ModelInfo> model_{*this, "model", "what is trained", [this](const auto& m) { tell(*m); }, listening("/model")};
-  Input<DatasetInfo> dataset_{*this, "dataset", "what it is trained on", [this](const auto& m) { tell(*m); },
+  Input<ModelInfo> model_{*this, "model", "the model that is trained", [this](const auto& m) { tell(*m); },
+                          listening("/model")};
+  Input<DatasetInfo> dataset_{*this, "dataset", "the dataset that is used", [this](const auto& m) { tell(*m); },
                               listening("dataset")};
-  Input<Prediction> predictions_{*this, "predictions", "what the model says", [this](const auto& m) { tell(*m); },
+  Input<Prediction> predictions_{*this, "predictions", "predictions of the model", [this](const auto& m) { tell(*m); },
                                  listening("/predictions")};
   Input<CheckpointDone> checkpoints_{*this, "checkpoints", "what was saved", [this](const auto& m) { tell(*m); },
                                      listening("/checkpoints")};

@@ -17,9 +17,9 @@ class Progress {
   /// Records the metrics of any stage.
   void update(const Metrics& metrics);
 
-  /// Returns false until the metrics of a training step have been recorded; until then there is nothing to draw.
+  /// Returns true if the metrics of a training step have been recorded. Before that, there is nothing to draw.
   bool has_steps() const { return step_ != 0; }
-  /// Returns true at the last step of a run whose length is known.
+  /// Returns true if the last step of a run whose length is known has been recorded.
   bool complete() const { return total_ != 0 && step_ >= total_; }
 
   /// Returns the live line: "840/2000  42%  loss 2.10340  lr 1.00e-03  4.1k tokens/s  eta 00:45  val 1.90210". The line

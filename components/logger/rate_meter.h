@@ -17,7 +17,7 @@ class RateMeter {
   /// restarts.
   void add(std::int64_t time_ns, std::uint64_t count);
 
-  /// Returns the rate per second; empty until two different times have been seen.
+  /// Returns the rate per second, or nothing until values at two different times have been added.
   std::optional<double> per_second() const;
 
  private:

@@ -28,7 +28,7 @@ class Sink {
   virtual void flush() = 0;
 };
 
-/// Returns the current time, for messages that carry none: nanoseconds of CLOCK_REALTIME.
+/// Returns the current time in nanoseconds since 1970, for messages that carry no time.
 std::int64_t realtime_ns();
 
 }  // namespace trainyard

@@ -8,14 +8,14 @@
 namespace trainyard {
 
 // The event files of TensorBoard: protobuf messages (tensorflow.Event) in checksummed records. Only the few fields that
-// scalars and texts need are written, so the encoder is short and needs no protobuf library. Wall times are in seconds
-// since 1970.
+// scalars and texts require are written, so the encoder is short and does without a protobuf library. Wall times are in
+// seconds since 1970.
 
 /// Returns the CRC-32C (Castagnoli) of `bytes`, as in RFC 3720.
 std::uint32_t crc32c(std::string_view bytes);
 
-/// Appends one record: the length as u64, its masked crc32c, the data, and the masked crc32c of the data;
-/// little-endian.
+/// Appends one record: the length of `data` as u64, the masked CRC-32C of this length, `data` itself, and the masked
+/// CRC-32C of `data`. Numbers are little-endian.
 void append_record(std::string& out, std::string_view data);
 
 /// Returns the first event of every file. The event contains the version of the format; readers refuse a file without

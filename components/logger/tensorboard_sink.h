@@ -13,7 +13,7 @@ namespace trainyard {
 /// `events.out.tfevents.<seconds>.<host>.<pid>`; TensorBoard joins the files of a directory by step.
 class TensorboardSink final : public Sink {
  public:
-  /// Makes a new file, also for a resumed run. Throws kIo.
+  /// Creates a new file, even for a resumed run. Throws kIo.
   explicit TensorboardSink(const std::string& directory);
 
   using Sink::on;

@@ -10,8 +10,8 @@
 
 namespace trainyard::optimizer {
 
-/// The update formulas. A formula is a rule together with the options that change its arithmetic, and has its own
-/// kernel.
+/// The update formulas. A formula is a rule together with the options that change its arithmetic. Each formula has its
+/// own kernel.
 enum class Formula {
   kSgd,
   kSgdMomentum,
@@ -28,8 +28,9 @@ enum class Formula {
 };
 constexpr std::size_t kFormulas = 12;
 
-/// The type for calculations with blocks of T and for their state. The 16-bit types use float, because 8 or 11 bits are
-/// too few for a running average whose updates are a thousandth of its value.
+/// The type of the optimizer's state, and of all calculations, for parameters of type T. For the 16-bit types it is
+/// float, because their 8 or 11 significant bits are too few for a running average that changes by a thousandth of its
+/// value.
 template <class T>
 using Arithmetic = std::conditional_t<sizeof(T) == 2, float, T>;
 
@@ -46,11 +47,11 @@ struct Coefficients {
   T gain2 = 1;           ///< ... and the weight of the new value.
   T root_scale = 1;      ///< adam: 1 / sqrt(1 - beta2^step).
   T eps = 0;
-  T root_divisor = 1;  ///< adam in double precision divides by this, sqrt(1 - beta2^step), as LibTorch does.
+  T root_divisor = 1;  ///< adam in double precision: the divisor sqrt(1 - beta2^step), as in LibTorch.
 };
 
-/// A contiguous part of the flat blocks. `state` holds one pointer for each state block of the formula, in the order of
-/// state_names().
+/// A contiguous part of the flat blocks. `state` contains one pointer for each state block of the formula, in the order
+/// of state_names().
 template <class T>
 struct Slices {
   T* parameter = nullptr;
@@ -59,8 +60,8 @@ struct Slices {
   std::size_t count = 0;  ///< The number of elements.
 };
 
-/// A function that makes one pass over the slices: it reads gradient, state and parameter once, writes each once, and
-/// leaves the gradient zero.
+/// A function that makes one pass over the slices: it reads and writes each gradient, state value and parameter once,
+/// and sets the gradient to zero.
 template <class T>
 using Kernel = void (*)(const Slices<T>&, const Coefficients<Arithmetic<T>>&);
 
@@ -82,7 +83,7 @@ struct KernelSet {
   }
 };
 
-/// Return the kernels of one instruction set; null if the build or the processor does not support it.
+/// Return the kernels of one instruction set, or null if the build or the processor does not support it.
 const KernelSet* generic_kernels();
 const KernelSet* avx2_kernels();
 const KernelSet* avx512_kernels();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The kernels, written so that gcc vectorises them. One .cpp per instruction set includes this file, and nothing else
-// does.
+// The kernels, written so that gcc vectorises them. Only the .cpp files of the instruction sets include this file.
 //
-// Everything is in an unnamed namespace, and no library header is used. If two files compiled a function with external
-// linkage for different instructions, the linker would merge the two, and the wide one could run on a processor that
-// lacks its instructions.
+// Everything is in an unnamed namespace, and no library header is used. If two files compiled the same function with
+// external linkage for different instruction sets, the linker would keep only one of the two versions, and this version
+// could run on a processor that lacks its instructions.
 //
-// The formulas are those of torch.optim 1.13, functions _single_tensor_*. g is the gradient after scaling, p the
-// parameter.
+// The formulas are taken from the functions _single_tensor_* of torch.optim 1.13. g is the gradient after scaling, and
+// p is the parameter.
 //
 // In double precision the kernels round where LibTorch's kernels round: there, add(x, alpha) and addcmul are fused
 // multiply-adds. A run in 64-true is therefore bit-identical to a run of torch.optim. In single precision nothing is
@@ -42,14 +41,14 @@ inline double corrected_root(double square, const Coefficients<double>& c) {
 inline float descend(float p, float step, float g, float denominator) { return p - step * (g / denominator); }
 inline double descend(double p, double step, double g, double denominator) { return p - step * g / denominator; }
 
-// Convert a stored number for calculation, and back. The conversions of halves are in messages/half.h.
+// Convert a stored number to the type of the calculation, and back. The conversions of halves are in messages/half.h.
 inline float load(float x) { return x; }
 inline double load(double x) { return x; }
 inline void store(float x, float& to) { to = x; }
 inline void store(double x, double& to) { to = x; }
 
-/// p -= lr * g. With momentum, b = momentum * b + (1 - dampening) * g takes the place of g; with Nesterov, g + momentum
-/// * b does.
+/// SGD: p -= lr * g. With momentum, g is replaced by b = momentum * b + (1 - dampening) * g. With Nesterov momentum, it
+/// is replaced by g + momentum * b.
 template <bool kMomentum, bool kNesterov>
 struct Sgd {
   static constexpr int kStates = kMomentum ? 1 : 0;
@@ -84,8 +83,8 @@ struct Adam {
   }
 };
 
-/// p -= lr * g / (sqrt(v) + eps), where v is the running mean of g^2, minus the square of the mean of g if centered.
-/// Momentum acts on the quotient.
+/// RMSprop: p -= lr * g / (sqrt(v) + eps), where v is the running mean of g^2. If centered, the square of the running
+/// mean of g is subtracted from v. Momentum acts on the quotient.
 template <bool kCentered, bool kMomentum>
 struct Rmsprop {
   static constexpr int kStates = 1 + kCentered + kMomentum;
@@ -107,7 +106,7 @@ struct Rmsprop {
   }
 };
 
-/// p -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum of g^2) + eps).
+/// Adagrad: p -= lr / (1 + (step - 1) * lr_decay) * g / (sqrt(sum of g^2) + eps).
 struct Adagrad {
   static constexpr int kStates = 1;
   template <class T>

@@ -19,8 +19,8 @@
 
 namespace trainyard {
 
-/// Updates the parameters from the gradients, by one fused pass over the arena of its rank in every step. It allocates
-/// state only for its rank's part of the parameters (ArenaInfo::shard_begin).
+/// The component that updates the parameters of its rank with the gradients, in one fused pass over the arena in every
+/// step. It has state only for its rank's part of the parameters (ArenaInfo::shard_begin).
 ///
 /// The rules and their options are the same as in torch.optim, with the same names. One pass reads a gradient,
 /// multiplies it by Gradients::scale, updates the state and the parameter, and zeroes the gradient.
@@ -64,7 +64,7 @@ class Optimizer final : public Component {
                               [this](const auto& m) { on_gradients(*m); }};
   Input<RunState> run_state_{*this,
                              "run_state",
-                             "the step at which a resumed run goes on",
+                             "the step at which a resumed run continues",
                              [this](const auto& m) { on_run_state(*m); },
                              {.optional = true, .topic = "/run_state"}};
 
@@ -79,7 +79,8 @@ class Optimizer final : public Component {
   Parameter<double> dampening_{*this, "dampening", 0, "sgd: dampening of the momentum"};
   Parameter<bool> nesterov_{*this, "nesterov", false, "sgd: Nesterov momentum"};
   Parameter<std::vector<double>> betas_{*this, "betas", {0.9, 0.999}, "adam, adamw: decay of the two averages"};
-  Parameter<bool> amsgrad_{*this, "amsgrad", false, "adam, adamw: divide by the largest average so far"};
+  Parameter<bool> amsgrad_{*this, "amsgrad", false,
+                           "adam, adamw: divide by the largest average of all steps (AMSGrad)"};
   Parameter<double> alpha_{*this, "alpha", 0.99, "rmsprop: decay of the average of squares", between(0, 1)};
   Parameter<bool> centered_{*this, "centered", false, "rmsprop: divide by the standard deviation"};
   Parameter<double> lr_decay_{*this, "lr_decay", 0, "adagrad: decay of the learning rate", at_least(0)};

@@ -34,7 +34,7 @@ struct Rule {
   bool maximize = false;
 };
 
-/// Return the defaults of torch.optim for a rule.
+/// Return the defaults of torch.optim for a rule: the learning rate, eps and the weight decay.
 double default_lr(RuleKind rule);
 double default_eps(RuleKind rule);
 double default_weight_decay(RuleKind rule);
@@ -45,14 +45,14 @@ void check(const Rule& rule);
 /// Returns true if the rule has a momentum (or beta1) that a learning-rate schedule can change.
 bool has_momentum(const Rule& rule);
 
-/// Returns the kernel for this rule. `moving_momentum` is true if a schedule will change the momentum.
+/// Returns the formula for this rule. `moving_momentum` is true if a schedule will change the momentum.
 Formula formula_of(const Rule& rule, bool moving_momentum = false);
 
 /// Returns the names of the state blocks, in the order that the kernel expects. The names are the same as in
 /// torch.optim.
 std::vector<std::string> state_names(Formula formula);
 
-/// Returns the options that matter to this rule, for checkpoints.
+/// Returns the options that affect this rule, indexed by name, for checkpoints.
 std::map<std::string, double> hyperparameters(const Rule& rule, double weight_decay);
 
 /// The inputs of an update that depend on the step and the segment.
@@ -61,7 +61,7 @@ struct StepInputs {
   double lr = 0;
   double weight_decay = 0;
   double gradient_scale = 1;
-  std::optional<double> momentum;  ///< Replaces the rule's momentum or beta1.
+  std::optional<double> momentum;  ///< Replaces the rule's momentum or beta1, if set.
 };
 
 /// Returns the coefficients of a step, computed in double precision and rounded once.

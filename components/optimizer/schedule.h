@@ -36,7 +36,8 @@ struct ScheduleSettings {
 void check(const ScheduleSettings& settings);
 
 /// Returns the learning rate of update `index`, counted from 0, in a run of `run_steps` updates (0 if unknown). `lr` is
-/// the base learning rate. Throws kInvalidArgument if the schedule needs the number of steps and it is unknown.
+/// the base learning rate. Throws kInvalidArgument if the schedule depends on the number of steps, but this number is
+/// unknown.
 ///
 /// warm-up    lr * (index + 1) / (warmup_steps + 1), as in the newest get_lr of nanoGPT (older ones start at 0)
 /// cosine     get_lr of nanoGPT; without warm-up, CosineAnnealingLR of torch 1.13 (T_max = total_steps)

@@ -25,11 +25,11 @@ const Tensor& block_of(const ArenaInfo& arena, std::string_view name);
 Part part_of(const ArenaInfo& arena);
 
 /// Returns memory for the state of a rank's part: one block for each name, with the layout of the parameters. The
-/// blocks are zeroed. Only in a block named "sum" (adagrad), the elements that belong to parameters start at
-/// `initial_sum`; the padding between parameters stays zero.
+/// blocks are zeroed, with one exception: in a block named "sum" (adagrad), the elements that belong to parameters
+/// start at `initial_sum`.
 ///
-/// With shared state only rank 0 allocates memory; the others map it. Throws kTimeout if rank 0 does not provide it,
-/// and kShapeMismatch if its size is wrong.
+/// With shared state only rank 0 allocates memory, and the other ranks map it. Throws kTimeout if rank 0 does not
+/// provide it, and kShapeMismatch if its size is wrong.
 std::vector<Tensor> state_blocks(const std::vector<std::string>& names, const ArenaInfo& arena, double initial_sum,
                                  const PluginContext& context);
 

@@ -20,8 +20,9 @@ DType state_dtype_of(DType parameters);
 /// allocates nothing.
 class UpdatePass {
  public:
-  /// `state` has the blocks of state_names(formula), with the layout of the parameters, element for element. Throws
-  /// kUnsupported for a dtype that state_dtype_of refuses, and kShapeMismatch if the blocks differ.
+  /// `state` contains one block for each of state_names(formula), in this order. Each block has the layout of the
+  /// parameters. Throws kUnsupported for a dtype that state_dtype_of() refuses, and kShapeMismatch if the sizes of the
+  /// blocks differ.
   UpdatePass(Rule rule, Formula formula, std::vector<Segment> segments, Tensor parameters, Tensor gradients,
              std::vector<Tensor> state, const KernelSet& kernels = best_kernels());
 

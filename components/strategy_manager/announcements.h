@@ -38,12 +38,12 @@ class Announcements {
   /// Records the state of the checkpoint that the run resumes. This message arrives before the RunState.
   void add(const RestoredStates& states) { start_.set_states(states); }
 
-  /// Describes what has not been announced yet, for errors.
+  /// Returns a description of the announcements that are missing, for errors.
   std::string missing() const { return complete_.missing(); }
 
   /// Returns the facts about the run. Valid only when every announcement has arrived.
   RunFacts facts() const;
-  /// Returns where the run begins; see StartingPoint::checked.
+  /// Returns the position at which the run begins; see StartingPoint::checked().
   RunState checked_start(const RunSettings& settings, const std::function<void(const std::string&)>& warn) const {
     return start_.checked(data_, settings, facts_.train, warn);
   }

@@ -14,7 +14,7 @@ namespace trainyard::manager {
 struct Place {
   std::uint64_t step = 0;
   std::uint64_t epoch = 0;    ///< The epoch of the cursor.
-  std::uint64_t samples = 0;  ///< The samples of that epoch that have been used.
+  std::uint64_t samples = 0;  ///< The number of samples of this epoch that have been used.
 
   bool operator==(const Place&) const = default;
 };
@@ -30,9 +30,9 @@ class CheckpointRecord {
   CheckpointRecord(std::uint64_t step, const RunState& start)
       : planned_(step), taken_({start.step, start.cursor.epoch, start.cursor.samples}) {}
 
-  /// Records that a checkpoint after this ordered step was planned.
+  /// Records that a checkpoint was planned after this step.
   void plan(std::uint64_t step) { planned_ = step; }
-  /// Returns true if the newest checkpoint was planned for this step.
+  /// Returns true if the newest checkpoint was planned after this step.
   bool planned_at(std::uint64_t step) const { return planned_ == step; }
 
   /// Records that all ranks have carried out the order of a checkpoint.
@@ -45,7 +45,7 @@ class CheckpointRecord {
   void write(const CheckpointDone& done);
   /// Returns true if every checkpoint that was taken is on disk or has failed.
   bool all_written() const { return unwritten_.empty(); }
-  /// Returns why the newest checkpoint could not be written; empty if it could.
+  /// Returns the reason why the newest checkpoint could not be written, or an empty string if it was written.
   const std::string& error() const { return error_; }
 
  private:

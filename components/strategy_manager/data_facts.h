@@ -42,7 +42,8 @@ std::vector<SavedState> data_state(const DatasetInfo& data);
 void check_same_data(const StateReader& saved, const DatasetInfo& data, const RunSettings& settings,
                      const std::function<void(const std::string&)>& accepted);
 
-/// Returns the differences with these names. Throws kInvalidArgument with the nearest name for one that does not exist.
+/// Returns the differences with these names. Throws kInvalidArgument, with the nearest name, for a name that does not
+/// exist.
 std::vector<Difference> differences_named(const std::vector<std::string>& names);
 
 }  // namespace trainyard::manager

@@ -25,7 +25,7 @@ class EarlyStopping {
   bool should_stop() const { return stop_; }
   /// Returns the number of validations since the best value.
   std::int64_t waited() const { return waited_; }
-  /// Returns the best value; empty until a finite one has been recorded.
+  /// Returns the best value, or nothing until a finite value has been recorded.
   std::optional<double> best() const { return best_; }
 
  private:

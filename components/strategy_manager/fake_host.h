@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For tests: carries out the orders of a RunAgenda as the accelerator host, the loader and the checkpoint writer would.
+// For tests: a substitute for the accelerator host, the data loader and the checkpoint writer, which carries out the
+// orders of a RunAgenda.
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@
 
 namespace trainyard::manager {
 
-/// Shows an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final".
+/// Returns a description of an order in one line: "train e0 b4 n8", "evaluate validate n5 e0", "checkpoint final". Here
+/// e is the epoch, b is the number of samples of the epoch that are used already, and n is the number of batches.
 inline std::string text_of(const Order& order) {
   if (order.kind == OrderKind::kTrain) {
     return fmt::format("train e{} b{} n{}", order.cursor.epoch, order.cursor.samples, order.batches);
@@ -28,8 +30,8 @@ inline std::string text_of(const Order& order) {
   return fmt::format("{} {}", name_of(order.kind), order.reason);
 }
 
-/// Answers one order at a time, when the test says so, and uses no clock. Every order gets the step count that a real
-/// host would have.
+/// A host that answers one order at a time, when the test calls answer_one(), and uses no clock. Its answers contain
+/// the number of steps that a real host would report.
 class FakeHost {
  public:
   explicit FakeHost(RunAgenda& agenda, std::uint64_t step = 0) : step_(step), agenda_(agenda) { take_orders(); }
@@ -46,7 +48,7 @@ class FakeHost {
     return true;
   }
 
-  /// Answers until nothing is open, but at most 100,000 orders, in case the run never ends.
+  /// Answers orders until none is open, but at most 100,000, in case the run never ends.
   void run() {
     for (int i = 0; i < 100'000 && answer_one(); ++i) {
     }

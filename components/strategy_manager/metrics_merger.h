@@ -34,10 +34,11 @@ class MetricsMerger {
   /// order was already done when the order of this answer was sent.
   void answered(const OrderDone& done);
 
-  /// Declares that no more metrics will arrive; every open entry then counts as complete.
+  /// Declares that no more metrics will arrive. Every open entry then counts as complete.
   void finish();
 
-  /// Returns the entries that have become complete, sorted by step. For each stage, steps never decrease.
+  /// Returns the merged metrics that have become complete since the last call, sorted by step. For each stage, steps
+  /// never decrease.
   std::vector<Metrics> take();
 
   /// Returns the number of messages that were dropped, because they arrived after their step had been returned without
@@ -50,7 +51,7 @@ class MetricsMerger {
     std::uint64_t units = 0;
   };
   struct Rank {
-    std::uint64_t reached = 0;           ///< The step before which no more metrics will arrive.
+    std::uint64_t reached = 0;           ///< All metrics of the rank for earlier steps than this have arrived.
     std::vector<std::uint64_t> answers;  ///< The steps of the last two answers, the older one first.
     Totals totals;                       ///< The largest totals that the rank has reported.
   };
@@ -63,8 +64,8 @@ class MetricsMerger {
   struct Stage {
     std::list<Entry> open;  ///< Sorted by step; entries of the same step are in the order of arrival.
     bool began = false;
-    std::uint64_t step = 0;           ///< The step of the newest entry that was returned ...
-    std::set<std::uint32_t> without;  ///< ... and the ranks that were missing from it.
+    std::uint64_t step = 0;           ///< The step of the newest entry that was returned.
+    std::set<std::uint32_t> without;  ///< The ranks that were missing from the newest entry that was returned.
   };
 
   bool is_late(const Stage& stage, const RankMetrics& metrics) const;

@@ -29,7 +29,8 @@ class Pause {
   /// no order is due.
   std::optional<OrderKind> next(std::uint64_t id);
 
-  /// Returns true if this was an answer to the pause. Throws kInternal if the ranks rest after different steps.
+  /// Records an answer. Returns false if it is not an answer to the order to pause. Throws kInternal if the ranks rest
+  /// after different steps.
   bool answered(const OrderDone& done);
 
   bool working() const { return state_ == State::kWorking; }

@@ -2,11 +2,7 @@
 // Tests how a RunAgenda interrupts the ranks and lets them go on.
 #include "components/strategy_manager/pause.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "components/strategy_manager/fake_host.h"
-#include "messages/error.h"
+#include "components/strategy_manager/ranks_fixture.h"
 
 namespace trainyard::manager {
 namespace {
@@ -14,15 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class PauseTest : public ::testing::Test {
+class PauseTest : public RanksFixture {
  protected:
-  static RunFacts of(std::uint32_t ranks) {
-    return {.train = {"train", 10, 10},
-            .batches = {{"train", 10}, {"validate", 3}},
-            .ranks = ranks,
-            .writes_checkpoints = true};
-  }
-
   /// Answers the newest order as all ranks would.
   void answer(OrderKind kind, std::uint64_t order, std::uint64_t step) {
     for (std::uint32_t rank = 0; rank < 2; ++rank) {

@@ -47,8 +47,8 @@ class RunAgenda {
   /// over the ranks, weighted by samples. Throws kInternal for an unknown order, and if ranks answer at different
   /// steps.
   void order_done(const OrderDone& done);
-  /// Records that a checkpoint was written, or that this failed. The report may arrive before the host's answer to the
-  /// same order.
+  /// Records that a checkpoint was written or could not be written. This message can arrive before the host's answer to
+  /// the same order.
   void checkpoint_done(const CheckpointDone& done) { checkpoints_.write(done); }
 
   /// Ends the run after the step that is under way, with a checkpoint if there is something new to save. Only the first
@@ -79,19 +79,19 @@ class RunAgenda {
   /// Returns the newest step that is known to be done.
   std::uint64_t step_done() const { return step_done_; }
 
-  /// How the run ended. `success` is false if its last checkpoint could not be written.
+  /// The outcome of the run. `success` is false if the last checkpoint could not be written.
   struct Outcome {
     std::string reason;
     bool success = true;
   };
-  /// Returns how the run ended; empty until nothing is left to do.
+  /// Returns the outcome of the run, or nothing while there is something left to do.
   std::optional<Outcome> outcome() const;
 
   /// Returns a human-readable description of the agenda in one line.
   std::string describe() const;
 
  private:
-  /// A stop on its way to the ranks.
+  /// A stop that was requested, and its progress.
   struct Stop {
     enum class State : std::uint8_t { kWanted, kSent, kAnswered };
     std::string reason;

@@ -27,8 +27,8 @@ struct RunFacts {
 /// the epoch of all ranks.
 void add_split(RunFacts& facts, const SplitInfo& split);
 
-/// Returns the number of batches of a split that an evaluation uses, under a limit (-1 if there is none). Throws
-/// kNotFound with the known splits.
+/// Returns the number of batches of a split that an evaluation uses, which is at most `limit`; a `limit` of -1 means no
+/// limit. Throws kNotFound, with the nearest known name, if there is no such split.
 std::uint64_t batches_of(const RunFacts& facts, const std::string& split, std::int64_t limit);
 
 }  // namespace trainyard::manager

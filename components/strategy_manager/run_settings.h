@@ -15,7 +15,8 @@ constexpr auto words_of(RunMode) { return words("mode of a run", "fit", "validat
 
 enum class Difference : std::uint8_t;
 
-/// The user's settings of a run. A step is one optimizer step and a batch one micro-batch; -1 means no limit.
+/// The user's settings of a run. A step is one step of the optimizer, and a batch is one micro-batch; -1 means no
+/// limit.
 struct RunSettings {
   RunMode mode = RunMode::kFit;
   std::int64_t max_steps = -1;
@@ -26,8 +27,8 @@ struct RunSettings {
   std::int64_t limit_val_batches = -1;    ///< The limit for each split; 0 means no validation.
   std::int64_t limit_test_batches = -1;
   std::int64_t limit_predict_batches = -1;
-  std::int64_t overfit_batches = 0;  ///< Every epoch consists of this many batches, the first ones; 0 means off.
-  bool fast_dev_run = false;         ///< True to run one batch of everything, without checkpoints.
+  std::int64_t overfit_batches = 0;  ///< Every epoch consists of only this many batches, the first ones; 0 means off.
+  bool fast_dev_run = false;         ///< True to train, validate and so on with one batch each, without checkpoints.
 
   std::int64_t validate_every_steps = 0;
   std::int64_t validate_every_epochs = -1;  ///< -1 means every epoch, unless validate_every_steps is given.

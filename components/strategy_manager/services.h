@@ -9,8 +9,8 @@
 
 namespace trainyard {
 
-/// A request to the strategy manager to stop, save or validate. It is sent as JSON, by `trainyard service call` or the
-/// launcher.
+/// A request to the strategy manager to stop, save or validate. `trainyard service call` or the launcher sends it as
+/// JSON.
 struct RunRequest {
   static constexpr const char* kTypeName = "RunRequest";
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how a RunAgenda handles the answers of several ranks.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "components/strategy_manager/fake_host.h"
-#include "components/strategy_manager/run_agenda.h"
-#include "messages/error.h"
+#include "components/strategy_manager/ranks_fixture.h"
 
 namespace trainyard::manager {
 namespace {
@@ -13,15 +8,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-class SeveralRanksTest : public ::testing::Test {
- protected:
-  static RunFacts of(std::uint32_t ranks) {
-    return {.train = {"train", 10, 10},
-            .batches = {{"train", 10}, {"validate", 3}},
-            .ranks = ranks,
-            .writes_checkpoints = true};
-  }
-};
+class SeveralRanksTest : public RanksFixture {};
 
 TEST_F(SeveralRanksTest, EveryoneMustAnswer) {
   RunAgenda agenda(resolved({.max_steps = 6, .steps_per_order = 2}), of(2), {});

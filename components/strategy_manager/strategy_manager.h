@@ -35,7 +35,7 @@ namespace trainyard {
 /// Settings have the names and meanings of PyTorch Lightning, but with the unit in the name: a step is one optimizer
 /// step, and a batch is one micro-batch.
 ///
-/// Services  stop, checkpoint, validate
+/// Services  stop, checkpoint, validate, pause, go_on
 /// Errors    kInvalidArgument (a run without end, ...), kNotFound (a split), kInternal (answers that fit no order)
 class StrategyManager final : public Component {
  public:
@@ -58,7 +58,7 @@ class StrategyManager final : public Component {
   void on_checkpoint(const CheckpointDone& done);
   void on_rank_metrics(const RankMetrics& metrics);
 
-  // The services, which run on the component's own loop like every handler.
+  // The services, which run on the component's event loop like every handler.
   RunReply stop(const RunRequest& request);
   RunReply checkpoint();
   RunReply validate();
@@ -67,7 +67,7 @@ class StrategyManager final : public Component {
 
   void begin();
   void start_clock();
-  // Sends every order that is due, and ends the run when there are no more. Called after every event.
+  // Sends every order that is due, and ends the run when no orders remain. Called after every event.
   void proceed();
   void finish(const std::string& reason, bool success);
   // If the ranks have come to rest, answers the requests that wait for this.
@@ -110,12 +110,12 @@ class StrategyManager final : public Component {
   Service<RunRequest, RunReply> validate_{*this, "validate", "validate as soon as possible",
                                           [this](const RunRequest&) { return validate(); }};
   DeferredService<RunRequest, RunReply> pause_{
-      *this, "pause", "let all ranks rest after a step; answered when they do, and ended by go_on",
+      *this, "pause", "make all ranks wait after a step; answers when all ranks wait, and lasts until go_on",
       [this](const RunRequest&, auto answer) { pause(std::move(answer)); }};
-  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each pause needs one",
+  Service<GoOnRequest, RunReply> go_on_{*this, "go_on", "end a pause; each call of pause needs one call of go_on",
                                         [this](const GoOnRequest& request) { return go_on(request); }};
 
-  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "what to do"};
+  Parameter<manager::RunMode> mode_{*this, "mode", manager::RunMode::kFit, "mode of the run"};
   Parameter<std::int64_t> max_steps_{*this, "max_steps", -1, "steps of the run; -1 = no limit",
                                      at_least(-1) | in_unit("steps")};
   Parameter<std::int64_t> max_epochs_{*this, "max_epochs", -1, "epochs of the run; -1 = no limit",

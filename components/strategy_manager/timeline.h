@@ -16,7 +16,8 @@ namespace trainyard::manager {
 /// timeline counts ordered steps, which may be ahead of the finished steps.
 class Timeline {
  public:
-  /// `train` describes an epoch without the limits of `settings`. It has no batches if no training is wanted.
+  /// `train` describes the split to train on, without the limits of `settings`; it has no batches if the run does not
+  /// train. `start` is the position at which the run begins.
   Timeline(const RunSettings& settings, const SplitInfo& train, const RunState& start);
 
   /// A piece of training within one epoch. It ends where a validation or a checkpoint may be due.
@@ -27,12 +28,12 @@ class Timeline {
     LoaderCursor cursor;  ///< The position in the stream of batches at which the piece begins.
   };
 
-  /// Returns the next piece and moves past it. Must not be called when over().
+  /// Returns the next piece, and advances the position to its end. Must not be called if over().
   Stretch advance();
 
   /// Returns true if a limit is reached.
   bool over() const;
-  /// Returns which limit was reached, with its value. Valid only when over().
+  /// Returns the limit that was reached, with its value, as text. Must be called only if over().
   std::string why_over() const;
 
   /// Return true if a validation or a checkpoint is due now, after the last piece. Both return false before the first
@@ -52,7 +53,7 @@ class Timeline {
   // Returns the number of samples in a batch, or 1 if the loader counts batches.
   std::uint64_t batch_samples() const { return std::max<std::uint64_t>(1, train_.batch_samples); }
   void begin_epoch(std::uint64_t epoch);
-  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch may have fewer
+  // Returns the number of steps that `batches` make, rounded up because the last step of an epoch can have fewer
   // batches.
   std::uint64_t steps_for(std::uint64_t batches) const;
   std::uint64_t steps_of_all_epochs() const;

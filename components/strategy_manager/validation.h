@@ -35,7 +35,7 @@ class Validation final : public Stateful {
     std::string name;
     std::uint64_t batches = 0;  ///< Always > 0.
   };
-  /// Returns the evaluations of a validation; empty if this run has none.
+  /// Returns the evaluations that make up a validation. The list is empty if this run has no validation.
   const std::vector<Split>& splits() const { return splits_; }
 
   /// Records the means of one split. `judge` is true for a planned validation, whose result early stopping uses. Throws

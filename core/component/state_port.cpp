@@ -24,7 +24,8 @@ StatePort::StatePort(Component& owner, Take take)
           owner, "restored_states", "the state of the checkpoint that the run resumes",
           [this](const auto& message) { this->take(*message); },
           InputOptions{.optional = true, .topic = "/restored_states"}),
-      taken_(owner, "states_taken", "the component has taken its part of the restored state", {.topic = "/states_taken"}) {}
+      taken_(owner, "states_taken", "the component has taken its part of the restored state",
+             {.topic = "/states_taken"}) {}
 
 StatePort::StatePort(Component& owner, Save save, Restore restore)
     : StatePort(owner, [&owner, restore = std::move(restore)](const RestoredStates& restored) {

@@ -2,12 +2,23 @@
 #include "core/process/component_host.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "messages/error.h"
 
 namespace trainyard::core {
 namespace {
 
 std::vector<std::string> plugin_directories(const ProcessPlan& plan) {
   return plan.plugin_path.empty() ? PluginLoader::default_directories() : plan.plugin_path;
+}
+
+/// The plan names a library that the launcher has found, which may have been replaced since. An object of another kind
+/// must not be taken for a component.
+void check_kind(const PluginEntry& entry, const std::string& library, const std::string& where) {
+  if (std::string_view(entry.kind) == Component::kKind) return;
+  throw Error(Code::kPluginLoad, "{}: {} contains the {} '{}', and a {} is needed; was the plugin replaced?", where,
+              library, entry.kind, entry.name, Component::kKind);
 }
 
 }  // namespace
@@ -32,6 +43,7 @@ ComponentHost::~ComponentHost() {
 }
 
 void ComponentHost::stop() {
+  running_ = false;
   for (auto& [thread, worker] : workers_) worker->stop();
 }
 
@@ -63,7 +75,9 @@ void ComponentHost::make(const ComponentPlan& plan) {
   ComponentContext context = context_for(plan);
   // The library is the one that the launcher found: all processes of a run load the same file.
   const std::string library = plan.library.empty() ? plugins_.find(Component::kKind, plan.plugin) : plan.library;
-  auto* made = static_cast<Component*>(PluginLoader::create(plugins_.load(library), &context, context.where));
+  const PluginEntry& entry = plugins_.load(library);
+  check_kind(entry, library, context.where);
+  auto* made = static_cast<Component*>(PluginLoader::create(entry, &context, context.where));
   workers_.at(plan.thread)->components.emplace_back(made);
   components_[plan.index] = made;
   made->on_error([this, made](const std::string& what) { reports_.failed(*made, what); });
@@ -78,6 +92,7 @@ void ComponentHost::start() {
     }
     worker->start(std::move(cpus));
   }
+  running_ = true;
 }
 
 Component* ComponentHost::find(const std::string& name) const {

@@ -41,6 +41,8 @@ class ComponentHost {
   void start();
   /// Stops the threads and waits until they have ended.
   void stop();
+  /// Returns true between start() and stop(). Otherwise nothing that is posted to the loop of a component runs.
+  bool running() const { return running_; }
 
   /// Returns a component of this process by its index in the plan.
   Component& component(std::uint32_t index) const { return *components_.at(index); }
@@ -69,6 +71,7 @@ class ComponentHost {
   std::unique_ptr<Rendezvous> rendezvous_;
   std::map<std::string, std::unique_ptr<Worker>> workers_;  ///< Indexed by thread.
   std::map<std::uint32_t, Component*> components_;          ///< Indexed as in the plan; owned by their workers.
+  bool running_ = false;
 };
 
 }  // namespace trainyard::core

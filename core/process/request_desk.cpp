@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "core/component/boundary.h"
+#include "core/config/bounded_json.h"
 #include "messages/error.h"
 #include "messages/nearest.h"
 
@@ -62,8 +64,24 @@ void serve_or_throw(Component& component, const Request& request, ServiceBase::R
               suggestion(request.method, known));
 }
 
+/// Returns the body of a request about one parameter. It comes from whoever asks, so its nesting and what an error
+/// repeats of it are bounded.
+json read_question(const Component& component, const Request& request, ParameterQuestion question) {
+  constexpr std::size_t kShown = 100;
+  const bool sets = question == ParameterQuestion::kSet;
+  const std::optional<json> body = parse_bounded_json(request.body);
+  const bool named = body && body->is_object() && body->contains("name") && body->at("name").is_string();
+  if (named && (!sets || body->contains("value"))) return *body;
+  // As plain ASCII it can be cut anywhere.
+  std::string given = (body ? *body : json(request.body.substr(0, kShown)))
+                          .dump(-1, ' ', /*ensure_ascii=*/true, json::error_handler_t::replace);
+  if (given.size() > kShown) given = given.substr(0, kShown) + "...";
+  throw Error(Code::kInvalidArgument, "{}: {}: {} is not allowed; {}", component.where(), request.method, given,
+              sets ? R"({"name": ..., "value": ...})" : R"({"name": ...})");
+}
+
 std::string answer_about_parameter(Component& component, const Request& request, ParameterQuestion question) {
-  const json body = json::parse(request.body);
+  const json body = read_question(component, request, question);
   const auto name = body.at("name").get<std::string>();
   if (question == ParameterQuestion::kSet) component.set_parameter(name, body.at("value"));
   const ParameterBase* parameter = component.find_parameter(name);
@@ -112,11 +130,19 @@ void RequestDesk::serve(const Request& request) {
   if (component == nullptr) {
     return reply_({request.id, false, "no component '" + request.target + "' in process '" + process_ + "'"});
   }
+  // Its thread was not started, so nothing that is posted to it would ever run.
+  if (!host_->running()) {
+    return reply_({request.id, false,
+                   "component '" + request.target + "' in process '" + process_ +
+                       "' does not run, because the plan of the process could not be carried out"});
+  }
   component->loop().post([this, component, request] { answer(*component, request); });
 }
 
 void RequestDesk::answer(Component& component, const Request& request) {
-  const auto send = [this, id = request.id](bool ok, std::string body) {
+  // Whatever a service does, there is one reply to a request: the first.
+  const auto send = [this, id = request.id, replied = std::make_shared<bool>(false)](bool ok, std::string body) {
+    if (std::exchange(*replied, true)) return;
     control_.post([this, reply = Reply{id, ok, std::move(body)}] { reply_(reply); });
   };
   // An exception here is the caller's error and does not make the component fail.

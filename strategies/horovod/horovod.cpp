@@ -95,4 +95,5 @@ std::vector<Scalar> Horovod::stats() const {
 
 }  // namespace trainyard
 
-TRAINYARD_STRATEGY(trainyard::Horovod, "horovod", "Averages at every cycle, as one, what all ranks have ready.")
+TRAINYARD_STRATEGY(trainyard::Horovod, "horovod",
+                   "Averages, in every cycle, all gradients that are ready on every rank.")

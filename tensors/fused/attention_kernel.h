@@ -22,8 +22,9 @@ struct AttentionShape {
 //
 //     | Q of head 0 | Q of head 1 | ... | K of head 0 | K of head 1 | ... | V of head 0 | ... |
 //
-// Each function works on the heads from `begin` to `end` out of batch * heads; different heads may run on different
-// threads. The rows are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T, padded T; 0 where masked).
+// Each function works on the heads from `begin` up to, but not including, `end`, out of batch * heads; different
+// threads may work on different heads. The shapes are qkv (B*T, 3*H*size), out (B*T, H*size) and probabilities (B*H, T,
+// padded T; 0 where masked).
 
 /// Computes the attention of every token and writes it to `out`. Also writes the probabilities, which the backward pass
 /// needs, to `probabilities`.

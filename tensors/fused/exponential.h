@@ -27,18 +27,17 @@ struct ExponentialOf<double> {
   static constexpr int kMantissaBits = 52, kDegree = 13;
 };
 
-/// Returns e^x, exact to the last digit or two of T; arguments beyond the range produce the nearest finite result. It
-/// splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor series, and puts 2^n into the bits of the
-/// exponent. ln 2 is used in two parts, so that n ln 2 is subtracted without loss (Cody and Waite, "Software Manual for
-/// the Elementary Functions", 1980).
+/// Returns e^x, accurate to the last digit or two of T; arguments outside the range from kLowest to kHighest produce
+/// the result of the nearest bound. The function splits x = n ln 2 + r with |r| <= ln 2 / 2, computes e^r by its Taylor
+/// series, and puts 2^n into the bits of the exponent. ln 2 is used in two parts, so that n ln 2 is subtracted without
+/// loss (Cody and Waite, "Software Manual for the Elementary Functions", 1980).
 template <class T>
 TRAINYARD_INLINE Lanes<T> exponential(Lanes<T> x) {
   using Of = ExponentialOf<T>;
   using Bits = typename Of::Bits;
   x = x < fill<T>(Of::kLowest) ? fill<T>(Of::kLowest) : x;
   x = x > fill<T>(Of::kHighest) ? fill<T>(Of::kHighest) : x;
-  // This rounds to the nearest integer without a rounding instruction, because the sum has no bits left behind the
-  // point.
+  // This rounds to the nearest integer without a rounding instruction, because the sum has no bits left for a fraction.
   const Lanes<T> shifted = x * static_cast<T>(1.44269504088896340736) + Of::kRound;
   const Lanes<T> n = shifted - Of::kRound;
   const Lanes<T> r = x - n * Of::kLn2High - n * Of::kLn2Low;

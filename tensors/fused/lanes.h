@@ -11,8 +11,8 @@ namespace trainyard::fused {
 // them to whatever registers the target has. Results do not depend on the number of threads.
 //
 // Vector extensions of the compiler are used instead of intrinsics, which gives one source for every processor,
-// readable arithmetic, and no code path that is compiled only where nobody tests it. Results may differ in the last bit
-// between processors with and without fused multiply-add.
+// readable arithmetic, and no code path that is compiled only for processors on which it is never tested. Results can
+// differ in the last bit between processors with and without fused multiply-add.
 
 /// Compiles a kernel for three generations of x86; one is chosen when the library is loaded.
 #if defined(__x86_64__)
@@ -22,7 +22,8 @@ namespace trainyard::fused {
 #endif
 #define TRAINYARD_INLINE [[gnu::always_inline]] inline
 
-/// The vector types of gcc and clang. An `Unaligned` may be at any address of a T, and may alias it.
+/// The vector types for elements of type T, as gcc and clang provide them. An `Unaligned` can be at any address that is
+/// valid for a T, and may alias it.
 template <class T>
 struct LanesOf {
   static constexpr int kCount = 64 / static_cast<int>(sizeof(T));
@@ -35,7 +36,7 @@ using Lanes = typename LanesOf<T>::Value;
 template <class T>
 inline constexpr int kLanes = LanesOf<T>::kCount;
 
-/// Loads lanes from any address. On today's processors it is as fast as an aligned load if the address is aligned.
+/// Loads lanes from any address. If the address is aligned, today's processors do this as fast as an aligned load.
 template <class T>
 TRAINYARD_INLINE Lanes<T> load(const T* from) {
   return *reinterpret_cast<const typename LanesOf<T>::Unaligned*>(from);
@@ -53,7 +54,7 @@ TRAINYARD_INLINE Lanes<T> fill(T value) {
 }
 
 /// Returns the sum of the lanes in a fixed order: halves are added to halves, so the result does not depend on the
-/// register width of the clone that runs.
+/// register width for which the kernel is compiled.
 template <class T>
 TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   T half[kLanes<T>];
@@ -64,7 +65,7 @@ TRAINYARD_INLINE T sum(Lanes<T> lanes) {
   return half[0];
 }
 
-/// Returns the largest lane.
+/// Returns the value of the largest lane.
 template <class T>
 TRAINYARD_INLINE T maximum(Lanes<T> lanes) {
   T half[kLanes<T>];

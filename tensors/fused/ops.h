@@ -9,7 +9,7 @@ namespace trainyard::fused {
 
 // Differentiable operations for which LibTorch needs several passes. Float and double tensors on the CPU whose rows are
 // multiples of 16 are processed by the fused kernels, everything else by LibTorch's own operations. Both produce the
-// same numbers up to rounding, whatever the number of threads.
+// same numbers up to rounding, for any number of threads.
 //
 // The kernels do not support gradients of gradients, which training does not need.
 //
@@ -19,23 +19,26 @@ namespace trainyard::fused {
 /// error is at most 2e-7.
 at::Tensor gelu(const at::Tensor& x_ND);
 
-/// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias,
-/// where the variance is divided by D. `bias` may be undefined.
+/// Returns the layer norm over D (Ba, Kiros and Hinton, 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias. The
+/// variance is the mean of the squared deviations over D. `bias` may be an undefined tensor.
 at::Tensor layer_norm(const at::Tensor& x_ND, const at::Tensor& gain_D, const at::Tensor& bias_D,
                       double epsilon = 1e-5);
 
-/// Returns the sum x + added, and its layer norm. A residual network needs both between two blocks.
+/// Returns two tensors: the sum x + added, and the layer norm of this sum. A residual network needs both between two
+/// blocks.
 std::tuple<at::Tensor, at::Tensor> add_layer_norm(const at::Tensor& x_ND, const at::Tensor& added_ND,
                                                   const at::Tensor& gain_D, const at::Tensor& bias_D,
                                                   double epsilon = 1e-5);
 
 /// Computes causal self-attention with `heads` heads of size S: softmax(Q K^T / sqrt(S)) V, where each token sees
-/// itself and the tokens before it. A row of `qkv_N3D` holds the query, key and value of one token; N = batch * T.
-/// Dropout acts on the probabilities; with dropout, LibTorch's own operations are used.
+/// itself and the tokens before it. A row of `qkv_N3D` holds the queries, keys and values of all heads for one token; N
+/// = batch * T and D = heads * S. The result is (N, D). Dropout acts on the probabilities; with dropout, LibTorch's own
+/// operations are used.
 at::Tensor causal_attention(const at::Tensor& qkv_N3D, std::int64_t batch, std::int64_t heads, double dropout = 0);
 
-/// Returns, for every token of `index_BT`, its row of `tokens_VD` plus row t of `positions_TD`; the result is (N, D).
-/// `positions_TD` must have at least T rows. Throws kCorrupt for a token that is not in 0 to V - 1.
+/// Returns, for every token of `index_BT`, the sum of its row in `tokens_VD` and the row of its position, 0 to T - 1,
+/// in `positions_TD`. The result is (N, D). `positions_TD` must have at least T rows. Throws kCorrupt for a token that
+/// is not in 0 to V - 1.
 at::Tensor embed(const at::Tensor& index_BT, const at::Tensor& tokens_VD, const at::Tensor& positions_TD);
 
 /// Returns the mean cross entropy of `logits_NV` against the classes `target_N` (int64). Throws kCorrupt for a class

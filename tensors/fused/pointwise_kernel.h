@@ -9,8 +9,9 @@ namespace trainyard::fused {
 // their type, and outputs may not overlap inputs. The kernels run on the caller's thread; several threads may work on
 // different rows.
 
-/// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both share the exponential, so the backward
-/// pass is one multiplication. The float version is exact to 2e-7, the double version to the last digits.
+/// Computes y = x Phi(x) and, unless `derivative` is null, its derivative. Both need the same exponential, so computing
+/// them together leaves one multiplication for the backward pass. The float version is accurate to 2e-7, and the double
+/// version to the last digits.
 void gelu_forward(std::int64_t count, const float* x, float* y, float* derivative);
 void gelu_forward(std::int64_t count, const double* x, double* y, double* derivative);
 
@@ -29,14 +30,13 @@ struct NormForward {
   T* y;
   T* statistics;
 };
-/// Works on the rows from `begin` up to, but not including, `end`. The version in double is for tests and reference
-/// runs.
+/// Computes the layer norm of the rows from `begin` up to, but not including, `end`. The version in double is for tests
+/// and reference runs.
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<float>& work);
 void norm_forward(std::int64_t begin, std::int64_t end, const NormForward<double>& work);
 
-/// The arguments of norm_backward, which computes the gradient of `sum`, adds `sum_gradient` to it unless that is null,
-/// and writes it to `result`. It also computes the gradients of gain and bias, summed over the rows from `begin` to
-/// `end`, and adds these two to the existing values, so that the caller controls how rows are summed.
+/// The arguments of norm_backward. It computes the gradient of `sum` from `y_gradient`, adds `sum_gradient` unless that
+/// pointer is null, and writes the total to `result`. `statistics` must come from norm_forward.
 template <class T>
 struct NormBackward {
   std::int64_t width;
@@ -47,13 +47,15 @@ struct NormBackward {
   const T* sum_gradient;
   T* result;
 };
+/// Works on the rows from `begin` up to, but not including, `end`. Adds their contributions to `gain_gradient` and
+/// `bias_gradient`, which therefore must be initialised. `bias_gradient` may be null.
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<float>& work, float* gain_gradient,
                    float* bias_gradient);
 void norm_backward(std::int64_t begin, std::int64_t end, const NormBackward<double>& work, double* gain_gradient,
                    double* bias_gradient);
 
-/// Computes the probabilities of one row of logits. Unlike the other sizes, `classes` need not be a multiple of 16.
-/// Returns the cross entropy of the class `target`.
+/// Computes the softmax of one row of logits, writes it to `probabilities`, and returns the cross entropy against the
+/// class `target`. Unlike the other sizes, `classes` need not be a multiple of 16.
 double softmax_row(std::int64_t classes, const float* logits, std::int64_t target, float* probabilities);
 double softmax_row(std::int64_t classes, const double* logits, std::int64_t target, double* probabilities);
 

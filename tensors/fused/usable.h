@@ -9,8 +9,8 @@
 namespace trainyard::fused {
 
 /// Returns true if the kernels can process these tensors: all are float or all are double, contiguous, and on the CPU.
-/// Undefined tensors are ignored. Under autocast the kernels thus process what stays in float32 (embeddings, norms),
-/// while the 16-bit results of matrix products go to LibTorch.
+/// The first tensor must be defined; other undefined tensors are ignored. So under autocast the kernels process
+/// operations that stay in float32 (embeddings, norms), while LibTorch processes the 16-bit results of matrix products.
 inline bool usable(std::initializer_list<const at::Tensor*> tensors) {
   const at::ScalarType type = (*tensors.begin())->scalar_type();
   if (type != at::kFloat && type != at::kDouble) return false;

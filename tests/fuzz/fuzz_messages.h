@@ -9,15 +9,15 @@
 
 namespace trainyard::testing {
 
-/// Passes untrusted bytes to the code that reads such bytes: the first byte selects the reader, the rest is its input.
-/// A reader may refuse the input by throwing an Error. Anything else ends the program, and so does an accepted input
-/// that is not the same after it has been written and read again.
+/// Passes untrusted bytes to a part of Trainyard that reads such bytes, called a reader. The first byte selects the
+/// reader, and the other bytes are its input. The reader may refuse the input by throwing an Error. The program aborts
+/// if the reader fails in any other way, or if an accepted input changes when it is written and read again.
 void fuzz_messages(std::span<const std::uint8_t> input);
 
-/// Returns the number of readers. A larger first byte is taken modulo this number.
+/// Returns the number of readers. The first byte is taken modulo this number.
 std::size_t fuzz_targets();
 
-/// Returns valid inputs for every reader, from which mutations start. They are the same every time.
+/// Returns valid inputs for every reader, from which mutations start. The result is always the same.
 std::vector<std::string> fuzz_corpus();
 
 }  // namespace trainyard::testing

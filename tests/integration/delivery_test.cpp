@@ -21,22 +21,27 @@ using ::testing::HasSubstr;
 using testing::LaunchTest;
 using ::testing::Not;
 
-constexpr const char* kTicks = R"(
-[run]
-name = "ticks"
-directory = "out"
-[component.ticker]
-plugin = "ticker"
-params = { count = 3000, tensor_bytes = 5000 }
-[component.tally]
-plugin = "tally"
-params = { finish_after = 3000 }
-)";
+/// Launches a ticker, which sends numbers, and whoever receives them.
+class TicksTest : public LaunchTest {
+ protected:
+  /// Returns a launch file with a ticker that has these parameters, and with `others` after it.
+  static std::string ticks(const std::string& parameters, const std::string& others) {
+    return "[run]\nname = \"ticks\"\ndirectory = \"out\"\n" + component("ticker", "ticker", parameters) + others;
+  }
+  static std::string component(const std::string& name, const std::string& plugin, const std::string& parameters = "") {
+    return "[component." + name + "]\nplugin = \"" + plugin + "\"\nparams = { " + parameters + " }\n";
+  }
+  static std::string tally(const std::string& parameters) { return component("tally", "tally", parameters); }
 
-class DeliveryTest : public LaunchTest, public ::testing::WithParamInterface<const char*> {};
+  static constexpr const char* kProcesses = "topology.placement=processes";
+  static constexpr const char* kOverTcp = "component.ticker.host=\"127.0.0.1\"";
+};
+
+class DeliveryTest : public TicksTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(DeliveryTest, EverythingArrivesCompleteAndInOrder) {
-  const auto command = launch(file(std::string(kTicks) + GetParam()));
+  const auto command =
+      launch(file(ticks("count = 3000, tensor_bytes = 5000", tally("finish_after = 3000")) + GetParam()));
   EXPECT_EQ(command->wait(), 0) << command->all();
   EXPECT_EQ(read("out/tally.count"), "3000") << command->all();
   EXPECT_TRUE(run_directories().empty()) << "nothing of the run is left";
@@ -47,21 +52,9 @@ INSTANTIATE_TEST_SUITE_P(Placements, DeliveryTest,
                                            "[topology]\nplacement = \"processes\"\n",
                                            "[topology]\nplacement = { one = [\"ticker\"], two = [\"tally\"] }\n"));
 
-TEST_F(LaunchTest, TcpCarriesTheSameOverLoopback) {
-  const auto command = launch(file(R"(
-[run]
-name = "tcp"
-directory = "out"
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-host = "127.0.0.1"
-params = { count = 500, tensor_bytes = 5000 }
-[component.tally]
-plugin = "tally"
-params = { finish_after = 500 }
-)"));
+TEST_F(TicksTest, TcpCarriesTheSameOverLoopback) {
+  const auto command =
+      launch(file(ticks("count = 500, tensor_bytes = 5000", tally("finish_after = 500"))), {kProcesses, kOverTcp});
   EXPECT_EQ(command->wait(), 0) << command->all();
   EXPECT_EQ(read("out/tally.count"), "500") << command->all();
 }
@@ -91,21 +84,10 @@ std::vector<int> listening_ports(pid_t process) {
   return ports;
 }
 
-TEST_F(LaunchTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
-  const auto command = launch(file(R"(
-[run]
-name = "tcp"
-directory = "out"
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-host = "127.0.0.1"
-params = { count = 2000, tensor_bytes = 5000, interval_ms = 1 }
-[component.tally]
-plugin = "tally"
-params = { finish_after = 2000 }
-)"));
+TEST_F(TicksTest, AStrangerWhoKnowsTheNumberOfAnEdgeCannotTakeItOverTcp) {
+  const auto command =
+      launch(file(ticks("count = 2000, tensor_bytes = 5000, interval_ms = 1", tally("finish_after = 2000"))),
+             {kProcesses, kOverTcp});
   std::vector<int> ports;
   ASSERT_TRUE(eventually([&] {
     for (const pid_t process : descendants(command->pid())) {
@@ -127,21 +109,12 @@ params = { finish_after = 2000 }
   EXPECT_EQ(read("out/tally.count"), "2000") << command->all();
 }
 
-class ThrowTest : public LaunchTest, public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};
+class ThrowTest : public TicksTest, public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};
 
 TEST_P(ThrowTest, AComponentThatThrowsIsNamedWithItsMessage) {
   const auto [where, placement] = GetParam();
   const auto command =
-      launch(file(R"(
-[run]
-name = "throws"
-directory = "out"
-[component.ticker]
-plugin = "ticker"
-params = { count = 0, interval_ms = 1 }
-[component.bad_one]
-plugin = "thrower"
-)"),
+      launch(file(ticks("count = 0, interval_ms = 1", component("bad_one", "thrower"))),
              {std::string("component.bad_one.params.where=") + where, std::string("topology.placement=") + placement});
   EXPECT_EQ(command->wait(), 1) << command->all();
   EXPECT_THAT(command->all(), HasSubstr("bad_one"));
@@ -154,68 +127,31 @@ INSTANTIATE_TEST_SUITE_P(Places, ThrowTest,
                                             ::testing::Values("composed", "processes")));
 
 // Ranks do this when a peer is gone: the second failure comes while the first one's stop is under way.
-TEST_F(LaunchTest, ComponentsThatFailTogetherAreNamedAndNobodyElseIs) {
-  const auto command = launch(file(R"(
-[run]
-name = "together"
-directory = "out"
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-params = { count = 0, tensor_bytes = 1000 }
-[component.bad_one]
-plugin = "thrower"
-[component.bad_two]
-plugin = "thrower"
-[component.bad_three]
-plugin = "thrower"
-)"));
+TEST_F(TicksTest, ComponentsThatFailTogetherAreNamedAndNobodyElseIs) {
+  std::string throwers;
+  for (const char* name : {"bad_one", "bad_two", "bad_three"}) throwers += component(name, "thrower");
+  const auto command = launch(file(ticks("count = 0, tensor_bytes = 1000", throwers)), {kProcesses});
   EXPECT_EQ(command->wait(), 1) << command->all();
   EXPECT_THAT(command->all(), HasSubstr("thrown in handler"));
   EXPECT_THAT(command->all(), Not(HasSubstr("cannot go from")));
 }
 
-TEST_F(LaunchTest, AProcessThatCrashesIsNamedAndNothingIsLeft) {
-  const auto command = launch(file(R"(
-[run]
-name = "crash"
-directory = "out"
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-params = { count = 0, interval_ms = 1 }
-[component.bad_one]
-plugin = "thrower"
-params = { by_signal = true }
-)"));
+TEST_F(TicksTest, AProcessThatCrashesIsNamedAndNothingIsLeft) {
+  const auto command = launch(
+      file(ticks("count = 0, interval_ms = 1", component("bad_one", "thrower", "by_signal = true"))), {kProcesses});
   EXPECT_EQ(command->wait(), 1) << command->all();
   EXPECT_THAT(command->all(), HasSubstr("bad_one"));
   EXPECT_TRUE(run_directories().empty());
 }
 
 /// A launch that runs until it is stopped.
-constexpr const char* kEndless = R"(
-[run]
-name = "endless"
-directory = "out"
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-params = { count = 0, interval_ms = 1, tensor_bytes = 100000 }
-[component.tally]
-plugin = "tally"
-params = { strict = false }
-[component.sleeper]
-command = ["sh", "-c", "sleep 1000 & sleep 1000"]
-)";
-
-class EndTest : public LaunchTest {
+class EndTest : public TicksTest {
  protected:
   void start() {
-    command_ = launch(file(kEndless));
+    const std::string sleeper = "[component.sleeper]\ncommand = [\"sh\", \"-c\", \"sleep 1000 & sleep 1000\"]\n";
+    command_ =
+        launch(file(ticks("count = 0, interval_ms = 1, tensor_bytes = 100000", tally("strict = false") + sleeper)),
+               {kProcesses});
     // These are the launcher, ticker, tally, sh and two sleeps.
     ASSERT_TRUE(eventually([this] { return descendants(command_->pid()).size() >= 6; })) << command_->all();
     ASSERT_TRUE(eventually([this] { return run_directories().size() == 1; }));
@@ -231,20 +167,9 @@ class EndTest : public LaunchTest {
   std::vector<pid_t> family_;
 };
 
-TEST_F(LaunchTest, AComponentThatNeverReturnsEndsTheRunAndIsNamed) {
-  const auto command = launch(file(R"(
-[run]
-directory = "out"
-progress_timeout_s = 2
-[topology]
-placement = "processes"
-[component.ticker]
-plugin = "ticker"
-params = { count = 0 }
-[component.thrower]
-plugin = "thrower"
-params = { hangs = true }
-)"));
+TEST_F(TicksTest, AComponentThatNeverReturnsEndsTheRunAndIsNamed) {
+  const auto command = launch(file(ticks("count = 0", component("thrower", "thrower", "hangs = true"))),
+                              {kProcesses, "run.progress_timeout_s=2"});
   EXPECT_EQ(command->wait(), 1);
   EXPECT_THAT(command->all(),
               ::testing::ContainsRegex("run failed: the run has made no progress for [0-9.]+ s: component "
@@ -254,7 +179,7 @@ params = { hangs = true }
 
 TEST_F(EndTest, ASecondLaunchInTheSameDirectoryIsRefused) {
   ASSERT_NO_FATAL_FAILURE(start());
-  const auto second = launch((directory_ / "test.toml").string());
+  const auto second = launch((directory_ / "test.toml").string(), {kProcesses});
   EXPECT_EQ(second->wait(), 2) << second->all();
   EXPECT_THAT(second->all(), HasSubstr("belongs to run '"));
   EXPECT_TRUE(command_->running()) << "the first one is not disturbed";

@@ -16,18 +16,19 @@ namespace trainyard::testing {
 class Command {
  public:
   Command(const std::vector<std::string>& arguments, const std::filesystem::path& directory);
-  ~Command();  ///< Kills the process group of the command unless it has ended.
+  ~Command();  ///< Kills the process group of the command, unless the command has ended.
   Command(const Command&) = delete;
 
   pid_t pid() const { return pid_; }
   void signal(int number) const;
   bool running();
 
-  /// Waits until the command ends; fails the test at the deadline. Returns the exit code, or 128 + the signal.
+  /// Waits until the command ends. Fails the test if it does not end before the deadline. Returns the exit code, or 128
+  /// plus the number of the signal that ended the command.
   int wait(std::chrono::seconds deadline = std::chrono::seconds(60));
 
-  std::string out() const;  ///< Returns the standard output so far.
-  std::string err() const;  ///< Returns the standard error so far.
+  std::string out() const;  ///< Returns what the command has written to standard output.
+  std::string err() const;  ///< Returns what the command has written to standard error.
   std::string all() const { return out() + err(); }
 
  private:
@@ -37,8 +38,8 @@ class Command {
   bool reaped_ = false;
 };
 
-/// Runs launches in a directory of the test's own, which holds the sockets and the results. All tests share one cache
-/// of plugin descriptions.
+/// A fixture that runs launches in a separate directory for each test, which contains the sockets and the results. All
+/// tests share one cache of plugin descriptions.
 class LaunchTest : public ::testing::Test {
  protected:
   LaunchTest();
@@ -48,6 +49,7 @@ class LaunchTest : public ::testing::Test {
   std::string file(const std::string& text, const std::string& name = "test.toml");
   /// Runs `trainyard launch FILE ARGUMENTS...`.
   std::unique_ptr<Command> launch(const std::string& path, std::vector<std::string> arguments = {});
+  /// Runs `trainyard ARGUMENTS...`.
   std::unique_ptr<Command> run(std::vector<std::string> arguments);
 
   /// Waits until `done` returns true. Returns false if that does not happen before the deadline.
@@ -58,7 +60,7 @@ class LaunchTest : public ::testing::Test {
   static bool alive(pid_t pid);
 
   std::string read(const std::string& relative) const;
-  /// Returns the run directories (sockets) that exist now.
+  /// Returns the run directories, which contain the sockets, that exist now.
   std::vector<std::filesystem::path> run_directories() const;
 
   std::filesystem::path directory_;

@@ -11,15 +11,16 @@
 
 namespace trainyard::testing {
 
-/// Ranks whose gradients the test chooses, in order to see what a strategy does with them. The ranks are threads, each
-/// with a model whose derivatives the test gives, an arena and a strategy, but no optimizer. A real collective connects
-/// them.
+/// Several ranks whose gradients the test chooses, so that it can examine what a strategy does with them. The ranks are
+/// threads. Each has a model, an arena and a strategy, but no optimizer; the model's backward pass produces the chosen
+/// gradients. A real collective connects them.
 class GivenGradients {
  public:
-  /// One tensor for every parameter.
+  /// The gradients of one rank: one tensor for every parameter.
   using Gradients = std::vector<at::Tensor>;
 
-  /// `strategy` is a registered name, `parameters` a JSON object. `shapes` are the shapes of the model's parameters.
+  /// `strategy` is the name of the plugin, and `parameters` is a JSON object with its parameters. `shapes` are the
+  /// shapes of the model's parameters.
   GivenGradients(std::uint32_t ranks, const std::string& strategy, const std::string& parameters,
                  const std::vector<std::vector<std::int64_t>>& shapes);
   ~GivenGradients();
@@ -28,7 +29,7 @@ class GivenGradients {
   /// each rank's arena holds afterwards.
   std::vector<Gradients> reduce(const std::vector<Gradients>& given);
 
-  /// Returns the strategy's stats of the last step on one rank.
+  /// Returns the statistics of one rank's strategy for the last step.
   std::vector<Scalar> stats(std::uint32_t rank) const;
 
  private:

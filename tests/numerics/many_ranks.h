@@ -14,30 +14,31 @@
 namespace trainyard::testing {
 
 /// Several ranks, which are threads of the test, each with an accelerator host and an optimizer. The test plays the
-/// loader and the manager of all of them. A real collective connects the ranks.
+/// data loaders of all ranks and the strategy manager. A real collective connects the ranks.
 class ManyRanks {
  public:
-  /// `host` holds the parameters of every accelerator host, including the strategy, as JSON without braces. `optimizer`
-  /// is a JSON object.
+  /// `host` contains the parameters of every accelerator host, including the strategy, as JSON without braces.
+  /// `optimizer` is a JSON object with the parameters of every optimizer.
   ManyRanks(std::uint32_t ranks, const std::string& host, const std::string& optimizer, const DatasetInfo& data,
             std::uint64_t seed = 1);
   ~ManyRanks();
 
-  /// Trains rank r on `batches[r]`; these lists must all be of the same length. Returns the losses of every rank.
+  /// Trains rank r on `batches[r]`. All these lists must have the same length. Returns the losses of every rank.
   std::vector<std::vector<double>> train(const std::vector<std::vector<Batch>>& batches,
                                          std::uint64_t micro_batches = 1);
 
   /// Returns copies of the parameters that each rank announces: all of them, or its shard.
   std::vector<at::Tensor> parameters();
 
-  /// Returns all parameters: those of rank 0, or the shards one after the other.
+  /// Returns all parameters as one tensor: the parameters of rank 0 if every rank has all of them, otherwise the shards
+  /// one after another.
   at::Tensor whole_parameters();
 
-  /// Runs `action` on the threads of all ranks at once and waits for all of them. Throws the error of the
-  /// lowest-numbered rank that failed.
+  /// Runs `action` on the threads of all ranks simultaneously, and waits until all ranks have finished. Throws the
+  /// error of the lowest-numbered rank that failed.
   void each(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
-  /// Runs `action` in the same way, but returns the error text of every rank; it is empty for a rank without an error.
+  /// Runs `action` like each(), but returns the text of every rank's error, which is empty for a rank without an error.
   std::vector<std::string> errors(const std::function<void(std::uint32_t rank, MiniRun& run)>& action);
 
  private:

@@ -15,18 +15,19 @@
 
 namespace trainyard::testing {
 
-/// A run of an accelerator host and an optimizer in one event loop. The test plays the loader and the manager.
+/// A run of an accelerator host and an optimizer in one event loop. The test plays the data loader and the strategy
+/// manager.
 class MiniRun {
  public:
-  /// `host` holds the parameters of the accelerator host, as JSON without braces; log_every_steps is 1. `optimizer` is
-  /// a JSON object.
+  /// `host` contains the parameters of the accelerator host as JSON without braces; log_every_steps is always 1.
+  /// `optimizer` is a JSON object with the parameters of the optimizer.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, std::uint64_t seed = 1);
 
-  /// Makes one rank of several, each of which has a thread of its own; see many_ranks.h.
+  /// Makes one of several ranks, each of which runs on a separate thread; see many_ranks.h.
   MiniRun(const std::string& host, const std::string& optimizer, const DatasetInfo& data, const Rig::World& world);
 
   /// Trains on these batches in one order, with a step after every `micro_batches` batches. Returns the loss of every
-  /// step over this rank's samples; NaN if it had none.
+  /// step over this rank's samples; NaN for a step in which the rank had no samples.
   std::vector<double> train(std::vector<Batch> batches, std::uint64_t micro_batches = 1);
 
   /// Evaluates the split "validate" on these batches. Returns the metrics of the answer.
@@ -47,7 +48,7 @@ class MiniRun {
   /// Returns a copy of one parameter.
   at::Tensor parameter(const std::string& name) const;
 
-  /// Returns all metrics that the host has sent so far, as Metrics or, with several ranks, as RankMetrics.
+  /// Returns all metrics that the host has sent. With several ranks, RankMetrics are converted to Metrics.
   std::vector<Metrics> metrics() const;
 
   /// Returns the names of all parameters, in the order of the model.
@@ -67,12 +68,13 @@ class MiniRun {
   std::uint64_t order_ = 0;
 };
 
-/// Returns `samples` rows of made-up inputs and classes. The same index gives the same batch.
+/// Returns a batch of `samples` made-up inputs and classes. The same `index` always yields the same batch.
 Batch made_up_batch(std::uint64_t index, std::int64_t samples, std::int64_t features, std::int64_t classes);
 
 /// Returns the rows from `begin` up to `end` of a batch.
 Batch rows(const Batch& batch, std::int64_t begin, std::int64_t end);
 
+/// Returns the description of the data that made_up_batch() makes.
 DatasetInfo made_up_data(std::int64_t features, std::int64_t classes);
 
 }  // namespace trainyard::testing

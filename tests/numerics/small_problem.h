@@ -21,7 +21,8 @@ namespace trainyard::testing {
 inline constexpr int kFeatures = 20, kClasses = 7;
 inline constexpr std::uint32_t kRanks = 4;
 
-/// Returns the parameters of an accelerator host with the strategy `strategy`, a JSON value, and `more` parameters.
+/// Returns the parameters of an accelerator host as JSON without braces. `strategy` is a JSON value, and `more` is
+/// appended.
 inline std::string mlp_with(const std::string& strategy, const std::string& more = "") {
   return fmt::format(R"("model": {{"plugin": "mlp", "hidden": [16]}}, "strategy": {}{})", strategy, more);
 }
@@ -32,7 +33,7 @@ inline std::vector<Batch> whole_batches(std::uint64_t first, std::uint64_t count
   return all;
 }
 
-/// Returns the batches from `first` up to `first + count`, divided among the ranks.
+/// Returns `count` batches, starting with number `first`, divided among the ranks as result[rank][batch].
 inline std::vector<std::vector<Batch>> dealt_batches(std::uint64_t first, std::uint64_t count) {
   return deal(whole_batches(first, count), kRanks);
 }
@@ -52,7 +53,7 @@ inline bool all_equal(const std::vector<at::Tensor>& all) {
   return std::ranges::all_of(all, [&](const at::Tensor& one) { return one.equal(all[0]); });
 }
 
-/// Trains for `steps` steps in one order and returns the parameters, which must be the same on all ranks.
+/// Trains for `steps` steps in one order and returns the parameters. Checks that they are the same on all ranks.
 inline at::Tensor trained(const std::string& strategy, const std::string& optimizer, std::uint64_t steps,
                           const std::string& more = "") {
   ManyRanks ranks = ranks_with(strategy, optimizer, more);

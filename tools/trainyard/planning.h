@@ -27,8 +27,8 @@ struct LaunchArguments {
 /// Returns the plugins of this installation.
 std::unique_ptr<launch::ScannedCatalogue> open_catalogue();
 
-/// Reads, expands and checks the launch file. Throws kInvalidArgument for every problem with the file, because each is
-/// a mistake in the user's input.
+/// Reads, expands and checks the launch file, and returns the plan. Throws kInvalidArgument for any problem with the
+/// file, because every such problem is a mistake in the user's input.
 launch::Plan plan_from(const LaunchArguments& arguments, launch::ScannedCatalogue& catalogue);
 
 }  // namespace trainyard::tools

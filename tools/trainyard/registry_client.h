@@ -10,20 +10,21 @@
 
 namespace trainyard::tools {
 
-/// Asks the registry of a running launch. Every question has a deadline, so a stopped launcher cannot hang a command.
-/// The client asks one question at a time; an answer that arrives too late is recognised by its id and discarded.
+/// A client of the registry of a running launch. Every question has a deadline, so a command does not hang if the
+/// launcher is stopped. The client asks one question at a time. An answer that arrives too late is recognised by its id
+/// and discarded.
 class RegistryClient {
  public:
-  /// Connects. Success does not yet prove that the launcher is running. Throws kIo.
+  /// Connects to the registry. Success does not prove that the launcher is running. Throws kIo.
   RegistryClient(zmq::context_t& context, const std::string& endpoint);
 
-  /// Returns the answer to "run", "topics" or "nodes". Throws kTimeout if none comes, and kInvalidArgument with the
-  /// registry's objection to the question.
+  /// Asks the question `op`, which is "run", "topics" or "nodes", and returns the answer. Throws kTimeout if no answer
+  /// arrives, and kInvalidArgument, with the reason, if the registry refuses the question.
   nlohmann::json ask(const std::string& op);
 
-  /// Calls a method of a component: a service, or param.list, param.get or param.set. Throws kNotFound for a component
-  /// that does not exist, kInvalidArgument with the component's objection (for example that it has no such method), and
-  /// kTimeout.
+  /// Calls a method of a component: a service, or param.list, param.get or param.set. Returns the result. Throws
+  /// kNotFound if the component does not exist, and kTimeout if no answer arrives. Throws kInvalidArgument, with the
+  /// reason, if the component refuses the call, for example because it has no such method.
   nlohmann::json call(const std::string& target, const std::string& method,
                       const nlohmann::json& body = nlohmann::json::object());
 

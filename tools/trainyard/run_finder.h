@@ -19,8 +19,8 @@ struct RunChoice {
   void add_to(CLI::App& verb);
 };
 
-/// Returns the run with the given run or launch name (the newest, if several have it), or the newest run if no name is
-/// given. Throws kNotFound, with the nearest name.
+/// Returns the newest run whose run name or launch name is `choice.name`, or the newest of all runs if this name is
+/// empty. Throws kNotFound, with the nearest name, if there is no such run.
 launch::RunInfo find_run(const RunChoice& choice, const std::string& base = launch::runs_directory());
 
 }  // namespace trainyard::tools

@@ -16,27 +16,27 @@
 namespace trainyard::tools {
 
 /// A visitor's subscription to one topic of a running launch. It subscribes at the gateway of every process that
-/// publishes the topic, with the policy drop_oldest, so that it can never slow training. It requests no payloads, so
-/// only the dtype and the shape of a tensor arrive.
+/// publishes the topic, with the policy `drop_oldest`, so that it never slows training. It does not request the content
+/// of tensors, so only the dtype and the shape of a tensor arrive.
 class Subscriber {
  public:
-  /// One message, which is not decoded, because no message type is compiled into the command.
+  /// One message in its encoded form, because the command knows no message types at compile time.
   struct Received {
     Header header;
     std::string body;
-    const Schema* schema = nullptr;  ///< Decodes `body`. It lives as long as the subscriber.
+    const Schema* schema = nullptr;  ///< The schema by which `body` can be decoded; valid as long as the subscriber.
   };
 
-  /// `endpoints` are the gateways of the publishers; duplicates are ignored. Throws kIo.
+  /// `endpoints` are the addresses of the publishers' gateways; duplicates are ignored. Throws kIo.
   Subscriber(zmq::context_t& context, const std::string& topic, std::vector<std::string> endpoints);
 
-  /// Unsubscribes, so that nothing more is sent here.
+  /// Unsubscribes, so that the publishers send nothing more.
   ~Subscriber();
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
 
-  /// Returns the next message; empty if none arrives in time. Throws kNotFound if a publisher refuses, and kCorrupt if
-  /// one breaks the format.
+  /// Returns the next message, or nothing if none arrives within `deadline`. Throws kNotFound if a publisher refuses
+  /// the subscription, and kCorrupt if a publisher sends a malformed message.
   std::optional<Received> next(std::chrono::milliseconds deadline);
 
   /// Returns true once every publisher has sent Ended. By that time, next() has returned all messages that were sent
@@ -54,7 +54,7 @@ class Subscriber {
   void on_control(Source& source, const std::vector<zmq::message_t>& frames);
 
   std::string topic_;
-  /// The index is the subscription's number. It is a deque because schemas must not move.
+  /// The publishers, indexed by the number of the subscription. The container is a deque because schemas must not move.
   std::deque<Source> sources_;
 };
 

@@ -7,11 +7,11 @@
 
 namespace trainyard::tools {
 
-/// The meaning of a finding.
+/// The verdict on one finding.
 enum class Verdict {
   kFact,     ///< Neither good nor bad, such as a version.
   kGood,     ///< As it should be.
-  kWarning,  ///< It works, but slowly or not for long.
+  kWarning,  ///< Trainyard works, but slowly or not for long.
   kBad,      ///< Trainyard cannot work like this.
 };
 
@@ -23,22 +23,22 @@ struct SystemCheck {
   std::string advice;  ///< What to do about it; empty if nothing needs to be done.
 };
 
-/// Makes all checks, in the order in which they are shown. Throws nothing: a check that fails is a finding. The
-/// functions below judge given values, so they can be tested with made-up values.
+/// Makes all checks and returns them in the order in which they are shown. Does not throw: a check that fails is a
+/// finding, too.
 std::vector<SystemCheck> check_system();
 
 /// Judges the BLAS to which a path such as /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3 belongs. Reference
 /// BLAS is a warning, because a matrix product takes some thirty times as long with it.
 SystemCheck judge_blas(const std::string& resolved_path);
 
-/// Judges whether threads that compute have cores of their own. `load` is the average number of threads that wanted to
-/// run during the last minute; `wait_policy` is OMP_WAIT_POLICY, or empty.
+/// Judges whether there are enough free cores for the threads that compute. `load` is the average number of runnable
+/// threads during the last minute; `wait_policy` is the value of OMP_WAIT_POLICY, or empty.
 SystemCheck judge_threads(unsigned cores, double load, const std::string& wait_policy);
 
-/// Judges the limit of open files. Each process opens some for sockets and shared memory.
+/// Judges the soft and the hard limit of open files. Each process opens files for sockets and shared memory.
 SystemCheck judge_open_files(std::uint64_t soft, std::uint64_t hard);
 
-/// Judges the size of the memory, and how much of it is still free for shared blocks.
+/// Judges the total memory of the machine, and how much of it is free for shared blocks.
 SystemCheck judge_shared_memory(std::uint64_t total_bytes, std::uint64_t free_bytes);
 
 }  // namespace trainyard::tools

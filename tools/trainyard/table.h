@@ -12,13 +12,14 @@ class Table {
  public:
   explicit Table(std::vector<std::string> heading) { rows_.push_back(std::move(heading)); }
 
-  /// Adds a row, which may have fewer cells than the heading. Control characters in them become '?'.
+  /// Adds a row, which may have fewer cells than the heading. Control characters in the cells become '?'.
   void add(std::vector<std::string> cells);
-  /// Returns true if there is nothing but the heading.
+  /// Returns true if the table has no rows except the heading.
   bool empty() const { return rows_.size() == 1; }
 
-  /// Returns one line per row, with two spaces between columns and none at the end. `bold_heading` adds terminal
-  /// colours. If `width` is not 0, the text of the last column continues on further lines where a line would be longer.
+  /// Returns one line per row, with two spaces between columns and no spaces at the end. `bold_heading` makes the
+  /// heading bold with escape sequences. If `width` is not 0, the last column is wrapped onto further lines so that
+  /// lines have at most `width` characters.
   std::string text(bool bold_heading = false, std::size_t width = 0) const;
 
  private:
@@ -28,8 +29,8 @@ class Table {
 /// Returns true if stdout is a terminal and NO_COLOR is not set (https://no-color.org).
 bool use_colours();
 
-/// Returns the number of columns of the terminal, or 0 if stdout is not a terminal, so that other programs get one line
-/// per row.
+/// Returns the width of the terminal in characters. Returns 0 if stdout is not a terminal, so that other programs
+/// receive one line per row.
 std::size_t terminal_width();
 
 }  // namespace trainyard::tools

@@ -9,32 +9,33 @@ class App;
 
 namespace trainyard::tools {
 
-/// The action of the chosen verb, which returns the exit code. A verb sets it while the command line is parsed. It runs
-/// afterwards, so that `launch` does not fork during parsing.
+/// The action of the chosen verb, which returns the exit code. A verb sets the action while the command line is parsed.
+/// The action runs afterwards, so that `launch` does not fork during parsing.
 using Action = std::function<int()>;
 
-/// Adds one verb, or one small family of verbs, to the command: its options, its help, its action.
+/// A function that adds one verb, or one small family of verbs, to the command, with its options, its help and its
+/// action.
 using AddVerb = void (*)(CLI::App& app, Action& chosen);
 
-/// `launch FILE [name=value...]` runs until the run ends, and returns its exit code.
+/// Adds `launch FILE [name=value...]`, which launches a run, waits until the run ends, and returns the run's exit code.
 void add_launch(CLI::App& app, Action& chosen);
-/// `plan FILE` shows what a launch would start, as text or as JSON.
+/// Adds `plan FILE`, which shows what a launch would start, as text or as JSON.
 void add_plan(CLI::App& app, Action& chosen);
-/// `check FILE` checks whether the file can be launched here, without showing the plan.
+/// Adds `check FILE`, which checks whether the file can be launched on this machine, without showing the plan.
 void add_check(CLI::App& app, Action& chosen);
-/// `plugin list|info` shows what is installed. It needs no run.
+/// Adds `plugin list|info`, which shows the installed plugins. It does not need a run.
 void add_plugin(CLI::App& app, Action& chosen);
-/// `topic list|info|echo|hz` shows the streams of a run. It subscribes as a visitor.
+/// Adds `topic list|info|echo|hz`, which shows the topics of a run and their messages. It subscribes as a visitor.
 void add_topic(CLI::App& app, Action& chosen);
-/// `node list|info` shows the components of a run and their states.
+/// Adds `node list|info`, which shows the components of a run and their states.
 void add_node(CLI::App& app, Action& chosen);
-/// `param list|get|set` shows and changes parameters of a running component.
+/// Adds `param list|get|set`, which shows and changes parameters of a running component.
 void add_param(CLI::App& app, Action& chosen);
-/// `service call` calls a service of a running component.
+/// Adds `service call`, which calls a service of a running component.
 void add_service(CLI::App& app, Action& chosen);
-/// `ckpt show|verify` examines checkpoints on disk. It needs no run and no LibTorch.
+/// Adds `ckpt show|verify`, which examines checkpoints on disk. It needs neither a run nor LibTorch.
 void add_ckpt(CLI::App& app, Action& chosen);
-/// `doctor` checks whether this machine is suitable for Trainyard.
+/// Adds `doctor`, which checks whether this machine is suitable for Trainyard.
 void add_doctor(CLI::App& app, Action& chosen);
 
 }  // namespace trainyard::tools

@@ -116,29 +116,26 @@ TEST_F(ControlTest, AParameterOfOneRankAmongSeveralIsNotSet) {
 TEST_F(ControlTest, ALossThatIsNotANumberEndsTheRunAndNamesStepAndBatch) {
   for (const char* ranks : {"devices=1", "devices=2"}) {
     const std::string directory = std::string("nan") + ranks[8];
-    const auto training =
-        train(directory, {ranks, "strategy=auto", model(",nan_at=25"), "max_steps=100", "checkpoint_every_steps=10"});
-    EXPECT_EQ(training->wait(), 1) << training->all();
-    EXPECT_THAT(training->all(), HasSubstr("the loss is nan in step 25, batch 24 of epoch 0 (train)"));
+    const std::string said = run_to_end(
+        directory, {ranks, "strategy=auto", model(",nan_at=25"), "max_steps=100", "checkpoint_every_steps=10"}, 1);
+    EXPECT_THAT(said, HasSubstr("the loss is nan in step 25, batch 24 of epoch 0 (train)"));
     EXPECT_EQ(run_record(last_checkpoint(directory))["step"], 20) << "the last good checkpoint stays";
     EXPECT_THAT(read(directory + "/metrics_train.csv"), Not(HasSubstr("nan")));
   }
 }
 
 TEST_F(ControlTest, AStepWhoseLossIsNotANumberCanBeLeftOutOnAllRanks) {
-  const auto training = train("skip", {"devices=2", "strategy=ddp", model(",nan_at=5,nan_rank=1"), "max_steps=20",
-                                       "component.accelerator_host.params.on_nan=skip"});
-  EXPECT_EQ(training->wait(), 0) << training->all();
-  EXPECT_THAT(training->all(), HasSubstr("a step after step 4 (with batch 4 of epoch 0) is skipped"));
+  const std::string said = run_to_end("skip", {"devices=2", "strategy=ddp", model(",nan_at=5,nan_rank=1"),
+                                               "max_steps=20", "component.accelerator_host.params.on_nan=skip"});
+  EXPECT_THAT(said, HasSubstr("a step after step 4 (with batch 4 of epoch 0) is skipped"));
   EXPECT_EQ(run_record(last_checkpoint("skip"))["step"], 19) << "20 were ordered";
 }
 
 TEST_F(ControlTest, EarlyStoppingSaysThatThereNeverWasANumber) {
-  const auto training =
-      train("ignored", {model(",nan_at=1"), "max_steps=100", "early_stopping_patience=1", "validate_every_steps=10",
-                        "component.accelerator_host.params.on_nan=ignore", "checkpoint_after_validation=false"});
-  EXPECT_EQ(training->wait(), 0) << training->all();
-  EXPECT_THAT(training->all(), HasSubstr("it was never a finite number"));
+  const std::string said = run_to_end(
+      "ignored", {model(",nan_at=1"), "max_steps=100", "early_stopping_patience=1", "validate_every_steps=10",
+                  "component.accelerator_host.params.on_nan=ignore", "checkpoint_after_validation=false"});
+  EXPECT_THAT(said, HasSubstr("it was never a finite number"));
   EXPECT_THAT(read("ignored/metrics_train.csv"), AllOf(HasSubstr(",nan"), Not(HasSubstr("-nan"))));
 }
 
@@ -147,11 +144,10 @@ TEST_F(ControlTest, AReaderOfTheArenaSeesEveryStepWhereverItIs) {
   const std::string averager = "[component.averager]\nplugin = \"averager\"\n";
   std::string first;
   for (const char* placement : {"composed", "processes", "processes"}) {
-    const auto training =
-        train("read", {"max_steps=200", std::string("placement=") + placement, "checkpoint_at_end=false"}, averager);
-    ASSERT_EQ(training->wait(), 0) << training->all();
-    const std::string hash = after(training->all(), "averager: ");
-    EXPECT_THAT(training->all(), HasSubstr(hash + " after 200 steps"));
+    const std::string said = run_to_end(
+        "read", {"max_steps=200", std::string("placement=") + placement, "checkpoint_at_end=false"}, 0, averager);
+    const std::string hash = after(said, "averager: ");
+    EXPECT_THAT(said, HasSubstr(hash + " after 200 steps"));
     if (first.empty()) first = hash;
     EXPECT_EQ(hash, first) << placement;
   }

@@ -21,6 +21,12 @@ using testing::TrainingTest;
 
 class ProgramTest : public TrainingTest {
  protected:
+  /// Returns the part of a launch file that names examples/external_logger.
+  static std::string external_logger_part() {
+    return "[component.external_logger]\ncommand = [\"/usr/bin/python3\", \"-B\", \"" +
+           testing::external_logger_path() + "\"]\n";
+  }
+
   /// Returns the variables that `env` has printed into a file.
   std::map<std::string, std::string> environment_in(const std::string& name) const {
     std::map<std::string, std::string> found;
@@ -55,16 +61,14 @@ TEST_F(ProgramTest, AProgramIsGivenItsParametersItsEnvironmentAndItsRun) {
   EXPECT_EQ(environment["PATH"], ::getenv("PATH")) << "on top of the launcher's own";
   EXPECT_EQ(read("witness.pwd"), std::filesystem::canonical(directory_).string() + "\n") << "where launch was called";
   EXPECT_EQ(state_of("witness"), "running");
-  const pid_t pid = node("witness")["pid"];
+  const pid_t pid = pid_of("witness");
   interrupt(*training);
   EXPECT_FALSE(alive(pid));
 }
 
 TEST_F(ProgramTest, TheExternalLoggerAsAPartOfALaunchFilePrintsAndEndsWithTheRun) {
   if (!testing::has_pyzmq()) GTEST_SKIP() << "the external logger needs pyzmq (Debian: python3-zmq)";
-  const auto training = train("out", {},
-                              "[component.external_logger]\ncommand = [\"/usr/bin/python3\", \"-B\", \"" +
-                                  testing::external_logger_path() + "\"]\n");
+  const auto training = train("out", {}, external_logger_part());
   ASSERT_TRUE(eventually([&] { return training->out().find("[external_logger] train  step ") != std::string::npos; }))
       << training->all();
   EXPECT_THAT(training->out(), HasSubstr("[external_logger] attached to training-"));
@@ -78,10 +82,8 @@ TEST_F(ProgramTest, TheExternalLoggerAsAPartOfALaunchFilePrintsAndEndsWithTheRun
 // The end of the run, the launcher's signals and the end of the program come close together here.
 TEST_F(ProgramTest, TheExternalLoggerEndsAShortRunWithoutATraceback) {
   if (!testing::has_pyzmq()) GTEST_SKIP() << "the external logger needs pyzmq (Debian: python3-zmq)";
-  const std::string program = "[component.external_logger]\ncommand = [\"/usr/bin/python3\", \"-B\", \"" +
-                              testing::external_logger_path() + "\"]\n";
   for (const char* steps : {"max_steps=300", "max_steps=3000", "max_steps=10000"}) {
-    const auto training = train("out", {steps}, program);
+    const auto training = train("out", {steps}, external_logger_part());
     EXPECT_EQ(training->wait(), 0) << training->all();
     // Before it attaches, it may not even have begun: then Python itself answers the signal.
     if (training->all().find("attached to") == std::string::npos) continue;
@@ -91,13 +93,11 @@ TEST_F(ProgramTest, TheExternalLoggerEndsAShortRunWithoutATraceback) {
 
 TEST_F(ProgramTest, AProgramThatFailsEndsTheRunUnlessItIsNotRequired) {
   const std::string fails = "[component.failing]\ncommand = [\"sh\", \"-c\", \"echo no such database >&2; exit 3\"]\n";
-  const auto required = train("required", {}, fails);
-  EXPECT_EQ(required->wait(), 1);
-  EXPECT_THAT(required->all(), HasSubstr("program 'failing' ended with exit code 3"));
-  EXPECT_THAT(required->all(), HasSubstr("[failing] no such database"));
-  const auto optional = train("optional", {"max_steps=200"}, fails + "required = false\n");
-  EXPECT_EQ(optional->wait(), 0) << optional->all();
-  EXPECT_THAT(optional->all(), HasSubstr("program 'failing' ended with exit code 3"));
+  const std::string required = run_to_end("required", {}, 1, fails);
+  EXPECT_THAT(required, HasSubstr("program 'failing' ended with exit code 3"));
+  EXPECT_THAT(required, HasSubstr("[failing] no such database"));
+  const std::string optional = run_to_end("optional", {"max_steps=200"}, 0, fails + "required = false\n");
+  EXPECT_THAT(optional, HasSubstr("program 'failing' ended with exit code 3"));
 }
 
 TEST_F(ProgramTest, ALaunchOfProgramsAloneLastsAsLongAsTheyDo) {

@@ -23,8 +23,7 @@ class RespawnTest : public TrainingTest {
  protected:
   /// Kills the process of a component as the kernel would if it were out of memory. Returns its pid.
   pid_t kill_process_of(const std::string& component) {
-    const nlohmann::json found = node(component);
-    const pid_t pid = found.is_null() ? 0 : found.value("pid", 0);
+    const pid_t pid = pid_of(component);
     EXPECT_GT(pid, 1);
     if (pid > 1) ::kill(pid, SIGKILL);
     return pid;
@@ -48,8 +47,7 @@ class RespawnTest : public TrainingTest {
 };
 
 TEST_F(RespawnTest, AKilledLoggerComesBackAndWritesOnWhileTrainingGoesOn) {
-  const auto alone = train("alone", {"max_steps=3000"});
-  ASSERT_EQ(alone->wait(), 0) << alone->all();
+  run_to_end("alone", {"max_steps=3000"});
   const std::vector<std::string> expected = losses("alone", 3000);
 
   const auto training = train("killed", {"placement=processes"},

@@ -20,14 +20,6 @@ class ResumeTest : public TrainingTest {
  protected:
   using Arguments = std::vector<std::string>;
 
-  /// Runs to the end and returns what it printed.
-  std::string run_to_end(const std::string& directory, Arguments arguments, int code = 0,
-                         const std::string& more = "") {
-    const auto training = train(directory, std::move(arguments), more);
-    EXPECT_EQ(training->wait(), code) << training->all();
-    return training->all();
-  }
-
   std::string resume_from(const std::string& directory, const std::string& checkpoint = "last") const {
     return "component.checkpoint_writer.params.resume=" +
            (directory_ / directory / "checkpoints" / checkpoint).string();

@@ -15,38 +15,41 @@
 
 namespace trainyard::testing {
 
-/// A program that attaches to a run and does not keep to the rules: it reads nothing unless it is told to.
+/// A client that attaches to a run and misbehaves: it reads from its connection only in answer().
 class Stranger {
  public:
-  /// Connects to a gateway or to the registry. It takes as little as possible off its connection.
+  /// Connects to a gateway or to the registry. The socket buffers as few received messages as possible.
   Stranger(zmq::context_t& context, const std::string& endpoint);
 
   void subscribe(const Subscribe& request);
   void send(const std::vector<std::string>& frames);
-  /// Returns the next answer to a subscription, or one with the error "no answer" after a deadline.
+  /// Returns the next answer to a subscription. If none arrives within 20 seconds, returns an answer with the error "no
+  /// answer".
   Subscribed answer();
 
  private:
   zmq::socket_t socket_;
 };
 
-/// What a launch takes: the memory of all its processes, where shared pages count once, and their descriptors.
+/// The resources that a launch uses: the memory of all its processes, in which shared pages count once, and the number
+/// of their file descriptors.
 struct Taken {
   std::uint64_t bytes = 0;
   std::uint64_t descriptors = 0;
 };
+/// Returns the resources that these processes use together.
 Taken taken_by(const std::vector<pid_t>& processes);
 
-/// A client that keeps to the rules: it asks the registry again and again, on a thread of its own, until it is
-/// destroyed.
+/// A client that behaves well: on a separate thread it asks the registry one question after another, until it is
+/// stopped or destroyed.
 class GoodClient {
  public:
   explicit GoodClient(std::string registry);
 
   std::uint64_t answers() const { return answers_; }
-  /// Returns what went wrong; empty if nothing did. To be asked after stop().
+  /// Returns a description of what went wrong, or an empty string. Must be called after stop().
   const std::string& complaint() const { return complaint_; }
-  /// Returns the time within which 99 of 100 questions were answered. To be asked after stop().
+  /// Returns the time within which 99 percent of the questions were answered. Must be called after stop().
   std::chrono::milliseconds p99() const;
   void stop();
 

@@ -70,6 +70,13 @@ std::unique_ptr<Command> TrainingTest::train(const std::string& directory, std::
   return launch(training_file(directory, more), std::move(arguments));
 }
 
+std::string TrainingTest::run_to_end(const std::string& directory, std::vector<std::string> arguments, int code,
+                                     const std::string& more) {
+  const auto training = train(directory, std::move(arguments), more);
+  EXPECT_EQ(training->wait(), code) << training->all();
+  return training->all();
+}
+
 void TrainingTest::interrupt(Command& training) {
   ::kill(-training.pid(), SIGINT);
   EXPECT_EQ(training.wait(), 130) << training.all();
@@ -139,6 +146,11 @@ json TrainingTest::node(const std::string& component) const {
     if (node.at("component") == component) return node;
   }
   return nullptr;
+}
+
+pid_t TrainingTest::pid_of(const std::string& component) const {
+  const json found = node(component);
+  return found.is_null() ? 0 : found.value("pid", 0);
 }
 
 std::string TrainingTest::state_of(const std::string& component) const {

@@ -14,45 +14,53 @@ namespace trainyard::testing {
 /// One line of metrics_train.csv.
 struct TrainedStep {
   std::uint64_t step = 0;
-  double time = 0;   ///< When the host reported it, in seconds since 1970.
-  std::string loss;  ///< As written, which is exact: two equal texts are two equal floats.
+  double time = 0;   ///< The time at which the host reported the step, in seconds since 1970.
+  std::string loss;  ///< The text in the file, which is exact: equal texts mean equal floats.
 };
 
-/// Launches a real training run, small enough for a step to take a fraction of a millisecond: a perceptron on made-up
-/// data that reports every step. Tests examine the run through the registry, as any program could.
+/// A fixture that launches a real training run, so small that a step takes a fraction of a millisecond: a perceptron on
+/// made-up data that reports every step. Tests examine the run through the registry, as any program could.
 class TrainingTest : public LaunchTest {
  protected:
-  /// Starts the training, which practically never ends unless `arguments` set a limit. `more` is appended to the launch
-  /// file. The results are in `directory`.
+  /// Starts a training run, which practically never ends unless `arguments` set a limit. `more` is appended to the
+  /// launch file. The results are in `directory`.
   std::unique_ptr<Command> train(const std::string& directory, std::vector<std::string> arguments,
                                  const std::string& more = "");
 
-  /// Writes the launch file of such a training and returns its path.
+  /// Writes the launch file that train() uses, and returns its path.
   std::string training_file(const std::string& directory, const std::string& more);
 
-  /// Stops a training as Ctrl-C does, and checks that it ended cleanly.
+  /// Trains to the end, checks that the exit code is `code`, and returns the output.
+  std::string run_to_end(const std::string& directory, std::vector<std::string> arguments, int code = 0,
+                         const std::string& more = "");
+
+  /// Stops a training run as Ctrl-C does, and checks that it has ended cleanly.
   void interrupt(Command& training);
 
-  /// Returns the steps that the logger has written down so far; it writes about once a second.
+  /// Returns the steps that the logger has written to its file. The logger writes about once a second.
   std::vector<TrainedStep> steps(const std::string& directory) const;
 
-  /// Returns the losses of the first `count` steps, or fewer if fewer have been reported so far.
+  /// Returns the losses of the first `count` steps, or fewer if fewer steps have been written.
   std::vector<std::string> losses(const std::string& directory, std::size_t count) const;
 
-  /// Returns the counters of all processes, by process; null while the run does not answer.
+  /// Returns the counters of all processes, indexed by process. Returns null while the run does not answer.
   nlohmann::json counters() const;
 
-  /// Returns the counters of the visitors of a topic, added up over all processes: "visitors" (how many), "sent",
-  /// "dropped".
+  /// Returns the counters of the visitors of a topic, added up over all processes: the number of "visitors", and the
+  /// messages "sent" and "dropped".
   nlohmann::json visitors(const std::string& topic) const;
 
-  /// Returns how many messages of a topic all planned edges have carried.
+  /// Returns the number of messages of a topic that all planned edges together have carried.
   std::uint64_t sent(const std::string& topic) const;
 
-  /// Returns the registry's description of a component; null while the run does not answer.
+  /// Returns the registry's description of a component, or null while the run does not answer.
   nlohmann::json node(const std::string& component) const;
 
-  /// Returns the state of a component or program according to the registry; "" while the registry does not answer.
+  /// Returns the process id of a component or external program, or 0 while the run does not answer.
+  pid_t pid_of(const std::string& component) const;
+
+  /// Returns the state of a component or external program according to the registry, or "" while the registry does not
+  /// answer.
   std::string state_of(const std::string& component) const;
 
   /// Starts examples/external_logger, which attaches to the run.
@@ -65,8 +73,8 @@ bool has_pyzmq();
 /// Returns the path of examples/external_logger/external_logger.py.
 std::string external_logger_path();
 
-/// Returns the median of the times between neighbouring steps, in microseconds, for the steps reported between the
-/// times `from` and `until`; 0 if there are none.
+/// Returns the median time between consecutive steps, in microseconds, for the steps reported between the times `from`
+/// and `until`; 0 if there are none.
 double median_step_us(const std::vector<TrainedStep>& steps, double from, double until);
 
 /// Returns the current time by the clock of TrainedStep::time, in seconds since 1970.

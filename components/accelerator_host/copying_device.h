@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/TensorOperators.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "accelerators/accelerator.h"
+
+namespace trainyard::testing {
+
+/// A device for tests that computes on the processor. If it has memory of its own, it copies every batch, so that a
+/// copy can be told from its source. It counts the batches that it was given.
+class CopyingDevice final : public ClaimedDevice {
+ public:
+  CopyingDevice(const Accelerator& accelerator, bool own_memory)
+      : ClaimedDevice(accelerator, at::Device(at::kCPU), "copying"), own_memory_(own_memory) {}
+
+  int moved = 0;
+
+ protected:
+  std::vector<at::Tensor> move_batch(std::vector<at::Tensor> tensors) override {
+    ++moved;
+    if (!own_memory_) return tensors;
+    for (at::Tensor& tensor : tensors) tensor = tensor.clone();
+    return tensors;
+  }
+
+ private:
+  bool own_memory_;
+};
+
+/// The accelerator of such devices: the first has memory of its own, the second has not.
+class CopyingAccelerator final : public Accelerator {
+ public:
+  explicit CopyingAccelerator(AcceleratorContext context = context_of_test()) : Accelerator(context) {}
+
+  FoundDevices find_devices() const override { return {.count = 2, .problem = {}}; }
+  AcceleratorTraits traits() const override { return {}; }
+
+ protected:
+  std::unique_ptr<ClaimedDevice> open(int index) const override {
+    return std::make_unique<CopyingDevice>(*this, /*own_memory=*/index == 0);
+  }
+
+ private:
+  static AcceleratorContext context_of_test() {
+    AcceleratorContext context;
+    context.where = "accelerator 'copying'";
+    context.parameters = "{}";
+    return context;
+  }
+};
+
+}  // namespace trainyard::testing
